@@ -12,6 +12,7 @@ from visuals import STATIC
 from visuals.payload import Message
 
 from . import panels
+from .chapters import CHAPTERS, COLUMNS, own_panels, shown_chapters
 from .endpoints import endpoints
 from .engine import Engine, Settings
 from .service import MAX_NEW_TOKENS, Service
@@ -39,8 +40,6 @@ LABELS = {
     "top_p": {"label": "bar.top_p"},
     "seed": {"label": "bar.seed"},
 }
-# The two columns below the token strip, about equally tall; on a narrow screen page.css makes them one.
-COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
 # Events that use the model share one limit; the engine's lock hands the machine round token by token.
 MODEL_EVENTS: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 8}
 FEEDS_BUS: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
@@ -54,10 +53,15 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
         bus = panels.bus(server_functions(service))
         bar = Bar(engine)
         panels.panel("tokens")
+        panels.chapter_bar()
         with gr.Row(elem_classes="page-grid"):
             for column in COLUMNS:
                 with gr.Column(elem_classes="page-column"):
                     for kind in column:
+                        panels.panel(kind)
+            with gr.Column(elem_classes="page-column"):
+                for chapter in CHAPTERS:
+                    for kind in own_panels(chapter):
                         panels.panel(kind)
         # First the public names: gradio numbers whatever asks for a name that is taken.
         for name, function in zip(("trace", "generate", "kv_cache"), endpoints(engine), strict=True):
@@ -78,7 +82,10 @@ def server_functions(service: Service) -> list[Callable[[Any], Message]]:
     def again(data: Any) -> Message:
         return service.again(data)
 
-    return [layer, neurons, again]
+    def detail(data: Any) -> Message:
+        return service.detail(data)
+
+    return [layer, neurons, again, detail]
 
 
 def launch_options() -> dict[str, Any]:
@@ -104,18 +111,29 @@ def address(path: Path) -> str:
     return f"gradio_api/file={path.relative_to(here) if path.is_relative_to(here) else path}"
 
 
+def chapter_style(chapter: str) -> str | None:
+    """Where the page finds the styles of a chapter's own panels, if it has any."""
+    path = STATIC / "panels" / chapter / "style.css"
+    return address(path) if path.is_file() else None
+
+
 def head() -> str:
     """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
     config = json.dumps(
         {
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
+            "chapters": {
+                name: {"panels": kinds, "own": own_panels(name), "style": chapter_style(name)}
+                for name, kinds in shown_chapters().items()
+            },
             "labels": list(LABELS.values()),
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }
     )
     styles = "".join(f"<link rel='stylesheet' href='{address(STATIC / name)}'>" for name in ("glass.css", "page.css"))
-    # Named here, the modules come together; without it each waits for the one that imports it.
-    modules = sorted(path for path in STATIC.rglob("*.js") if path.name != "glass.js")
+    # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
+    modules = sorted([*STATIC.glob("*.js"), *(STATIC / "panels").glob("*.js")])
+    modules.remove(STATIC / "glass.js")
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
     start = (
         f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"

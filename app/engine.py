@@ -5,7 +5,7 @@ in any panel. Knows nothing about gradio, languages or messages.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -57,6 +57,10 @@ class Engine(Protocol):
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
+        ...
+
+    def study(self, name: str, work: Callable[..., Any], *args: Any) -> Any:
+        """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data."""
         ...
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
@@ -118,6 +122,11 @@ class LocalEngine:
         self._get(name)
         with self._locks[name]:
             return trace.layer(index)
+
+    def study(self, name: str, work: Callable[..., Any], *args: Any) -> Any:
+        lm = self._get(name)
+        with self._locks[name]:
+            return work(lm, *args)
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
         lm = self._get(name)

@@ -75,6 +75,11 @@ def header() -> gr.HTML:
     return fixed("header", f"<header>{words}{toggle}</header>")
 
 
+def chapter_bar() -> gr.HTML:
+    """The row of chapters, which the page's script fills."""
+    return fixed("chapters", "<nav class='page-nav' data-text-label='chapter.nav'></nav>")
+
+
 def status_line() -> gr.HTML:
     """What runs on what, and what went wrong; read aloud when it changes."""
     parts = f"<p class='page-device'>{escape(text('page.starting'))}</p>"

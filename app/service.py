@@ -28,8 +28,10 @@ from visuals.payload import (
     steps_payload,
 )
 
+from .details import DETAILS
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS, checked_ids
+from .requests import whole
 from .session import HeldRun, Runs, Tickets
 
 log = logging.getLogger("glass_llama")
@@ -58,14 +60,6 @@ def answered(method: Callable[..., Message]) -> Callable[..., Message]:
             return failure(error)
 
     return guarded
-
-
-def whole(data: Any, name: str, limit: int) -> int:
-    """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
-    value = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
-        raise GlassLlamaError("bad_request", f"{name} is {value!r}; expected a whole number from 0 to {limit - 1}.")
-    return value
 
 
 class Service:
@@ -105,6 +99,15 @@ class Service:
         held, index, token = self._place({**data, "token": 0} if every else data)
         layer = self.engine.layer(held.model, held.trace, index)
         return neurons_payload(held.id, index, None if every else token, layer)
+
+    @answered
+    def detail(self, data: dict[str, Any]) -> Message:
+        """The answer to one of DETAILS about a held run: {run, what, …}."""
+        held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
+        what = str(data.get("what"))
+        if what not in DETAILS:
+            raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(DETAILS)}.")
+        return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, data)}
 
     @answered
     def step(self, prompt: str, model: str, settings: Settings, view: dict[str, Any]) -> Message:

@@ -1,33 +1,38 @@
 """python -m model.train: make the bundled checkpoint from nothing but the corpus that this project generates.
 
-Trains the tokenizer, then the network, and writes config.json, tokenizer.json, model.safetensors (float16) and the
-training log. Interrupted, it goes on from its last saved state when started again with the same settings.
+Trains the tokenizer, then the network through the stages of curriculum.py, and writes config.json, tokenizer.json,
+model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when started again
+with the same settings. A stage starts from the weights of the one before with a fresh optimiser, so that it can also be
+run by itself: `--from DIR --first STAGE`.
 """
 
 import argparse
 import json
 import math
 import os
+import shutil
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from .checkpoint import BUNDLED, pick_device, save_weights
+from .checkpoint import BUNDLED, load, pick_device, save_weights
 from .config import LlamaConfig
-from .corpus import SplitName, documents
+from .curriculum import STAGES, Stage
 from .llama import Llama
+from .packing import END, Rows, pack
+from .progress import heldout_answers, heldout_loss
 from .tokenizer import Tokenizer
 from .train_tokenizer import train_tokenizer
 
-END = 0  # the id of `<|end|>`, which follows every document
 LOG = "training_log.jsonl"
+EXPLICIT_UP_TO = 128  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
 
 SHAPE = LlamaConfig(
     n_layers=8,
@@ -47,53 +52,30 @@ SHAPE = LlamaConfig(
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run is made of. A batch is `rows` rows of `context` tokens; `tokens` is the length of the whole run."""
+    """What a run is made of: its stages, the first to run, and what all of them share."""
 
-    tokens: int = 8_000_000
-    rows: int = 8
-    context: int = 512
-    learning_rate: float = 2e-3
-    warmup: int = 200  # steps
+    stages: tuple[Stage, ...] = STAGES
+    first: int = 0
     weight_decay: float = 0.1
     clip: float = 1.0
     seed: int = 0
-    save_every: int = 100  # steps
-
-    @property
-    def steps(self) -> int:
-        return math.ceil(self.tokens / (self.rows * self.context))
+    save_every: int = 200  # steps
 
 
-def batch(
-    tokenizer: Tokenizer, settings: Settings, step: int, split: SplitName = "train"
-) -> Int[Tensor, "rows context_1"]:
-    """The rows of one step: whole documents end to end, each row from the start of a document and cut at context + 1.
-
-    A step's documents depend on the seed and the step alone, so an interrupted run goes on exactly where it was.
-    """
-    stream = documents(settings.seed * 1_000_003 + step, split)
-    width = settings.context + 1
-    rows = []
-    for _ in range(settings.rows):
-        row: list[int] = []
-        while len(row) < width:
-            row += [*tokenizer.encode(next(stream).text), END]
-        rows.append(row[:width])
-    return torch.tensor(rows)
+def loss_of(net: Callable[[Tensor], Tensor], rows: Rows) -> Float[Tensor, ""]:
+    """Weighted mean cross-entropy of each next token, in nats."""
+    logits = net(rows.ids[:, :-1])
+    losses = F.cross_entropy(logits.flatten(0, 1).float(), rows.ids[:, 1:].flatten(), reduction="none")
+    weights = rows.weights.flatten()
+    return (losses * weights).sum() / weights.sum()
 
 
-def loss_of(net: Callable[[Tensor], Tensor], rows: Int[Tensor, "rows context_1"]) -> Float[Tensor, ""]:
-    """Mean cross-entropy of each next token, in nats."""
-    logits = net(rows[:, :-1])
-    return F.cross_entropy(logits.flatten(0, 1).float(), rows[:, 1:].flatten())
-
-
-def rate(settings: Settings, step: int) -> float:
-    """The learning rate: a linear warm-up, then a cosine down to a tenth."""
-    if step < settings.warmup:
-        return settings.learning_rate * (step + 1) / settings.warmup
-    done = (step - settings.warmup) / max(1, settings.steps - settings.warmup)
-    return settings.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, done))))
+def rate(stage: Stage, step: int) -> float:
+    """The learning rate at a step of a stage: a linear warm-up to `rate`, then a cosine to `last_rate`."""
+    if step < stage.warmup:
+        return stage.rate * (step + 1) / stage.warmup
+    done = min(1.0, (step - stage.warmup) / max(1, stage.steps - stage.warmup))
+    return stage.last_rate + (stage.rate - stage.last_rate) * 0.5 * (1 + math.cos(math.pi * done))
 
 
 def initialise(net: Llama, seed: int) -> None:
@@ -107,85 +89,103 @@ def initialise(net: Llama, seed: int) -> None:
                 weight.copy_(torch.randn(weight.shape, generator=random) * deviation)
 
 
-def optimiser(net: Llama, settings: Settings) -> torch.optim.AdamW:
+def optimiser(net: Llama, weight_decay: float) -> torch.optim.AdamW:
     """AdamW; norms are not decayed."""
     matrices = [p for p in net.parameters() if p.dim() == 2]
     vectors = [p for p in net.parameters() if p.dim() < 2]
     return torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": vectors, "weight_decay": 0.0}],
-        lr=settings.learning_rate,
+        [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}],
         betas=(0.9, 0.95),
         fused=True,
     )
 
 
 class Trainer:
-    """One training run, its state, and where it keeps them."""
+    """One training run, its state, and where it keeps them. `start` is a checkpoint directory to go on from."""
 
-    def __init__(self, settings: Settings, out: Path, device: torch.device, compiled: bool = False):
+    def __init__(
+        self, settings: Settings, out: Path, device: torch.device, compiled: bool = False, start: Path | None = None
+    ):
         self.settings, self.out, self.device = settings, out, device
         self.state_file = out / "training_state.pt"
-        self.tokenizer = self._tokenizer()
         self.net = Llama(SHAPE)
-        initialise(self.net, settings.seed)
+        self.tokenizer = self._begin(start)
         self.net.to(device)
-        self.optimiser = optimiser(self.net, settings)
-        self.step = self._resume()
+        self.optimiser = optimiser(self.net, settings.weight_decay)
+        self.stage, self.step = self._resume()
         self.compute = torch.compile(self.net) if compiled else self.net
 
     def run(self) -> None:
         """Train to the end, saving as it goes, and write the checkpoint."""
-        settings, started, tokens = self.settings, time.perf_counter(), 0
-        bar = tqdm(self._batches(), initial=self.step, total=settings.steps, unit="step", dynamic_ncols=True)
-        for rows in bar:
-            loss = self._update(rows.to(self.device))
-            self.step += 1
-            tokens += rows[:, 1:].numel()
-            bar.set_postfix(loss=f"{loss:.3f}", tokens_s=f"{tokens / (time.perf_counter() - started):.0f}")
-            if self.step % settings.save_every == 0 or self.step == settings.steps:
-                speed = tokens / (time.perf_counter() - started)
-                self._save(loss, speed)
+        for number in range(self.stage, len(self.settings.stages)):
+            if number > self.stage:
+                self.stage, self.step = number, 0
+                self.optimiser = optimiser(self.net, self.settings.weight_decay)
+            self._run_stage(self.settings.stages[number])
         self.state_file.unlink(missing_ok=True)
-        print(f"wrote {self.out}; held-out loss {self.heldout():.4f} nats a token")
+        print(f"wrote {self.out}; held-out loss {heldout_loss(self.net, self.tokenizer):.4f} nats a token")
 
-    @torch.no_grad()
-    def heldout(self, batches: int = 4) -> float:
-        """Mean loss over documents of entities and sequences that training never shows."""
-        with self._autocast():
-            losses = [
-                loss_of(self.net, batch(self.tokenizer, self.settings, i, "heldout").to(self.device))
-                for i in range(batches)
-            ]
-        return float(torch.stack(losses).mean())
+    def _run_stage(self, stage: Stage) -> None:
+        started, tokens = time.perf_counter(), 0
+        bar = tqdm(
+            self._batches(stage), stage.name, initial=self.step, total=stage.steps, unit="step", dynamic_ncols=True
+        )
+        for rows in bar:
+            loss = self._update(stage, rows)
+            self.step += 1
+            tokens += rows.weights.numel()
+            speed = tokens / (time.perf_counter() - started)
+            bar.set_postfix(loss=f"{loss:.3f}", tokens_s=f"{speed:.0f}")
+            if self.step % self.settings.save_every == 0 or self.step == stage.steps:
+                self._save(loss, speed)
 
-    def _update(self, rows: Tensor) -> float:
+    def _update(self, stage: Stage, rows: Rows) -> float:
         for group in self.optimiser.param_groups:
-            group["lr"] = rate(self.settings, self.step)
-        with self._autocast():
-            loss = loss_of(self.compute, rows)
+            group["lr"] = rate(stage, self.step)
+        explicit = self.device.type == "cpu" and stage.context <= EXPLICIT_UP_TO
+        with torch.autocast(self.device.type, dtype=torch.bfloat16):
+            loss = loss_of(
+                lambda ids: self.compute(ids, explicit=explicit),
+                Rows(rows.ids.to(self.device), rows.weights.to(self.device)),
+            )
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         self.optimiser.step()
         return float(loss.detach())
 
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, dtype=torch.bfloat16)
+    def _batches(self, stage: Stage) -> Iterator[Rows]:
+        for step in range(self.step, stage.steps):
+            yield pack(self.tokenizer, stage, self._seed(step))
 
-    def _batches(self) -> Iterator[Tensor]:
-        for step in range(self.step, self.settings.steps):
-            yield batch(self.tokenizer, self.settings, step)
+    def _seed(self, step: int) -> int:
+        """The seed of a batch's documents, another for every step of every stage."""
+        return (self.settings.seed * 100 + self.stage) * 1_000_003 + step
 
-    def _tokenizer(self) -> Tokenizer:
+    def _begin(self, start: Path | None) -> Tokenizer:
+        """New weights, or those of `start`; the tokenizer of `start`, of the run to be resumed, or a new one."""
         path = self.out / "tokenizer.json"
+        if start is not None:
+            begun = load(start, device="cpu", dtype="float32")
+            if begun.config != SHAPE:
+                raise SystemExit(f"--from: {start} is not of the bundled model's shape.")
+            self.net.load_state_dict(begun.net.state_dict())
+        else:
+            initialise(self.net, self.settings.seed)
         if not (self.state_file.is_file() and path.is_file()):
             self.out.mkdir(parents=True, exist_ok=True)
-            train_tokenizer(SHAPE.vocab_size, self.settings.seed).save(str(path))
+            if start is None:
+                train_tokenizer(SHAPE.vocab_size, self.settings.seed).save(str(path))
+            elif start.resolve() != self.out.resolve():
+                for name in ("tokenizer.json", LOG):
+                    if (start / name).is_file():
+                        shutil.copy(start / name, self.out)
         return Tokenizer.from_file(path)
 
     def _save(self, loss: float, speed: float) -> None:
         state = {
             "settings": asdict(self.settings),
+            "stage": self.stage,
             "step": self.step,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -194,48 +194,75 @@ class Trainer:
         torch.save(state, partial)
         os.replace(partial, self.state_file)
         save_weights(self.net, self.out)
-        tokens = self.step * self.settings.rows * self.settings.context
-        line = {"step": self.step, "tokens": tokens, "loss": round(loss, 4), "heldout": round(self.heldout(), 4)}
+        stage = self.settings.stages[self.stage]
+        before = sum(earlier.tokens for earlier in self.settings.stages[: self.stage])
+        line = {
+            "stage": stage.name,
+            "step": self.step,
+            "tokens": before + self.step * stage.rows * stage.context,
+            "loss": round(loss, 4),
+            "heldout": round(heldout_loss(self.net, self.tokenizer), 4),
+            "tokens_per_second": round(speed),
+            "answers": heldout_answers(self.net, self.tokenizer),
+        }
         with (self.out / LOG).open("a") as log:
-            log.write(json.dumps(line | {"tokens_per_second": round(speed)}) + "\n")
+            log.write(json.dumps(line) + "\n")
 
-    def _resume(self) -> int:
+    def _resume(self) -> tuple[int, int]:
+        """(stage, step) of the saved state, its weights taken over; the run's own beginning where there is none."""
         if not self.state_file.is_file():
-            (self.out / LOG).unlink(missing_ok=True)
-            return 0
+            if self.settings.first == 0:
+                (self.out / LOG).unlink(missing_ok=True)
+            return self.settings.first, 0
         state = torch.load(self.state_file, map_location=self.device, weights_only=True)
         if state["settings"] != asdict(self.settings):
             raise SystemExit(
-                f"{self.state_file} belongs to a run with other settings ({state['settings']}); "
-                "start again with those, or delete the file to begin anew."
+                f"{self.state_file} belongs to a run with other settings; start again with those, or delete the file "
+                "to begin anew."
             )
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
-        return state["step"]
+        return state["stage"], state["step"]
+
+
+def stage_number(stages: Sequence[Stage], name: str) -> int:
+    """The place of the stage of this name. SystemExit, naming those that there are, for another."""
+    names = [stage.name for stage in stages]
+    if name not in names:
+        raise SystemExit(f"--first: there is no stage {name!r}; there are {', '.join(names)}.")
+    return names.index(name)
 
 
 def main() -> None:
-    defaults = Settings()
     parser = argparse.ArgumentParser(
         prog="python -m model.train", description="Make the bundled checkpoint from nothing but the generated corpus."
     )
     parser.add_argument("--out", type=Path, default=BUNDLED, help="directory to write (default: the bundled model)")
+    parser.add_argument("--from", dest="start", type=Path, help="checkpoint directory to go on from (with --first)")
+    parser.add_argument("--first", default=STAGES[0].name, help="first stage to run (default: %(default)s)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, …")
-    parser.add_argument("--tokens", type=int, default=defaults.tokens, help="tokens to train on (default: %(default)s)")
-    parser.add_argument("--rows", type=int, default=defaults.rows, help="rows a batch (default: %(default)s)")
-    parser.add_argument("--context", type=int, default=defaults.context, help="tokens a row (default: %(default)s)")
     parser.add_argument(
-        "--learning-rate", type=float, default=defaults.learning_rate, help="peak (default: %(default)s)"
+        "--scale", type=float, default=1.0, help="times as many tokens in each stage as planned (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=defaults.seed, help="of weights and corpus (default: %(default)s)")
+    parser.add_argument(
+        "--rows", type=int, default=1, help="times as many rows in each batch; for a GPU (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of weights and corpus (default: %(default)s)")
     parser.add_argument(
         "--compile",
         action=argparse.BooleanOptionalAction,
         help="compile the network first, a third faster; on a CPU it needs a C++ compiler (default: on CUDA only)",
     )
-    given = vars(parser.parse_args())
-    out, device, compiled = given.pop("out"), pick_device(given.pop("device")), given.pop("compile")
-    Trainer(Settings(**given), out, device, device.type == "cuda" if compiled is None else compiled).run()
+    given = parser.parse_args()
+    first = stage_number(STAGES, given.first)
+    if (first > 0) != (given.start is not None):
+        raise SystemExit("--from and --first go together: a later stage needs the weights of the one before.")
+    device = pick_device(given.device)
+    stages = tuple(
+        replace(stage, tokens=round(stage.tokens * given.scale), rows=stage.rows * given.rows) for stage in STAGES
+    )
+    compiled = device.type == "cuda" if given.compile is None else given.compile
+    Trainer(Settings(stages, first, seed=given.seed), given.out, device, compiled, given.start).run()
 
 
 if __name__ == "__main__":

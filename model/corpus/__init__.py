@@ -6,7 +6,7 @@ places where words end.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from model.corpus import facts, patterns, pronouns, stories, translation
 from model.corpus.split import SplitName
@@ -16,36 +16,42 @@ __all__ = ["MIX", "Document", "documents"]
 
 Maker = Callable[[random.Random, SplitName], Document]
 
-# Shares of documents, not of tokens: a story is about three times as long as a pattern.
-MIX: list[tuple[Maker, float]] = [
-    (lambda rng, split: stories.story_document(rng, "en", split), 14),
-    (lambda rng, split: stories.story_document(rng, "zh", split), 15.5),
-    (lambda rng, split: facts.facts_document(rng, "en", split), 11),
-    (lambda rng, split: facts.facts_document(rng, "zh", split), 11),
-    (lambda rng, split: pronouns.pronoun_document(rng, "en", split), 3),
-    (lambda rng, split: pronouns.pronoun_document(rng, "zh", split), 3),
-    (patterns.induction, 18),
-    (patterns.recall, 5),
-    (patterns.counting, 3),
-    (patterns.series, 1.5),
-    (patterns.sums, 2),
-    (patterns.alphabet, 1.5),
-    (patterns.brackets, 2),
-    (patterns.opposites, 1.5),
-    (patterns.agreement, 2),
-    (patterns.copying, 1.5),
-    (translation.words, 6),
-    (translation.phrases, 2.5),
-    (translation.sentence_pairs, 4),
-]
-_MAKERS, _SHARES = [maker for maker, _ in MIX], [share for _, share in MIX]
+# Each kind of document, who makes it, and its share of all documents: not of tokens, as a story is about three times as
+# long as a pattern.
+_KINDS: dict[str, tuple[Maker, float]] = {
+    "story-en": (lambda rng, split: stories.story_document(rng, "en", split), 14),
+    "story-zh": (lambda rng, split: stories.story_document(rng, "zh", split), 15.5),
+    "facts-en": (lambda rng, split: facts.facts_document(rng, "en", split), 11),
+    "facts-zh": (lambda rng, split: facts.facts_document(rng, "zh", split), 11),
+    "pronouns-en": (lambda rng, split: pronouns.pronoun_document(rng, "en", split), 3),
+    "pronouns-zh": (lambda rng, split: pronouns.pronoun_document(rng, "zh", split), 3),
+    "induction": (patterns.induction, 18),
+    "recall": (patterns.recall, 5),
+    "counting": (patterns.counting, 3),
+    "series": (patterns.series, 1.5),
+    "sums": (patterns.sums, 2),
+    "alphabet": (patterns.alphabet, 1.5),
+    "brackets": (patterns.brackets, 2),
+    "opposites": (patterns.opposites, 1.5),
+    "agreement": (patterns.agreement, 2),
+    "copying": (patterns.copying, 1.5),
+    "translation-words": (translation.words, 6),
+    "translation-phrases": (translation.phrases, 2.5),
+    "translation-sentences": (translation.sentence_pairs, 4),
+}
+MIX: Mapping[str, float] = {name: share for name, (_, share) in _KINDS.items()}
 
 
-def documents(seed: int, split: SplitName = "train") -> Iterator[Document]:
-    """Documents without end: the same texts for the same seed; training texts hold no held-out combination."""
+def documents(seed: int, split: SplitName = "train", mix: Mapping[str, float] = MIX) -> Iterator[Document]:
+    """Documents without end, kinds in the shares of `mix`: the same texts for the same seed and mix.
+
+    Training texts hold no held-out combination. KeyError for a kind that there is not.
+    """
     rng = random.Random(f"{split}-{seed}")
+    makers = [_KINDS[name][0] for name in mix]
+    shares = list(mix.values())
     while True:
-        maker = rng.choices(_MAKERS, _SHARES)[0]
+        maker = rng.choices(makers, shares)[0]
         try:
             yield maker(rng, split)
         except ValueError:

@@ -6,7 +6,7 @@ import { lookUp } from "../../visuals/static/texts.js";
 
 test("a link brings back what it was made of", () => {
   const view = {
-    prompt: "猫在沙发上 & <b>=#", language: "zh", model: "a/b", generated: [3, 14, 159],
+    chapter: "kv", prompt: "猫在沙发上 & <b>=#", language: "zh", model: "a/b", generated: [3, 14, 159],
     selection: { layer: 2, head: 1, query: 5, key: 0, pair: 3, neuron: 17 },
   };
   assert.deepEqual(readLink(writeLink(view)), view);
@@ -15,7 +15,7 @@ test("a link brings back what it was made of", () => {
 test("a link leaves out what is not chosen", () => {
   const hash = writeLink({ prompt: "x", selection: { layer: 0, neuron: null } });
   assert.deepEqual(readLink(hash).selection, { layer: 0 });
-  assert.deepEqual(readLink(""), { prompt: undefined, language: undefined, model: undefined, generated: [], selection: {} });
+  assert.deepEqual(readLink(""), { chapter: undefined, prompt: undefined, language: undefined, model: undefined, generated: [], selection: {} });
 });
 
 test("nonsense in a link is ignored", () => {

@@ -11,7 +11,7 @@
  *             seconds: number, next: Next|null }} Step
  * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] },
  *             T: number, rms: { attn: NumArray, ffn: NumArray, final: NumArray }, next: Next, layers: Map<number, Layer>,
- *             steps: Step[], generating: boolean, seconds: number }} Trace
+ *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number }} Trace
  */
 
 /** @param {string} text @returns {Uint8Array} */
@@ -41,6 +41,14 @@ export function decodeArray(packed) {
   const size = shape.reduce((product, n) => product * n, 1);
   if (data.length !== size) throw new Error(`array of shape (${shape}) holds ${data.length} values, expected ${size}`);
   return { shape, data };
+}
+
+/** A message with every packed array in it decoded, however deep. @param {any} value @returns {any} */
+export function decodeAll(value) {
+  if (Array.isArray(value)) return value.map(decodeAll);
+  if (value === null || typeof value !== "object") return value;
+  if (typeof value.dtype === "string" && typeof value.data === "string") return decodeArray(value);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decodeAll(part)]));
 }
 
 /** @param {object} payload @returns {Neurons} */
@@ -98,6 +106,7 @@ export function decodeRun(payload) {
     rms: { attn: decodeArray(attn), ffn: decodeArray(ffn), final: decodeArray(final) },
     next: decodeNext(payload.next),
     layers,
+    details: new Map(),
     steps: (payload.steps ?? []).map(decodeStep),
     generating: payload.generating === true,
     seconds: payload.seconds,

@@ -1,6 +1,6 @@
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
-import { decodeAllNeurons, decodeLayer, decodeNeurons } from "./decode.js";
+import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons } from "./decode.js";
 
 /** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
 export const PREFETCH_BYTES = 1_000_000;
@@ -18,7 +18,7 @@ export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 
 
 /**
  * @param store
- * @param {{ layer: Function, neurons: Function, again: Function }} server  functions of app/build.py; each gives a message
+ * @param {{ layer: Function, neurons: Function, again: Function, detail: Function }} server  functions of app/build.py; each gives a message
  */
 export function createFetching(store, server) {
   const asked = new Map();
@@ -95,6 +95,22 @@ export function createFetching(store, server) {
     fetchAllNeurons();
   }
 
+  /**
+   * The answer to one of app/details.py about the shown run, or null until it has come; the panels are then drawn again.
+   * Asks the server once, and not while the pointer only previews. @param {string} what @param {object} params
+   */
+  function detail(what, params = {}) {
+    const { trace } = state;
+    const key = `${what} ${JSON.stringify(params)}`;
+    const { details } = trace;
+    if (details.has(key)) return details.get(key);
+    if (store.previewing()) return null;
+    once(`${trace.id} ${key}`, trace, () => server.detail({ run: trace.id, what, ...params }), (payload) => {
+      details.set(key, decodeAll(payload.data));
+    }).then((came) => came || details.set(key, null)); // what failed was said once; the next run asks anew
+    return null;
+  }
+
   /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
   function missingLayer() {
     const { trace, locked } = state;
@@ -120,5 +136,5 @@ export function createFetching(store, server) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch };
+  return { need, prefetch, detail };
 }

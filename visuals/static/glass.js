@@ -1,5 +1,6 @@
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
+import { createChapters } from "./chapters.js";
 import { createFetching } from "./fetching.js";
 import { listenToKeys } from "./keys.js";
 import { keepLink, readLink } from "./link.js";
@@ -12,6 +13,8 @@ const store = createStore();
 const texts = createTexts(config.texts);
 const link = readLink(location.hash);
 const page = createPage(store, texts, link, config);
+const chapters = createChapters(store, texts, link.chapter, config.chapters);
+page.parts.chapters = chapters.attach;
 const { state } = store;
 
 /** The panels that show tokens as they are written; the others draw the run that they grow from, and stay as they are. */
@@ -30,14 +33,16 @@ function guarded(kind, element, draw, fresh) {
 
 /** Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page. */
 async function mount(kind, element) {
-  const { default: build } = await import(`./panels/${kind}.js`);
+  chapters.show();
+  await chapters.opened(kind);
+  const { default: build } = await import(chapters.pathOf(kind));
   const draw = build(element, window.glass);
   texts.translate(element);
   const paint = (fresh, steps = false) => {
     if (!element.isConnected) return store.unwatch(paint);
     element.toggleAttribute("data-waiting", !state.trace);
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
-    if (state.trace) guarded(kind, element, draw, fresh || (steps && FOLLOW_STEPS.has(kind)));
+    if (state.trace && chapters.shows(kind)) guarded(kind, element, draw, fresh || (steps && FOLLOW_STEPS.has(kind)));
   };
   store.watch(paint);
   paint(true);
@@ -57,8 +62,12 @@ async function setLanguage(code) {
 
 const { on, publish, preview, endPreview, select, repaint, layer } = store;
 const { text, translate } = texts;
-const connect = (server) => createFetching(store, server);
-const glass = { state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+let fetching = null;
+const connect = (server) => { fetching = createFetching(store, server); };
+/** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
+const detail = (what, params) => fetching?.detail(what, params) ?? null;
+const { open } = chapters;
+const glass = { open, detail, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 store.pin(link.selection);

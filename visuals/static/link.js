@@ -2,7 +2,7 @@
 
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 
-/** @param {string} hash @returns {{ prompt?: string, language?: string, model?: string, generated: number[], selection: object }} */
+/** @param {string} hash @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object }} */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const selection = {};
@@ -12,14 +12,15 @@ export function readLink(hash) {
   }
   const generated = (fields.get("more") ?? "").split(".").filter((id) => /^\d{1,7}$/.test(id)).map(Number);
   const optional = (name) => fields.get(name) ?? undefined;
-  return { prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection };
+  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection };
 }
 
 /** @param {object} view @returns {string} the hash that readLink reads back */
-export function writeLink({ prompt, language, model, generated = [], selection = {} }) {
+export function writeLink({ chapter, prompt, language, model, generated = [], selection = {} }) {
   const fields = new URLSearchParams();
   if (language) fields.set("lang", language);
   if (model) fields.set("model", model);
+  if (chapter) fields.set("chapter", chapter);
   for (const [name, short] of Object.entries(SHORT)) {
     if (selection[name] !== null && selection[name] !== undefined) fields.set(short, selection[name]);
   }
@@ -32,12 +33,12 @@ export function writeLink({ prompt, language, model, generated = [], selection =
 export function keepLink(store) {
   let timer = 0;
   const write = () => {
-    const { trace, locked, language } = store.state;
+    const { trace, locked, language, chapter } = store.state;
     if (!trace) return;
     const generated = trace.tokens.ids.slice(trace.nPrompt);
-    const view = { prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked };
+    const view = { chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked };
     history.replaceState(history.state, "", writeLink(view));
   };
   const later = () => { clearTimeout(timer); timer = setTimeout(write, 250); };
-  for (const event of ["select", "run", "language"]) store.on(event, later);
+  for (const event of ["select", "run", "language", "chapter"]) store.on(event, later);
 }

@@ -132,5 +132,5 @@ export function createPage(store, texts, link, { labels, firstPrompts }) {
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  return { begin, arrive, opened, view, relabel, attach, setStatus };
+  return { parts, begin, arrive, opened, view, relabel, attach, setStatus };
 }

@@ -128,9 +128,12 @@ export function createStore() {
     else if (payload?.kind === "message") emit("message", payload);
   }
 
+  /** Whether the pointer shows something else than what is locked. */
+  const previewing = () => Object.keys(previewed).length > 0;
+
   const layer = () => state.trace?.layers.get(state.layer) ?? null;
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, select, preview, endPreview, pin, publish, layer, watch, unwatch };
+  return { state, on, emit, repaint, select, preview, endPreview, pin, publish, layer, previewing, watch, unwatch };
 }

@@ -1,0 +1,32 @@
+"""What the page is divided into: each chapter's panels, in the order in which they are shown.
+
+A panel is drawn by `visuals/static/panels/<kind>.js` where the first chapter shows it, else by
+`visuals/static/panels/<chapter>/<kind>.js`, which the browser fetches when its chapter is opened, with the chapter's
+style.css where there is one. A chapter may show panels of the first one again, above its own.
+"""
+
+FIRST = "glance"
+# The first chapter's two columns, about equally tall; on a narrow screen page.css makes them one.
+COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
+
+CHAPTERS: dict[str, tuple[str, ...]] = {
+    FIRST: tuple(kind for column in COLUMNS for kind in column),
+    "overview": (),
+    "token": (),
+    "norm": ("rmsnorm",),
+    "position": ("rope",),
+    "attend": ("attention",),
+    "ffn": ("swiglu",),
+    "kv": (),
+    "choice": ("next",),
+}
+
+
+def own_panels(chapter: str) -> tuple[str, ...]:
+    """The panels that belong to this chapter alone."""
+    return tuple(kind for kind in CHAPTERS[chapter] if chapter != FIRST and kind not in CHAPTERS[FIRST])
+
+
+def shown_chapters() -> dict[str, tuple[str, ...]]:
+    """The first chapter, and those that have panels of their own."""
+    return {name: kinds for name, kinds in CHAPTERS.items() if name == FIRST or own_panels(name)}

@@ -1,0 +1,13 @@
+"""Reading what a browser sent: each field checked by name before anything uses it."""
+
+from typing import Any
+
+from model import GlassLlamaError
+
+
+def whole(data: Any, name: str, limit: int) -> int:
+    """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
+    value = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
+        raise GlassLlamaError("bad_request", f"{name} is {value!r}; expected a whole number from 0 to {limit - 1}.")
+    return value

@@ -1,0 +1,64 @@
+"""What the bundled model is trained on, and in what order: the stages of `python -m model.train`.
+
+Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
+with many questions, then stories.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .corpus import MIX
+
+# Kinds of document of which everything but the answers is random.
+PATTERNS = frozenset(
+    ["induction", "recall", "counting", "series", "sums", "alphabet", "brackets", "opposites", "agreement", "copying"]
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of the training. A batch is `rows` rows of `context` tokens.
+
+    `mix` gives each kind of document its share. An answer, which the text before it determines, counts
+    `answer_weight` times as much in the loss as the rest of a story, and the rest of a pattern, which is random words,
+    counts `random_weight`. The learning rate goes up to `rate` over `warmup` steps and down a cosine to `last_rate`.
+    """
+
+    name: str
+    tokens: int
+    rows: int = 16
+    context: int = 128
+    rate: float = 2e-3
+    last_rate: float = 2e-3
+    warmup: int = 100
+    answer_weight: float = 1.0
+    random_weight: float = 1.0
+    mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
+
+    @property
+    def steps(self) -> int:
+        return -(-self.tokens // (self.rows * self.context))
+
+
+_PATTERNS_FIRST = {
+    "induction": 40, "recall": 16, "copying": 4, "brackets": 4, "counting": 4, "series": 1, "sums": 1, "alphabet": 1,
+    "opposites": 1, "agreement": 3, "translation-words": 8, "facts-en": 8, "facts-zh": 8, "pronouns-en": 1, "pronouns-zh": 1,
+    "story-en": 2, "story-zh": 2,
+}  # fmt: skip
+_BINDINGS = {
+    "induction": 10, "recall": 10, "copying": 2, "brackets": 4, "counting": 4, "series": 1, "sums": 1.5, "alphabet": 1,
+    "opposites": 1, "agreement": 3, "translation-words": 8, "translation-phrases": 1, "translation-sentences": 2, "facts-en": 18, "facts-zh": 18, "pronouns-en": 6,
+    "pronouns-zh": 6, "story-en": 4, "story-zh": 4,
+}  # fmt: skip
+_STORIES = _BINDINGS | {
+    "induction": 7, "recall": 6, "facts-en": 13, "facts-zh": 13, "pronouns-en": 6, "pronouns-zh": 6, "story-en": 13,
+    "story-zh": 14,
+}  # fmt: skip
+
+STAGES = (
+    Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
+    Stage("patterns", 3_000_000, answer_weight=5, random_weight=0.1, mix=_PATTERNS_FIRST),
+    Stage("bindings", 6_000_000, last_rate=1.5e-3, answer_weight=5, random_weight=0.1, mix=_BINDINGS),
+    Stage("stories", 4_500_000, rate=1.5e-3, last_rate=2e-4, answer_weight=4, random_weight=0.2, mix=_STORIES),
+    Stage("long rows", 500_000, 4, 512, rate=2e-4, last_rate=5e-5, warmup=20, answer_weight=3, mix=_STORIES),
+)

@@ -1,0 +1,50 @@
+"""Documents into the rows of a training batch, with what each token counts in the loss."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from .corpus import Document, documents
+from .corpus.split import SplitName
+from .curriculum import PATTERNS, Stage
+from .tokenizer import Tokenizer
+
+END = 0  # the id of `<|end|>`, which follows every document
+
+
+class Rows(NamedTuple):
+    """Token ids, and the weight in the loss of each but the first."""
+
+    ids: Int[Tensor, "rows context_1"]
+    weights: Float[Tensor, "rows context"]
+
+
+def pack(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "train") -> Rows:
+    """The rows of one batch: whole documents end to end, each row from the start of one and cut at context + 1.
+
+    The batch depends on its arguments alone, so an interrupted run goes on exactly where it was.
+    """
+    stream = documents(seed, split, stage.mix)
+    width = stage.context + 1
+    rows, weights = [], []
+    for _ in range(stage.rows):
+        row: list[int] = []
+        weight: list[float] = []
+        while len(row) < width:
+            document = next(stream)
+            ids, answers = tokens_and_answers(tokenizer, document)
+            rest = stage.random_weight if document.kind in PATTERNS else 1.0
+            row += [*ids, END]
+            weight += [*(stage.answer_weight if answer else rest for answer in answers), rest]
+        rows.append(row[:width])
+        weights.append(weight[1:width])
+    return Rows(torch.tensor(rows), torch.tensor(weights))
+
+
+def tokens_and_answers(tokenizer: Tokenizer, document: Document) -> tuple[list[int], list[bool]]:
+    """A document's token ids, and which of them hold a part of an answer."""
+    encoding = tokenizer.back_end.encode(document.text)
+    answers = [any(start < b and a < end for start, end in document.answers) for a, b in encoding.offsets]
+    return encoding.ids, answers

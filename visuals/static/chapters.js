@@ -1,0 +1,83 @@
+// The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened.
+
+import { h } from "./dom.js";
+
+/**
+ * @param store @param texts @param {string|undefined} wanted the chapter of the link
+ * @param {Object<string, { panels: string[], own: string[], style: string|null }>} chapters in order, the first shown first
+ */
+export function createChapters(store, texts, wanted, chapters) {
+  const { state } = store;
+  const names = Object.keys(chapters);
+  state.chapter = names.includes(wanted) ? wanted : names[0];
+  const styled = new Set();
+  let nav = null;
+
+  /** Resolves when a chapter that shows this panel is open. */
+  const opened = (kind) =>
+    new Promise((done) => {
+      const look = () => (shows(kind) ? (stop(), done()) : undefined);
+      const stop = store.on("chapter", look);
+      look();
+    });
+
+  /** Whether a panel is in view now; what no chapter lists (the token strip) always is. */
+  const shows = (kind) =>
+    chapters[state.chapter].panels.includes(kind) || !names.some((name) => chapters[name].panels.includes(kind));
+
+  /** Where a panel's module is, relative to this one. */
+  function pathOf(kind) {
+    const owner = names.find((name) => chapters[name].own.includes(kind));
+    return owner ? `./panels/${owner}/${kind}.js` : `./panels/${kind}.js`;
+  }
+
+  function fetchStyle() {
+    const { style } = chapters[state.chapter];
+    if (!style || styled.has(style)) return;
+    styled.add(style);
+    document.head.append(h("link", { rel: "stylesheet", href: style }));
+  }
+
+  /** @param {string} name one of the chapters; others are ignored */
+  function open(name) {
+    if (!names.includes(name)) return;
+    const moved = name !== state.chapter;
+    state.chapter = name;
+    show();
+    store.emit("chapter", name);
+    if (moved) nav?.scrollIntoView({ block: "nearest" });
+    store.repaint(true);
+  }
+
+  /** Puts the panels of the open chapter in view, in its order, and marks its button. */
+  function show() {
+    fetchStyle();
+    document.body.dataset.chapter = state.chapter;
+    const { panels } = chapters[state.chapter];
+    for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
+      const slot = section.closest(".page-slot");
+      slot.classList.toggle("page-away", !shows(section.dataset.kind));
+      slot.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
+    }
+    for (const button of nav?.children ?? []) {
+      const current = button.dataset.chapter === state.chapter;
+      if (current) button.setAttribute("aria-current", "page");
+      else button.removeAttribute("aria-current");
+    }
+  }
+
+  /** Fills the row of chapters; with one chapter there is none. @param {Element} element */
+  function attach(element) {
+    nav = element.querySelector("nav");
+    nav.hidden = names.length < 2;
+    for (const name of names) {
+      const button = h("button", { type: "button", "data-chapter": name, "data-text": `chapter.${name}` });
+      button.addEventListener("click", () => open(name));
+      nav.append(button);
+    }
+    texts.translate(nav);
+    show();
+  }
+
+  return { open, attach, opened, shows, pathOf, show };
+}
