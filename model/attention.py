@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from .cache import KVCache
 from .config import LlamaConfig
 from .positions import Rotation, rotate
+from .stacked import StackedLinear
 from .taps import Tap
 
 
@@ -25,9 +26,8 @@ class Attention(nn.Module):
         super().__init__()
         d, head_dim = config.d_model, config.head_dim
         self.n_heads, self.n_kv_heads, self.head_dim = config.n_heads, config.n_kv_heads, head_dim
-        self.q_proj = nn.Linear(d, config.n_heads * head_dim, bias=False)
-        self.k_proj = nn.Linear(d, config.n_kv_heads * head_dim, bias=False)
-        self.v_proj = nn.Linear(d, config.n_kv_heads * head_dim, bias=False)
+        kv_width = config.n_kv_heads * head_dim
+        self.qkv_proj = StackedLinear(d, config.n_heads * head_dim, kv_width, kv_width)  # W_Q, W_K, W_V
         self.o_proj = nn.Linear(config.n_heads * head_dim, d, bias=False)
         self.q, self.k, self.v, self.q_rot, self.k_rot = Tap(), Tap(), Tap(), Tap(), Tap()
         self.scores, self.attention = Tap(), Tap()
@@ -46,9 +46,10 @@ class Attention(nn.Module):
         `explicit` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
-        q = self.q(self._heads(self.q_proj(x), self.n_heads))
-        k = self.k(self._heads(self.k_proj(x), self.n_kv_heads))
-        v = self.v(self._heads(self.v_proj(x), self.n_kv_heads))
+        q, k, v = self.qkv_proj(x)
+        q = self.q(self._heads(q, self.n_heads))
+        k = self.k(self._heads(k, self.n_kv_heads))
+        v = self.v(self._heads(v, self.n_kv_heads))
         q, k = self.q_rot(rotate(q, by)), self.k_rot(rotate(k, by))
         if cache is not None:
             k, v = cache.write(layer, position, k, v)

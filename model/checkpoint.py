@@ -19,26 +19,32 @@ from torch import Tensor
 from .config import LlamaConfig
 from .errors import GlassLlamaError
 from .llama import Llama
+from .stacked import StackedLinear
 from .tokenizer import Tokenizer
 
 BUNDLED = Path(__file__).parent / "bundled"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
-# Hugging Face's name of each tensor -> ours. {i} is the layer.
-TENSOR_NAMES = {
-    "model.embed_tokens.weight": "embed.weight",
-    "model.layers.{i}.input_layernorm.weight": "layers.{i}.attn_norm.weight",
-    "model.layers.{i}.self_attn.q_proj.weight": "layers.{i}.attn.q_proj.weight",
-    "model.layers.{i}.self_attn.k_proj.weight": "layers.{i}.attn.k_proj.weight",
-    "model.layers.{i}.self_attn.v_proj.weight": "layers.{i}.attn.v_proj.weight",
-    "model.layers.{i}.self_attn.o_proj.weight": "layers.{i}.attn.o_proj.weight",
-    "model.layers.{i}.post_attention_layernorm.weight": "layers.{i}.ffn_norm.weight",
-    "model.layers.{i}.mlp.gate_proj.weight": "layers.{i}.ffn.gate_proj.weight",
-    "model.layers.{i}.mlp.up_proj.weight": "layers.{i}.ffn.up_proj.weight",
-    "model.layers.{i}.mlp.down_proj.weight": "layers.{i}.ffn.down_proj.weight",
-    "model.norm.weight": "norm.weight",
-    "lm_head.weight": "head.weight",
+# Our name of each tensor -> Hugging Face's; several names are matrices that stand one below the other in ours. {i} is the
+# layer.
+TENSOR_NAMES: dict[str, tuple[str, ...]] = {
+    "embed.weight": ("model.embed_tokens.weight",),
+    "layers.{i}.attn_norm.weight": ("model.layers.{i}.input_layernorm.weight",),
+    "layers.{i}.attn.qkv_proj.weight": (
+        "model.layers.{i}.self_attn.q_proj.weight",
+        "model.layers.{i}.self_attn.k_proj.weight",
+        "model.layers.{i}.self_attn.v_proj.weight",
+    ),
+    "layers.{i}.attn.o_proj.weight": ("model.layers.{i}.self_attn.o_proj.weight",),
+    "layers.{i}.ffn_norm.weight": ("model.layers.{i}.post_attention_layernorm.weight",),
+    "layers.{i}.ffn.gate_up_proj.weight": (
+        "model.layers.{i}.mlp.gate_proj.weight",
+        "model.layers.{i}.mlp.up_proj.weight",
+    ),
+    "layers.{i}.ffn.down_proj.weight": ("model.layers.{i}.mlp.down_proj.weight",),
+    "norm.weight": ("model.norm.weight",),
+    "head.weight": ("lm_head.weight",),
 }
 HEAD = "lm_head.weight"  # absent, or equal to the embedding, where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
@@ -47,12 +53,13 @@ RECOMPUTED = "rotary_emb.inv_freq"
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A network with its tokenizer, ready to run."""
+    """A network with its tokenizer, ready to run; `directory` is where its files are."""
 
     name: str
     config: LlamaConfig
     tokenizer: Tokenizer
     net: Llama
+    directory: Path | None = None
 
     @property
     def device(self) -> torch.device:
@@ -93,7 +100,7 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     if config.tied_embeddings:
         net.head.weight = net.embed.weight
     name = "Glass Llama (bundled)" if directory == BUNDLED else str(where)
-    return LanguageModel(name, config, tokenizer, net.eval().requires_grad_(False))
+    return LanguageModel(name, config, tokenizer, net.eval().requires_grad_(False), directory)
 
 
 def save_weights(net: Llama, directory: Path, dtype: torch.dtype = torch.float16) -> None:
@@ -102,8 +109,12 @@ def save_weights(net: Llama, directory: Path, dtype: torch.dtype = torch.float16
     config = net.config.to_hf() | {"torch_dtype": str(dtype).removeprefix("torch.")}
     (directory / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     state = net.state_dict()
-    ours = {hf: name for hf, name in _names(net).items() if not (net.config.tied_embeddings and hf == HEAD)}
-    tensors = {hf: state[name].detach().to("cpu", dtype).contiguous() for hf, name in ours.items()}
+    tensors = {
+        hf: part.detach().to("cpu", dtype).contiguous()
+        for ours, names in _names(net).items()
+        for hf, part in zip(names, state[ours].split(_rows(net, ours)), strict=True)
+        if not (net.config.tied_embeddings and hf == HEAD)
+    }
     partial = directory / f"{WEIGHTS}.part"  # a reader never meets a half-written file
     save_file(tensors, partial, metadata={"format": "pt"})
     os.replace(partial, directory / WEIGHTS)
@@ -170,14 +181,20 @@ def _read_json(path: Path) -> dict[str, Any]:
     return raw
 
 
-def _names(net: Llama) -> dict[str, str]:
-    """Hugging Face's name -> ours, for every tensor of this network."""
+def _names(net: Llama) -> dict[str, tuple[str, ...]]:
+    """Our name -> Hugging Face's, for every tensor of this network."""
     layers = range(net.config.n_layers)
     return {
-        hf.format(i=i): ours.format(i=i)
-        for hf, ours in TENSOR_NAMES.items()
-        for i in (layers if "{i}" in hf else range(1))
+        ours.format(i=i): tuple(name.format(i=i) for name in hf)
+        for ours, hf in TENSOR_NAMES.items()
+        for i in (layers if "{i}" in ours else range(1))
     }
+
+
+def _rows(net: Llama, ours: str) -> tuple[int, ...]:
+    """How many rows of a tensor of ours belong to each of Hugging Face's."""
+    module = net.get_submodule(ours.rpartition(".")[0])
+    return module.rows if isinstance(module, StackedLinear) else (len(net.get_parameter(ours)),)
 
 
 def _weight_files(directory: Path) -> list[Path]:
@@ -197,22 +214,22 @@ def _weight_files(directory: Path) -> list[Path]:
 
 def _read_tensors(directory: Path, net: Llama) -> dict[str, Tensor]:
     """Every tensor under our name. One GlassLlamaError lists all that is unknown, missing, misshapen or NaN."""
-    names = _names(net)
-    shapes = {name: parameter.shape for name, parameter in net.named_parameters(remove_duplicate=False)}
-    raw = _raw_tensors(directory)
-    found = {ours: raw[hf] for hf, ours in names.items() if hf in raw}
-    problems = [f"unknown tensor {key}" for key in raw if key not in names and not key.endswith(RECOMPUTED)]
-    for hf, ours in names.items():
-        if ours in found:
-            problems += _faults(hf, found[ours], shapes[ours])
-        elif not (hf == HEAD and net.config.tied_embeddings):
-            problems.append(f"missing tensor {hf}")
-    head = found.pop("head.weight", None) if net.config.tied_embeddings else None
-    if head is not None and not problems and not torch.equal(head, found["embed.weight"]):
+    names, raw = _names(net), _raw_tensors(directory)
+    known = {hf for parts in names.values() for hf in parts}
+    problems = [f"unknown tensor {key}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
+    for ours, parts in names.items():
+        shape = net.get_parameter(ours).shape
+        for hf, rows in zip(parts, _rows(net, ours), strict=True):
+            if hf in raw:
+                problems += _faults(hf, raw[hf], torch.Size((rows, *shape[1:])))
+            elif not (hf == HEAD and net.config.tied_embeddings):
+                problems.append(f"missing tensor {hf}")
+    head = raw.pop(HEAD, None) if net.config.tied_embeddings else None
+    if head is not None and not problems and not torch.equal(head, raw["model.embed_tokens.weight"]):
         problems.append(f"{HEAD} differs from the embedding, yet config.json says tie_word_embeddings")
     if problems:
         raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {'; '.join(problems)}.")
-    return found
+    return {ours: torch.cat([raw.pop(hf) for hf in parts]) for ours, parts in names.items() if parts[0] in raw}
 
 
 def _raw_tensors(directory: Path) -> dict[str, Tensor]:

@@ -4,6 +4,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from .stacked import StackedLinear
 from .taps import Tap
 
 
@@ -15,10 +16,10 @@ class SwiGLU(nn.Module):
 
     def __init__(self, d_model: int, ffn_hidden: int):
         super().__init__()
-        self.gate_proj = nn.Linear(d_model, ffn_hidden, bias=False)
-        self.up_proj = nn.Linear(d_model, ffn_hidden, bias=False)
+        self.gate_up_proj = StackedLinear(d_model, ffn_hidden, ffn_hidden)  # W_gate, W_up
         self.down_proj = nn.Linear(ffn_hidden, d_model, bias=False)
         self.gate, self.up = Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
-        return self.down_proj(F.silu(self.gate(self.gate_proj(x))) * self.up(self.up_proj(x)))
+        gate, up = self.gate_up_proj(x)
+        return self.down_proj(F.silu(self.gate(gate)) * self.up(up))

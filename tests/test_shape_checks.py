@@ -7,8 +7,7 @@ from torch import Tensor
 
 from model.norms import rms
 from model.positions import Rotation, rotate
-from model.sampling import Sampling
-from model.train import loss_of
+from model.sampling import Sampling, filtered_logits
 from tests.shape_checks import check_shapes
 
 
@@ -19,8 +18,8 @@ def test_a_wrongly_shaped_call_raises() -> None:
         rotate(torch.ones(2, 3, 4), by)
     with pytest.raises(TypeCheckError, match="rms"):
         rms(torch.ones(3, dtype=torch.int64), 1e-5)
-    with pytest.raises(TypeCheckError, match="loss_of"):
-        loss_of(torch.nn.Identity(), torch.ones(2, 3))
+    with pytest.raises(TypeCheckError, match="filtered_logits"):
+        filtered_logits(torch.ones(2, 3), Sampling(1.0))
 
 
 def test_a_wrongly_shaped_layer_raises(lm) -> None:
