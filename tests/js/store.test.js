@@ -5,23 +5,29 @@ import { runMessage, stepMessage } from "./payload_help.js";
 
 let frames = [];
 globalThis.requestAnimationFrame = (paint) => frames.push(paint);
-const nextFrame = () => { const due = frames; frames = []; due.forEach((paint) => paint()); };
+/** What was asked for is painted, then the next animation frame begins. */
+async function nextFrame() {
+  await null;
+  const due = frames;
+  frames = [];
+  due.forEach((paint) => paint());
+}
 beforeEach(() => { frames = []; });
 
-function withRun(ids) {
+async function withRun(ids) {
   const store = createStore();
   store.publish(runMessage(ids));
-  nextFrame();
+  await nextFrame();
   return store;
 }
 
-test("a run selects its last token, and the one before as key", () => {
-  const { state } = withRun([5, 6, 7]);
+test("a run selects its last token, and the one before as key", async () => {
+  const { state } = await withRun([5, 6, 7]);
   assert.deepEqual([state.query, state.key, state.layer], [2, 1, 0]);
 });
 
-test("a preview shows over the lock and goes away again", () => {
-  const store = withRun();
+test("a preview shows over the lock and goes away again", async () => {
+  const store = await withRun();
   store.select({ layer: 1, query: 1 });
   store.preview({ layer: 3 });
   assert.deepEqual([store.state.layer, store.state.locked.layer, store.state.query], [3, 1, 1]);
@@ -29,37 +35,37 @@ test("a preview shows over the lock and goes away again", () => {
   assert.equal(store.state.layer, 1);
 });
 
-test("a click ends a preview", () => {
-  const store = withRun();
+test("a click ends a preview", async () => {
+  const store = await withRun();
   store.preview({ query: 0, key: 0 });
   store.select({ query: 1 });
   assert.deepEqual([store.state.query, store.state.key], [1, 1]);
 });
 
-test("the selection stays inside the run, and the key before the query", () => {
-  const store = withRun();
+test("the selection stays inside the run, and the key before the query", async () => {
+  const store = await withRun();
   store.select({ layer: 99, head: -1, query: 1, key: 2, pair: 9, neuron: 99 });
   assert.deepEqual(store.state.locked, { layer: 3, head: 0, query: 1, key: 1, pair: 1, neuron: 5 });
   assert.equal(clamp({ ...store.state.locked, query: NaN }, store.state.trace).query, 0);
 });
 
-test("any number of changes is one repaint, and only a run is fresh", () => {
+test("any number of changes is one repaint, and only a run is fresh", async () => {
   const store = createStore();
   const painted = [];
   store.watch((fresh) => painted.push(fresh));
   store.publish(runMessage());
   store.select({ layer: 1 });
   store.preview({ layer: 2 });
-  nextFrame();
+  await nextFrame();
   store.select({ layer: 2 });
   store.select({ layer: 3 });
-  nextFrame();
-  nextFrame();
+  await nextFrame();
+  await nextFrame();
   assert.deepEqual(painted, [true, false]);
 });
 
-test("a run that grows: a selection at its end follows, another stays", () => {
-  const store = withRun([5, 6, 7]);
+test("a run that grows: a selection at its end follows, another stays", async () => {
+  const store = await withRun([5, 6, 7]);
   store.publish(runMessage([5, 6, 7, 8], { id: "2" }));
   assert.equal(store.state.query, 3);
   store.select({ query: 1, key: 0 });
@@ -85,8 +91,8 @@ test("a pinned selection holds for one run", () => {
   assert.equal(store.state.query, 1);
 });
 
-test("steps grow, missed messages do no harm, and those of another run are dropped", () => {
-  const store = withRun();
+test("steps grow, missed messages do no harm, and those of another run are dropped", async () => {
+  const store = await withRun();
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0), stepMessage(1), stepMessage(2)] });
   store.publish({ kind: "step", run: "other", steps: [stepMessage(0), stepMessage(1), stepMessage(2), stepMessage(3)] });
@@ -96,21 +102,21 @@ test("steps grow, missed messages do no harm, and those of another run are dropp
   assert.deepEqual(store.state.trace.steps.map((step) => step.index), [0, 1, 2, 3]);
 });
 
-test("new steps are told apart from a new run, and the same run twice is one", () => {
-  const store = withRun();
+test("new steps are told apart from a new run, and the same run twice is one", async () => {
+  const store = await withRun();
   const painted = [];
   store.watch((fresh, steps) => painted.push([fresh, steps]));
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });
-  nextFrame();
+  await nextFrame();
   store.publish(runMessage());
-  nextFrame();
+  await nextFrame();
   store.publish(runMessage([5, 6, 7], { id: "other" }));
-  nextFrame();
+  await nextFrame();
   assert.deepEqual(painted, [[false, true], [true, false]]);
 });
 
-test("a message leaves the run as it is", () => {
-  const store = withRun();
+test("a message leaves the run as it is", async () => {
+  const store = await withRun();
   const heard = [];
   store.on("message", (message) => heard.push(message.code));
   store.publish({ kind: "message", level: "error", code: "prompt_empty", params: {} });
@@ -120,8 +126,8 @@ test("a message leaves the run as it is", () => {
   store.publish({ kind: "unknown" });
 });
 
-test("listeners can be taken off", () => {
-  const store = withRun();
+test("listeners can be taken off", async () => {
+  const store = await withRun();
   let count = 0;
   const off = store.on("select", () => { count++; });
   store.select({ layer: 1 });

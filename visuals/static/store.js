@@ -1,4 +1,4 @@
-// What is shown, and who draws it: one state, one repaint per animation frame. Knows nothing about the server or Python.
+// What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
 
 import { decodeRun, decodeStep } from "./decode.js";
 
@@ -42,7 +42,8 @@ export function createStore() {
   const painters = new Set();
   /** @type {Map<string, Set<Function>>} */
   const listeners = new Map();
-  let frame = 0;
+  let waiting = false; // a repaint is to come
+  let painted = false; // this animation frame has had its repaint
   let freshRun = false;
   let freshSteps = false;
   let pinned = null;
@@ -56,16 +57,24 @@ export function createStore() {
 
   function paintAll() {
     const [fresh, steps] = [freshRun, freshSteps];
-    frame = 0;
-    freshRun = freshSteps = false;
+    waiting = freshRun = freshSteps = false;
+    painted = true;
+    requestAnimationFrame(() => { painted = false; });
     painters.forEach((paint) => paint(fresh, steps));
     emit("painted", fresh);
   }
 
-  /** Draws every panel in the next animation frame. @param {boolean} fresh the run changed, not only the selection */
+  /**
+   * Draws every panel, at most once an animation frame: right after the event that asks first, so that nobody waits for
+   * a frame to begin, and what comes later in the same frame with the next one.
+   * @param {boolean} fresh the run changed, not only the selection
+   */
   function repaint(fresh = false) {
     freshRun ||= fresh;
-    frame ||= requestAnimationFrame(paintAll);
+    if (waiting) return;
+    waiting = true;
+    if (painted) requestAnimationFrame(paintAll);
+    else queueMicrotask(paintAll);
   }
 
   const settle = () => Object.assign(state, clamp({ ...locked, ...previewed }, state.trace));
