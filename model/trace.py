@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .interventions import NOTHING, Intervention, intervened
 from .norms import rms
 from .prompt import prompt_ids
 from .taps import capture
@@ -85,7 +86,8 @@ class Trace:
 
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `attn_norm_rms` and
     `ffn_norm_rms` (L, T) and `final_norm_rms` (T,) are the RMS that each norm divides by; `gate_open` (L, T) is the
-    share of a layer's SwiGLU neurons whose gate is above 0; `logits` (V,) are the last position's.
+    share of a layer's SwiGLU neurons whose gate is above 0; `logits` (V,) are the last position's. `intervention` is
+    what was changed in this run, in its layers as well.
     """
 
     lm: LanguageModel
@@ -97,6 +99,7 @@ class Trace:
     final_norm_rms: np.ndarray
     gate_open: np.ndarray
     logits: np.ndarray
+    intervention: Intervention = NOTHING
     _layers: "OrderedDict[int, LayerTrace]" = field(default_factory=OrderedDict, repr=False)
 
     @property
@@ -118,21 +121,23 @@ class Trace:
         if not 0 <= i < self.n_layers:
             raise IndexError(f"layer {i}: the model has layers 0 to {self.n_layers - 1}")
         if i not in self._layers:
-            self._layers[i] = _recompute(self.lm, self.residual[i], i)
+            with intervened(self.lm.net, self.intervention):
+                self._layers[i] = _recompute(self.lm, self.residual[i], i)
         self._layers.move_to_end(i)
         while len(self._layers) > 1 and sum(layer.nbytes for layer in self._layers.values()) > LAYER_CACHE_BYTES:
             self._layers.popitem(last=False)
         return self._layers[i]
 
 
-def run_trace(lm: LanguageModel, prompt: str | Sequence[int]) -> Trace:
-    """Run the model once on a text or on token ids and record it.
+def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Intervention = NOTHING) -> Trace:
+    """Run the model once on a text or on token ids, with parts of it changed if so wished, and record it.
 
     Raises GlassLlamaError for a prompt that is empty, longer than the model's context, or not of its vocabulary.
     """
     ids = prompt_ids(lm, prompt)
     taps = ("layers.*.resid_in", "layers.*.resid_mid", "layers.*.ffn.gate", "final_resid")
-    with torch.inference_mode(), capture(lm.net, *taps) as seen:
+    # The changes go on before the hooks that record, which so see what the rest of the network sees.
+    with torch.inference_mode(), intervened(lm.net, intervention), capture(lm.net, *taps) as seen:
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         layers, eps = range(lm.config.n_layers), lm.config.norm_eps
         residual = torch.stack([seen[f"layers.{i}.resid_in"][0] for i in layers] + [seen["final_resid"][0]])
@@ -149,6 +154,7 @@ def run_trace(lm: LanguageModel, prompt: str | Sequence[int]) -> Trace:
         final_norm_rms=_array(into[-1]),
         gate_open=_array(gate_open),
         logits=_array(logits),
+        intervention=intervention,
     )
 
 

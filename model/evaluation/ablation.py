@@ -1,45 +1,18 @@
 """Switching heads off, and what that does to induction."""
 
 import random
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
 
 from model.checkpoint import LanguageModel
 from model.evaluation.cases import Case
+from model.interventions import Intervention, intervened
 
 Head = tuple[int, int]  # layer and query head, both from 0
-
-
-@contextmanager
-def ablated(lm: LanguageModel, heads: Collection[Head]) -> Iterator[None]:
-    """While the context is open, these heads write nothing: their slice of what enters o_proj is zero.
-
-    The hooks come off when the context closes, also after an error.
-    """
-    width = lm.config.head_dim
-    handles = []
-    try:
-        for layer in {layer for layer, _ in heads}:
-            slices = [slice(h * width, (h + 1) * width) for i, h in heads if i == layer]
-
-            def silence(_module: nn.Module, args: tuple[Tensor], slices: list[slice] = slices) -> tuple[Tensor]:
-                mixed = args[0].clone()
-                for part in slices:
-                    mixed[..., part] = 0
-                return (mixed,)
-
-            projection = lm.net.get_submodule(f"layers.{layer}.attn.o_proj")
-            handles.append(projection.register_forward_pre_hook(silence))
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @dataclass(frozen=True)
@@ -79,7 +52,7 @@ def compare(lm: LanguageModel, cases: Sequence[Case], heads: Sequence[Head], see
     rng = random.Random(seed)
 
     def without(off: Sequence[Head]) -> Accuracy:
-        with ablated(lm, off):
+        with intervened(lm.net, Intervention(heads=tuple(off))):
             return accuracy(lm, cases)
 
     by_chance = [without(rng.sample(others, min(len(heads), len(others)))) for _ in range(draws)]

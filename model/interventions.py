@@ -1,0 +1,124 @@
+"""Changing a run on purpose: parts switched off, or a token's residual stream taken over from another run.
+
+What a run does without a part tells what the part does (ablation); what it does with another run's stream at one place
+tells what that place carries (activation patching: Meng et al. 2022, arXiv 2202.05262).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from .errors import GlassLlamaError
+from .llama import Llama
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The residual stream that enters `layer` (L: the final norm) at token `token` is replaced by `value` (d,)."""
+
+    layer: int
+    token: int
+    value: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What is changed. Layers, heads, neurons and tokens count from 0.
+
+    `heads` and `neurons` are (layer, index) pairs that write nothing; `attention` and `ffn` are layers whose attention
+    or feed-forward adds nothing to the residual stream.
+    """
+
+    heads: tuple[tuple[int, int], ...] = ()
+    neurons: tuple[tuple[int, int], ...] = ()
+    attention: tuple[int, ...] = ()
+    ffn: tuple[int, ...] = ()
+    patches: tuple[Patch, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches))
+
+
+NOTHING = Intervention()
+Change = Callable[[Tensor], Tensor]
+
+
+@contextmanager
+def intervened(net: Llama, what: Intervention) -> Iterator[None]:
+    """While the context is open, the network runs with these changes; a tap shows what it was changed to.
+
+    The changes come off when the context closes, also after an error. A patch belongs to a pass that starts at token 0.
+    Raises GlassLlamaError for a layer, head or neuron that the network does not have.
+    """
+    before, after = _changes(net, what)
+    handles = []
+    try:
+        for module, change in before:
+            handles.append(module.register_forward_pre_hook(lambda _, args, change=change: (change(args[0]),)))
+        for module, change in after:
+            handles.append(module.register_forward_hook(lambda _, __, value, change=change: change(value)))
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
+    """What changes the input of a module, and what changes its output."""
+    config = net.config
+    layers = range(config.n_layers)
+    heads = _by_layer(what.heads, config.n_layers, config.n_heads, "head")
+    neurons = _by_layer(what.neurons, config.n_layers, config.ffn_hidden, "neuron")
+    for layer in (*what.attention, *what.ffn):
+        _check("layer", layer, config.n_layers)
+    before: list[tuple[nn.Module, Change]] = []
+    for layer, off in heads.items():
+        columns = [h * config.head_dim + i for h in off for i in range(config.head_dim)]
+        before.append((net.layers[layer].attn.o_proj, _without(columns)))
+    before += [(net.layers[layer].ffn.down_proj, _without(off)) for layer, off in neurons.items()]
+    after: list[tuple[nn.Module, Change]] = []
+    after += [(net.layers[layer].attn_out, torch.zeros_like) for layer in layers if layer in what.attention]
+    after += [(net.layers[layer].ffn_out, torch.zeros_like) for layer in layers if layer in what.ffn]
+    for patch in what.patches:
+        _check("layer", patch.layer, config.n_layers + 1)
+        tap = net.final_resid if patch.layer == config.n_layers else net.layers[patch.layer].resid_in
+        after.append((tap, _patched(patch)))
+    return before, after
+
+
+def _without(columns: list[int]) -> Change:
+    def change(value: Float[Tensor, "B T width"]) -> Float[Tensor, "B T width"]:
+        return value.index_fill(-1, torch.tensor(columns, device=value.device), 0)
+
+    return change
+
+
+def _patched(patch: Patch) -> Change:
+    def change(stream: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        if patch.token >= stream.shape[1]:
+            return stream
+        changed = stream.clone()
+        changed[:, patch.token] = torch.tensor(patch.value, dtype=stream.dtype, device=stream.device)
+        return changed
+
+    return change
+
+
+def _by_layer(pairs: tuple[tuple[int, int], ...], layers: int, count: int, what: str) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for layer, index in pairs:
+        _check("layer", layer, layers)
+        _check(what, index, count)
+        found[layer].append(index)
+    return found
+
+
+def _check(what: str, value: int, limit: int) -> None:
+    if not 0 <= value < limit:
+        message = f"{what} {value} is not in this model; expected 0 to {limit - 1}."
+        raise GlassLlamaError("field", message, field=what, value=value, expected=f"0 to {limit - 1}")
