@@ -71,7 +71,6 @@ def intervened(net: Llama, what: Intervention) -> Iterator[None]:
 def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
     """What changes the input of a module, and what changes its output."""
     config = net.config
-    layers = range(config.n_layers)
     heads = _by_layer(what.heads, config.n_layers, config.n_heads, "head")
     neurons = _by_layer(what.neurons, config.n_layers, config.ffn_hidden, "neuron")
     for layer in (*what.attention, *what.ffn):
@@ -79,15 +78,16 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     before: list[tuple[nn.Module, Change]] = []
     for layer, off in heads.items():
         columns = [h * config.head_dim + i for h in off for i in range(config.head_dim)]
-        before.append((net.layers[layer].attn.o_proj, _without(columns)))
-    before += [(net.layers[layer].ffn.down_proj, _without(off)) for layer, off in neurons.items()]
+        before.append((net.get_submodule(f"layers.{layer}.attn.o_proj"), _without(columns)))
+    for layer, off in neurons.items():
+        before.append((net.get_submodule(f"layers.{layer}.ffn.down_proj"), _without(off)))
     after: list[tuple[nn.Module, Change]] = []
-    after += [(net.layers[layer].attn_out, torch.zeros_like) for layer in layers if layer in what.attention]
-    after += [(net.layers[layer].ffn_out, torch.zeros_like) for layer in layers if layer in what.ffn]
+    for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
+        after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]
     for patch in what.patches:
         _check("layer", patch.layer, config.n_layers + 1)
-        tap = net.final_resid if patch.layer == config.n_layers else net.layers[patch.layer].resid_in
-        after.append((tap, _patched(patch)))
+        name = "final_resid" if patch.layer == config.n_layers else f"layers.{patch.layer}.resid_in"
+        after.append((net.get_submodule(name), _patched(patch)))
     return before, after
 
 
