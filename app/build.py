@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from visuals import STATIC
+from visuals import PLOTLY, STATIC
 from visuals.payload import Message
 
 from . import panels
@@ -85,12 +85,18 @@ def server_functions(service: Service) -> list[Callable[[Any], Message]]:
     def detail(data: Any) -> Message:
         return service.detail(data)
 
-    return [layer, neurons, again, detail]
+    def calculate(data: Any) -> Message:
+        return service.calculate(data)
+
+    def change(data: Any) -> Message:
+        return service.change(data)
+
+    return [layer, neurons, again, detail, calculate, change]
 
 
 def launch_options() -> dict[str, Any]:
     """What launch() needs for this page; reading it also lets gradio serve the page's scripts and texts."""
-    gr.set_static_paths([STATIC, *(text_file(code) for code in LANGUAGES)])
+    gr.set_static_paths([STATIC, PLOTLY, *(text_file(code) for code in LANGUAGES)])
     return {
         "theme": theme(),
         "head": head(),
@@ -126,6 +132,7 @@ def head() -> str:
                 name: {"panels": kinds, "own": own_panels(name), "style": chapter_style(name)}
                 for name, kinds in shown_chapters().items()
             },
+            "plotly": address(PLOTLY),
             "labels": list(LABELS.values()),
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }

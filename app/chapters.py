@@ -11,14 +11,15 @@ COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
 
 CHAPTERS: dict[str, tuple[str, ...]] = {
     FIRST: tuple(kind for column in COLUMNS for kind in column),
-    "overview": (),
-    "token": (),
-    "norm": ("rmsnorm",),
-    "position": ("rope",),
-    "attend": ("attention",),
-    "ffn": ("swiglu",),
-    "kv": (),
-    "choice": ("next",),
+    "overview": ("overview", "residual", "training"),
+    "token": ("merges",),
+    "norm": ("rmsnorm", "norm-vector", "norm-scale"),
+    "position": ("rope", "rope-score", "rope-scaling", "rope-layout"),
+    "attend": ("heads", "attention", "cell", "arcs", "difference"),
+    "ffn": ("swiglu", "ffn-token", "ffn-tokens"),
+    "kv": ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth"),
+    "choice": ("sampling", "lens", "contributions"),
+    "compare": ("compare", "stream-change", "head-change"),
 }
 
 

@@ -1,6 +1,6 @@
-"""The named endpoints /trace and /generate: what programs call, through gradio_client or plain HTTP."""
+"""The named endpoints /trace, /generate and /kv_cache: what programs call, through gradio_client or plain HTTP."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,8 +8,11 @@ import gradio as gr
 import numpy as np
 import torch
 
-from model import GlassLlamaError
+from model import GlassLlamaError, ModelSpec, catalogue
+from model.hf_spec import spec_from_text
 from model.kv_math import kv_breakdown, kv_bytes_per_token
+from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
+from model.kv_math.speed import decode_bound
 from model.sampling import candidates
 from visuals.payload import Message
 
@@ -113,34 +116,74 @@ def checked_count(max_new_tokens: float) -> int:
     return int(max_new_tokens)
 
 
-def kv_cache(model: str, tokens: int = 8192, batch: int = 1, dtype: str = "bf16") -> dict:
-    """Say how many bytes a published model's KV cache takes, with every multiplication.
+def kv_cache(
+    model: str,
+    tokens: int = 8192,
+    batch: int = 1,
+    dtype: str = "bf16",
+    config: str = "",
+    gpu: str = "",
+    weights: str = "bf16",
+) -> dict:
+    """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
     Args:
-        model: a name in the catalogue, such as "Llama-3 8B".
+        model: a name in the catalogue, such as "Llama-3 8B"; with config, a name of your own.
         tokens: tokens of each sequence.
         batch: sequences.
         dtype: how keys and values are stored, such as bf16, fp8 or q8_0.
+        config: the text of a Hugging Face config.json, instead of a model of the catalogue.
+        gpu: "H200", "H100", "A100 80", "A100 40", "L40S", "4090" or "T4": count the weights too, say what fits there.
+        weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token`, `products` (each with `what`,
-        its multiplication as text, and `bytes`; they sum to the total), `notes` and `source`.
+        its multiplication as text, and `bytes`; they sum to the total), `notes` and `source`. With gpu also `memory`:
+        `gpu`, `usable_bytes` (90 % of its memory), `weights_bytes`, `weights_products`, `fits`, `free_bytes`,
+        `largest_batch`, `largest_context`, `tokens_per_second_at_most` (null where it does not fit) and
+        `gpus_needed`: for each kind of GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
-        breakdown = kv_breakdown(model, tokens, batch, dtype)
+        spec = spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
+        breakdown = kv_breakdown(spec, tokens, batch, dtype)
+        answer = {
+            "model": breakdown.spec.name,
+            "tokens": breakdown.tokens,
+            "batch": breakdown.batch,
+            "dtype": breakdown.dtype,
+            "bytes": breakdown.total_bytes,
+            "bytes_per_token": kv_bytes_per_token(breakdown.spec, dtype),
+            "products": [product(term.label, term.factors, term.bytes) for term in breakdown.terms],
+            "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config else []),
+            "source": list(breakdown.spec.source),
+        }
+        return answer | ({"memory": memory_message(spec, tokens, batch, gpu, Setup(dtype, weights))} if gpu else {})
+
+
+def product(what: str, factors: Iterable[object], count: int) -> Message:
+    """One multiplication as text."""
+    return {"what": what, "product": " × ".join(map(str, factors)), "bytes": count}
+
+
+def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: str, setup: Setup) -> Message:
+    """What fits on a GPU beside the weights, and how many GPUs of each kind the load needs."""
+    use = memory_use(spec, tokens, batch, gpu, setup)
+    bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
+    needs = gpus_needed(spec, batch, tokens, setup=setup)
     return {
-        "model": breakdown.spec.name,
-        "tokens": breakdown.tokens,
-        "batch": breakdown.batch,
-        "dtype": breakdown.dtype,
-        "bytes": breakdown.total_bytes,
-        "bytes_per_token": kv_bytes_per_token(breakdown.spec, dtype),
-        "products": [
-            {"what": term.label, "product": " × ".join(map(str, term.factors)), "bytes": term.bytes}
-            for term in breakdown.terms
+        "gpu": use.gpu.name,
+        "usable_bytes": use.usable_bytes,
+        "weights_bytes": use.weights.total_bytes,
+        "weights_products": [product(term.label, term.factors, term.bytes) for term in use.weights.terms],
+        "fits": use.fits,
+        "free_bytes": use.free_bytes,
+        "largest_batch": largest_batch(spec, tokens, gpu, setup).value,
+        "largest_context": largest_context(spec, batch, gpu, setup).value,
+        "tokens_per_second_at_most": bound.batch_tokens_per_second if bound else None,
+        "gpus_needed": [
+            {"gpu": need.gpu.name, "at_least": need.at_least, "fits_on": need.use.gpus if need.use else None}
+            for need in needs.gpus
         ],
-        "notes": [note.text for note in breakdown.notes],
-        "source": list(breakdown.spec.source),
     }
 
 

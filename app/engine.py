@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import model
 from model.errors import GlassLlamaError
+from model.interventions import NOTHING, Intervention
 from visuals.payload import About
 
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
@@ -51,8 +52,8 @@ class Engine(Protocol):
         """The text of each token by itself, for display."""
         ...
 
-    def trace(self, name: str, ids: Sequence[int]) -> model.Trace:
-        """Run the model over the tokens and record the run."""
+    def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
+        """Run the model over the tokens, with these changes, and record the run."""
         ...
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
@@ -113,10 +114,10 @@ class LocalEngine:
     def pieces(self, name: str, ids: Sequence[int]) -> list[str]:
         return self._get(name).tokenizer.pieces(list(ids))
 
-    def trace(self, name: str, ids: Sequence[int]) -> model.Trace:
+    def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
         lm = self._get(name)
         with self._locks[name]:
-            return model.run_trace(lm, list(ids))
+            return model.run_trace(lm, list(ids), changes)
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         self._get(name)

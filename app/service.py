@@ -28,6 +28,8 @@ from visuals.payload import (
     steps_payload,
 )
 
+from .calculators import CALCULATORS
+from .comparing import difference, intervention
 from .details import DETAILS
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS, checked_ids
@@ -83,8 +85,17 @@ class Service:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}."""
         ids = self._check_ids(data.get("model"), data.get("ids"))
         n_prompt = whole(data, "n_prompt", len(ids) + 1)
-        held = self._trace(data["model"], str(data.get("prompt", "")), ids, n_prompt)
+        held = self._trace(data["model"], str(data.get("prompt", "")), ids, n_prompt, changes=self._changes(data))
         return self.show(held, self._layer_of(data, data["model"]))
+
+    @answered
+    def change(self, data: dict[str, Any]) -> Message:
+        """A held run's tokens once more with `changes` (app/comparing.py): {run, changes, layer}."""
+        held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
+        changed = self._trace(
+            held.model, held.prompt, held.trace.token_ids, held.n_prompt, held.steps, self._changes(data)
+        )
+        return self.show(changed, self._layer_of(data, held.model))
 
     @answered
     def layer(self, data: dict[str, Any]) -> Message:
@@ -105,9 +116,17 @@ class Service:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
         what = str(data.get("what"))
-        if what not in DETAILS:
+        if what not in DETAILS and what != "difference":
             raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(DETAILS)}.")
-        return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, data)}
+        return {"kind": "detail", "run": held.id, "what": what, "data": self._detail(what, held, data)}
+
+    @answered
+    def calculate(self, data: dict[str, Any]) -> Message:
+        """The answer to one of CALCULATORS, which needs no run: {what, …}."""
+        what = str(data.get("what")) if isinstance(data, dict) else ""
+        if what not in CALCULATORS:
+            raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(CALCULATORS)}.")
+        return {"kind": "calculation", "what": what, "data": CALCULATORS[what](self.engine, data)}
 
     @answered
     def step(self, prompt: str, model: str, settings: Settings, view: dict[str, Any]) -> Message:
@@ -169,6 +188,7 @@ class Service:
             detail,
             [self._step(held, i, step) for i, step in enumerate(held.steps)],
             held.seconds,
+            held.changes,
         )
 
     def _steps(self, held: HeldRun, steps: Sequence[Step]) -> Message:
@@ -192,11 +212,31 @@ class Service:
         return self._trace(model, prompt, [*ids, *generated][:limit], len(ids))
 
     def _trace(
-        self, model: str, prompt: str, ids: Sequence[int], n_prompt: int, steps: tuple[Step, ...] = ()
+        self,
+        model: str,
+        prompt: str,
+        ids: Sequence[int],
+        n_prompt: int,
+        steps: tuple[Step, ...] = (),
+        changes: dict[str, Any] | None = None,
     ) -> HeldRun:
+        what = intervention(changes or {}, self.runs, model, len(ids))
         start = time.perf_counter()
-        trace = self.engine.trace(model, ids)
-        return self.runs.hold(HeldRun(model, prompt, n_prompt, trace, steps, time.perf_counter() - start))
+        trace = self.engine.trace(model, ids, what)
+        return self.runs.hold(
+            HeldRun(model, prompt, n_prompt, trace, steps, time.perf_counter() - start, changes or {})
+        )
+
+    def _detail(self, what: str, held: HeldRun, data: dict[str, Any]) -> Message:
+        if what == "difference":  # the one detail that needs a second run
+            return difference(held, data, self.runs)
+        return DETAILS[what](self.engine, held, data)
+
+    def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
+        changes = data.get("changes") or {}
+        if not isinstance(changes, dict):
+            raise GlassLlamaError("bad_request", f"changes is {changes!r}; expected an object.")
+        return changes
 
     def _grown(self, held: HeldRun, steps: tuple[Step, ...]) -> HeldRun:
         """The run of a held run's tokens and the steps after its prompt.
@@ -220,7 +260,7 @@ class Service:
         except GlassLlamaError:
             return None
         # Steps are known for each generated token, save where a link or an expired run brought bare ids.
-        whole_story = held.n_prompt + len(held.steps) == len(held.trace.token_ids)
+        whole_story = not held.changes and held.n_prompt + len(held.steps) == len(held.trace.token_ids)
         return held if (held.prompt, held.model) == (prompt, model) and whole_story else None
 
     def _place(self, data: dict[str, Any]) -> tuple[HeldRun, int, int]:

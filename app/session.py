@@ -7,6 +7,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Any
 
 from model import GlassLlamaError, Step, Trace
 
@@ -17,7 +18,8 @@ MAX_BYTES = 512 * 1024**2
 class HeldRun:
     """A run of `model` on `prompt` and what was generated after it: tokens n_prompt… of the trace.
 
-    `seconds` is how long the forward pass and its recording took.
+    `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
+    (app/comparing.py).
     """
 
     model: str
@@ -26,6 +28,7 @@ class HeldRun:
     trace: Trace
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
+    changes: dict[str, Any] = field(default_factory=dict)
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
 

@@ -26,7 +26,7 @@ BUNDLED = Path(__file__).parent / "bundled"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
-# Our name of each tensor -> Hugging Face's; several names are matrices that stand one below the other in ours. {i} is the
+# Our name of each tensor -> Hugging Face's; several names are matrices one below the other in ours. {i} is the
 # layer.
 TENSOR_NAMES: dict[str, tuple[str, ...]] = {
     "embed.weight": ("model.embed_tokens.weight",),

@@ -50,14 +50,17 @@ _BINDINGS = {
     "opposites": 1, "agreement": 3, "translation-words": 8, "translation-phrases": 1, "translation-sentences": 2,
     "facts-en": 18, "facts-zh": 18, "pronouns-en": 6, "pronouns-zh": 6, "story-en": 4, "story-zh": 4,
 }  # fmt: skip
+_PRONOUNS = _BINDINGS | {"induction": 14, "facts-en": 15, "facts-zh": 14, "pronouns-en": 10, "pronouns-zh": 10}
 _STORIES = _BINDINGS | {
-    "induction": 7, "recall": 6, "facts-en": 13, "facts-zh": 13, "story-en": 13, "story-zh": 14,
+    "induction": 14, "recall": 7, "counting": 5, "facts-en": 12, "facts-zh": 12, "pronouns-en": 8, "pronouns-zh": 8,
+    "story-en": 14, "story-zh": 15,
 }  # fmt: skip
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
     Stage("patterns", 3_000_000, answer_weight=5, random_weight=0.1, mix=_PATTERNS_FIRST),
-    Stage("bindings", 6_000_000, last_rate=1.5e-3, answer_weight=5, random_weight=0.1, mix=_BINDINGS),
-    Stage("stories", 4_500_000, rate=1.5e-3, last_rate=2e-4, answer_weight=4, random_weight=0.2, mix=_STORIES),
-    Stage("long rows", 500_000, 4, 512, rate=2e-4, last_rate=5e-5, warmup=20, answer_weight=3, mix=_STORIES),
+    Stage("bindings", 2_048_000, answer_weight=5, random_weight=0.1, mix=_BINDINGS),
+    Stage("pronouns", 3_276_800, rate=1e-3, last_rate=7e-4, answer_weight=5, random_weight=0.1, mix=_PRONOUNS),
+    Stage("stories", 4_700_000, rate=8e-4, last_rate=5e-5, answer_weight=4, random_weight=0.2, mix=_STORIES),
+    Stage("long rows", 250_000, 4, 512, rate=5e-5, last_rate=3e-5, warmup=20, answer_weight=3, mix=_STORIES),
 )

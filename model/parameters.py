@@ -1,6 +1,40 @@
 """How many weights a model has, counted from its shapes alone. Pure integers: no torch, no checkpoint."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from .errors import GlassLlamaError
 from .spec import ModelSpec
+
+# What one decoding step reads of a part: all of it, the chosen experts, one row a token, or nothing.
+Reading = Literal["all", "experts", "rows", "none"]
+
+
+@dataclass(frozen=True)
+class WeightPart:
+    """Weights of one kind: `each` of them in every one of `copies` (experts, else 1) of every layer of `layers`.
+
+    `label` says what they are; `layers` is () for what stands outside the layers, and `how` is how `each` came about.
+    `kind`: "matrix", "table" (embeddings) or "vector" (norms, biases, routers). Tensor parallelism splits a part into
+    `units` (heads, columns, rows) and copies it where `units` is 1. `rows`: of a table that is read row by row. `last`:
+    held by the last pipeline stage, not the first.
+    """
+
+    label: str
+    layers: tuple[int, ...]
+    each: int
+    how: str = ""
+    copies: int = 1
+    kind: Literal["matrix", "table", "vector"] = "matrix"
+    units: int = 1
+    reading: Reading = "all"
+    rows: int = 0
+    last: bool = False
+
+    @property
+    def weights(self) -> int:
+        return (len(self.layers) or 1) * self.copies * self.each
 
 
 def parameter_count(spec: ModelSpec) -> int:
@@ -8,31 +42,55 @@ def parameter_count(spec: ModelSpec) -> int:
 
     Tied embeddings count once; where no source says whether they are tied (`tied_embeddings` None) they count as tied.
     Multi-token-prediction layers and vision towers are left out, as in the vendors' own totals for the language model.
+    Raises GlassLlamaError for linear (state-space) layers, whose weights are not known here.
     """
-    return _count(spec, routed_experts=spec.moe.n_experts if spec.moe else 0)
+    return sum(part.weights for part in weight_parts(spec))
 
 
 def active_parameter_count(spec: ModelSpec) -> int:
     """Weights that take part in one token's forward pass: as `parameter_count`, with only `top_k` routed experts."""
-    return _count(spec, routed_experts=spec.moe.top_k if spec.moe else 0)
+    top_k = spec.moe.top_k if spec.moe else 0
+    return sum(p.weights // p.copies * top_k if p.reading == "experts" else p.weights for p in weight_parts(spec))
 
 
-def _count(spec: ModelSpec, routed_experts: int) -> int:
-    embeddings = spec.vocab_size * spec.d_model * (2 if spec.tied_embeddings is False else 1)
+def weight_parts(spec: ModelSpec, mtp: bool = False) -> tuple[WeightPart, ...]:
+    """Every weight of `spec`, part by part; with `mtp`, its multi-token-prediction layers too. Raises as above."""
+    if "linear" in spec.attention.layer_cycle:
+        message = f"{spec.name}: linear layers; expected full, sliding or chunked ones, whose weights are known."
+        raise GlassLlamaError("spec", message, field="layer_cycle")
+    extra = spec.mtp_layers if mtp else 0
+    layers = tuple(range(spec.n_layers + extra))
+    parts = [
+        *_outside(spec),
+        *_attention(spec, "attention", layers),
+        *_vectors(spec, layers),
+        *_feed_forward(spec, layers),
+    ]
+    if extra:  # DeepSeek-V3 README_WEIGHTS.md: eh_proj, enorm, hnorm and the head's norm
+        ahead, d = layers[spec.n_layers :], spec.d_model
+        parts.append(WeightPart("mtp", ahead, 2 * d * d, f"2 × {d:,} × {d:,}"))
+        parts.append(WeightPart("mtp.norms", ahead, 3 * d, f"3 × {d:,}", kind="vector"))
+    return (*parts, *_encoder_decoder(spec))
+
+
+def _outside(spec: ModelSpec) -> Iterator[WeightPart]:
+    d, rows, norm = spec.d_model, spec.vocab_size, _norm(spec)
+    tied = spec.tied_embeddings is not False
+    table, how = rows * d, f"{rows:,} × {d:,}"
+    reading: Reading = "all" if tied else "rows"
+    yield WeightPart("embedding.tied" if tied else "embedding", (), table, how, 1, "table", rows, reading, rows)
+    if not tied:
+        yield WeightPart("unembedding", (), table, how, 1, "table", rows, last=True)
     if spec.position.kind == "learned":
-        embeddings += spec.max_context * spec.d_model
-    norm = _norm(spec)
-    stacks = 2 if spec.is_encoder_decoder else 1
-    total = embeddings + stacks * norm + (norm if spec.norm.after_embedding else 0)
+        positions = spec.max_context or 0
+        how = f"{positions:,} × {d:,}"
+        yield WeightPart("positions", (), positions * d, how, 1, "table", reading="rows", rows=positions)
+    if spec.norm.after_embedding:
+        yield WeightPart("norms.embedding", (), norm, kind="vector")
+    yield WeightPart("norms.final", (), norm, kind="vector", last=True)
     if spec.position.kind == "t5_bias":
-        total += stacks * (spec.position.buckets or 0) * spec.n_heads
-    attention, norms = _attention(spec), spec.norm.per_layer * norm
-    for layer in range(spec.n_layers):
-        total += attention + norms + _feed_forward(spec, layer, routed_experts)
-    if spec.is_encoder_decoder:  # cross-attention with its norm, and the encoder's own layers
-        total += spec.n_layers * (attention + norm)
-        total += spec.encoder_layers * (attention + norms + _dense(spec, spec.ffn_hidden))
-    return total
+        bias = (spec.position.buckets or 0) * spec.n_heads
+        yield WeightPart("position_bias", (), bias, f"{spec.position.buckets} × {spec.n_heads}", kind="vector")
 
 
 def _norm(spec: ModelSpec) -> int:
@@ -40,42 +98,98 @@ def _norm(spec: ModelSpec) -> int:
     return spec.d_model * (2 if spec.norm.kind == "LayerNorm" else 1)
 
 
-def _attention(spec: ModelSpec) -> int:
+def _attention(
+    spec: ModelSpec, label: str, layers: tuple[int, ...], kv_reading: Reading = "all"
+) -> Iterator[WeightPart]:
+    """The matrices of attention. A rank keeps whole heads, so K and V are copied once ranks outnumber their heads."""
     if spec.mla:
-        return _mla(spec)
-    qkv_rows = (spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim
-    weights = spec.d_model * (qkv_rows + spec.n_heads * spec.head_dim)
-    biases = {"none": 0, "qkv": qkv_rows, "all": qkv_rows + spec.d_model}[spec.bias]
-    return weights + biases + (2 * spec.head_dim if spec.norm.qk == "rms_per_head" else 0)
+        yield from _mla(spec, layers)
+        return
+    d, heads, kv, width = spec.d_model, spec.n_heads, spec.n_kv_heads, spec.head_dim
+    q_o, k_v = f"2 × {d:,} × {heads} × {width}", f"2 × {d:,} × {kv} × {width}"
+    reading: Reading = "none" if label == "encoder" else "all"
+    yield WeightPart(f"{label}.q_o", layers, 2 * d * heads * width, q_o, units=heads, reading=reading)
+    yield WeightPart(f"{label}.k_v", layers, 2 * d * kv * width, k_v, units=kv, reading=kv_reading)
 
 
-def _mla(spec: ModelSpec) -> int:
-    """Down- and up-projections with the RMSNorm on each latent (DeepSeek-V2 report, eqs. 37 to 47), and the indexer."""
+def _mla(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[WeightPart]:
+    """Down- and up-projections (DeepSeek-V2 report, eqs. 37 to 47), the latents' whole on each rank; the indexer."""
     mla, heads, d = spec.mla, spec.n_heads, spec.d_model
     assert mla is not None
-    q_rows = heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
-    rank = mla.q_lora_rank
-    queries = d * rank + rank + rank * q_rows if rank else d * q_rows
-    latents = d * (mla.kv_lora_rank + mla.qk_rope_head_dim) + mla.kv_lora_rank
-    expansion = mla.kv_lora_rank * heads * (mla.qk_nope_head_dim + mla.v_head_dim)
-    total = queries + latents + expansion + heads * mla.v_head_dim * d
-    if spec.indexer:  # queries from the query latent, one key with a LayerNorm, one weight per indexer head
-        width = spec.indexer.head_dim
-        total += (rank or d) * spec.indexer.n_heads * width + d * width + 2 * width + d * spec.indexer.n_heads
-    return total
+    q_width, rank, latent = mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.q_lora_rank, mla.kv_lora_rank
+    down = d * (latent + mla.qk_rope_head_dim) + (d * rank if rank else 0)
+    how = f"{d:,} × ({latent} + {mla.qk_rope_head_dim}" + (f" + {rank})" if rank else ")")
+    yield WeightPart("attention.latents", layers, down, how)
+    expanded = mla.qk_nope_head_dim + mla.v_head_dim
+    per_head = (rank or d) * q_width + latent * expanded + mla.v_head_dim * d
+    how = f"{heads} × ({rank or d} × {q_width} + {latent} × {expanded} + {mla.v_head_dim} × {d:,})"
+    yield WeightPart("attention.heads", layers, heads * per_head, how, units=heads)
+    if spec.indexer:  # queries from the query latent, one key, one weight per indexer head
+        width, count = spec.indexer.head_dim, spec.indexer.n_heads
+        how = f"{rank or d} × {count} × {width} + {d:,} × {width} + {d:,} × {count}"
+        yield WeightPart("indexer", layers, (rank or d) * count * width + d * width + d * count, how)
 
 
-def _dense(spec: ModelSpec, hidden: int) -> int:
+def _vectors(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[WeightPart]:
+    """Norms and biases, which every rank holds."""
+    norms = spec.norm.per_layer * _norm(spec)
+    yield WeightPart("norms", layers, norms, f"{spec.norm.per_layer} × {_norm(spec):,}", kind="vector")
+    if spec.norm.qk == "rms_per_head":
+        yield WeightPart("norms.q_k", layers, 2 * spec.head_dim, f"2 × {spec.head_dim}", kind="vector")
+    if spec.mla:
+        ranks = (spec.mla.q_lora_rank or 0) + spec.mla.kv_lora_rank
+        yield WeightPart("norms.latents", layers, ranks, kind="vector")
+    if spec.indexer:
+        yield WeightPart("norms.indexer", layers, 2 * spec.indexer.head_dim, kind="vector")
+    if spec.bias != "none":
+        qkv = (spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim
+        output = spec.d_model if spec.bias in ("attention", "all") else 0
+        yield WeightPart("biases.attention", layers, qkv + output, kind="vector")
+
+
+def _dense(
+    spec: ModelSpec, label: str, layers: tuple[int, ...], hidden: int, copies: int = 1, reading: Reading = "all"
+) -> Iterator[WeightPart]:
     inward = 2 if spec.ffn.gated else 1
-    biases = inward * hidden + spec.d_model if spec.bias == "all" else 0
-    return (inward + 1) * spec.d_model * hidden + biases
+    how = f"{inward + 1} × {spec.d_model:,} × {hidden:,}"
+    yield WeightPart(label, layers, (inward + 1) * spec.d_model * hidden, how, copies, units=hidden, reading=reading)
+    if spec.bias == "all":
+        yield WeightPart(
+            f"biases.{label}", layers, inward * hidden + spec.d_model, "", copies, "vector", reading=reading
+        )
 
 
-def _feed_forward(spec: ModelSpec, layer: int, routed_experts: int) -> int:
-    moe = spec.moe
+def _feed_forward(spec: ModelSpec, layers: Iterable[int]) -> Iterator[WeightPart]:
+    moe, layers = spec.moe, tuple(layers)
     if moe is None:
-        return _dense(spec, spec.ffn_hidden)
-    if layer < moe.first_dense_layers:
-        return _dense(spec, moe.dense_ffn or spec.ffn_hidden)
-    router = (spec.d_model + moe.router_bias) * moe.n_experts
-    return router + (routed_experts + moe.shared_experts) * _dense(spec, moe.expert_ffn)
+        yield from _dense(spec, "ffn", layers, spec.ffn_hidden)
+        return
+    routed = tuple(layer for layer in layers if moe.has_experts(layer))
+    if plain := tuple(layer for layer in layers if layer not in routed):
+        yield from _dense(spec, "ffn", plain, moe.dense_ffn or spec.ffn_hidden)
+    if not routed:
+        return
+    yield from _dense(spec, "experts", routed, moe.expert_ffn, moe.n_experts, "experts")
+    if moe.shared_experts:
+        yield from _dense(spec, "shared_experts", routed, moe.expert_ffn, moe.shared_experts)
+    router = (spec.d_model + moe.router_bias) * moe.n_experts + moe.shared_gate * spec.d_model
+    rows = f"({spec.d_model:,} + 1)" if moe.router_bias else f"{spec.d_model:,}"
+    how = f"{rows} × {moe.n_experts}" + (f" + {spec.d_model:,}" if moe.shared_gate else "")
+    yield WeightPart("router", routed, router, how, kind="vector")
+
+
+def _encoder_decoder(spec: ModelSpec) -> Iterator[WeightPart]:
+    """Cross-attention with its norm, and the encoder. Decoding reads neither the encoder nor cross-attention's K and V,
+    whose results are cached."""
+    if not spec.is_encoder_decoder:
+        return
+    decoder, encoder, norm = tuple(range(spec.n_layers)), tuple(range(spec.encoder_layers)), _norm(spec)
+    yield from _attention(spec, "cross", decoder, "none")
+    yield WeightPart("norms.cross", decoder, norm, kind="vector")
+    yield from _attention(spec, "encoder", encoder, "none")
+    yield from _dense(spec, "encoder.ffn", encoder, spec.ffn_hidden, reading="none")
+    yield WeightPart("encoder.norms", encoder, spec.norm.per_layer * norm, kind="vector", reading="none")
+    yield WeightPart("encoder.final_norm", (), norm, kind="vector", reading="none")
+    if spec.position.kind == "t5_bias":
+        bias = (spec.position.buckets or 0) * spec.n_heads
+        yield WeightPart("encoder.position_bias", (), bias, kind="vector", reading="none")

@@ -9,16 +9,17 @@ from typing import Literal
 
 from .errors import GlassLlamaError
 
-LayerKind = Literal["full", "sliding", "chunked"]
+LayerKind = Literal["full", "sliding", "chunked", "linear"]
 AttentionKind = Literal["MHA", "GQA", "MQA", "MLA"]
-Bias = Literal["none", "qkv", "all"]
+Bias = Literal["none", "qkv", "attention", "all"]
 
 
 @dataclass(frozen=True)
 class AttentionSpec:
     """How the layers attend. `layer_cycle` repeats over the layers, beginning with layer 0.
 
-    `window` (tokens, the query's own included) belongs to sliding layers, `chunk` (tokens) to chunked ones.
+    `window` (tokens, the query's own included) belongs to sliding layers, `chunk` (tokens) to chunked ones; "linear"
+    layers keep a state of constant size (StateSpec) and no token.
     """
 
     kind: AttentionKind
@@ -53,12 +54,28 @@ class IndexerSpec:
 
 
 @dataclass(frozen=True)
+class StateSpec:
+    """What a state-space or linear-attention layer keeps of a sequence, however long it is.
+
+    A convolution's last inputs, `conv_channels` × `conv_past` (kernel - 1), and the state, `heads` × `rows` × `columns`
+    (Mamba-2: heads × head_dim × d_state; gated DeltaNet: value heads × key width × value width).
+    """
+
+    conv_channels: int
+    conv_past: int
+    heads: int
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
 class MoeSpec:
     """Mixture of experts: `top_k` of `n_experts` routed experts, and all `shared_experts`, each `expert_ffn` wide.
 
-    The first `first_dense_layers` layers have an ordinary feed-forward block, `dense_ffn` wide. `router_bias`: one more
-    weight per routed expert, added to its score for the selection alone (DeepSeek-V3). The group fields are DeepSeek's
-    device-limited routing.
+    The first `first_dense_layers` layers have an ordinary feed-forward block, `dense_ffn` wide; of the others, every
+    `moe_every`-th has experts (layers moe_every - 1, 2 moe_every - 1, …). `router_bias`: one more weight per routed
+    expert, added to its score for the selection alone (DeepSeek-V3). `shared_gate`: d_model weights that scale the
+    shared experts (Qwen 2 MoE). The group fields are DeepSeek's device-limited routing.
     """
 
     n_experts: int
@@ -72,6 +89,12 @@ class MoeSpec:
     n_group: int | None = None
     topk_group: int | None = None
     routed_scaling: float | None = None
+    moe_every: int = 1
+    shared_gate: bool = False
+
+    def has_experts(self, layer: int) -> bool:
+        """Whether layer `layer` (from 0) routes its tokens to experts."""
+        return layer >= self.first_dense_layers and (layer + 1) % self.moe_every == 0
 
 
 @dataclass(frozen=True)
@@ -142,7 +165,8 @@ class ModelSpec:
 
     In an encoder–decoder, `n_layers` counts decoder layers and `encoder_layers` the encoder's. The last
     `kv_shared_layers` layers read an earlier layer's K and V and keep none. `mtp_layers` are extra layers that run only
-    for speculative decoding. `tied_embeddings` is None where no source says. For MLA, head_dim is that of q and k.
+    for speculative decoding. `tied_embeddings` is None where no source says, `max_context` where none limits it. For
+    MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output ("attention"), everywhere.
     `source` lists where the numbers were read, `not_verified` which of them were not.
     """
 
@@ -156,7 +180,7 @@ class ModelSpec:
     head_dim: int
     ffn_hidden: int
     vocab_size: int
-    max_context: int
+    max_context: int | None
     tied_embeddings: bool | None
     attention: AttentionSpec
     norm: NormSpec
@@ -167,6 +191,7 @@ class ModelSpec:
     mla: MlaSpec | None = None
     indexer: IndexerSpec | None = None
     moe: MoeSpec | None = None
+    state: StateSpec | None = None
     encoder_layers: int = 0
     kv_shared_layers: int = 0
     mtp_layers: int = 0
@@ -183,6 +208,8 @@ class ModelSpec:
         self._need("n_heads", self.n_heads % self.n_kv_heads == 0, f"a multiple of n_kv_heads ({self.n_kv_heads})")
         self._need("kv_shared_layers", 0 <= self.kv_shared_layers < self.n_layers, f"0 to {self.n_layers - 1}")
         self._need("mla", (self.attention.kind == "MLA") == (self.mla is not None), "given for MLA, and only then")
+        linear = "linear" in self.attention.layer_cycle
+        self._need("state", linear == (self.state is not None), "given with linear layers, and only then")
         for kind, width in (("sliding", "window"), ("chunked", "chunk")):
             size = getattr(self.attention, width)
             used = kind in self.attention.layer_cycle

@@ -85,17 +85,23 @@ class Tokenizer:
         """A decoder that is fed the tokens after `prompt` one by one and gives their text as soon as it is whole."""
         return TextStream(self, prompt)
 
-    def _piece(self, token_id: int) -> str:
+    def bytes_of(self, token_id: int) -> bytes | None:
+        """The UTF-8 bytes that a token stands for; None for special tokens and for ids that are no token."""
         symbols = self.back_end.id_to_token(token_id)
-        if symbols is None:  # checkpoints pad their vocabulary
-            return f"⟨{token_id}⟩"
-        if token_id in self._special:
-            return symbols
+        if symbols is None or token_id in self._special:
+            return None
         if self._byte_level is not None:
-            return bytes(self._byte_level[s] for s in symbols).decode("utf-8", errors="show_bytes")
+            return bytes(self._byte_level[s] for s in symbols)
         if len(symbols) == 6 and symbols.startswith("<0x") and symbols.endswith(">"):
-            return bytes([int(symbols[3:5], 16)]).decode("utf-8", errors="show_bytes")
-        return symbols.replace("▁", " ")
+            return bytes([int(symbols[3:5], 16)])
+        return symbols.replace("▁", " ").encode()
+
+    def _piece(self, token_id: int) -> str:
+        stands_for = self.bytes_of(token_id)
+        if stands_for is not None:
+            return stands_for.decode("utf-8", errors="show_bytes")
+        symbols = self.back_end.id_to_token(token_id)
+        return f"⟨{token_id}⟩" if symbols is None else symbols  # checkpoints pad their vocabulary
 
 
 class TextStream:

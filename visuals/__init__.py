@@ -2,4 +2,8 @@
 
 from pathlib import Path
 
+import plotly
+
+# plotly.js as its own wheel holds it; the page fetches it with the first chart.
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 STATIC = Path(__file__).parent / "static"

@@ -157,10 +157,12 @@ def run_payload(
     layer: Message,
     steps: Sequence[Message] = (),
     seconds: float = 0.0,
+    changes: Message | None = None,
 ) -> Message:
     """A whole run: what is small for all layers, and one layer's message; the other layers follow when asked for.
 
-    `following` is the next_payload after the last token; `steps` the step_payloads of the tokens from n_prompt on.
+    `following` is the next_payload after the last token; `steps` the step_payloads of the tokens from n_prompt on;
+    `changes` what the page asked to be changed in the run.
     """
     return {
         "kind": "run",
@@ -178,6 +180,7 @@ def run_payload(
         "layer": layer,
         "steps": list(steps),
         "seconds": seconds,
+        "changes": changes or {},
     }
 
 

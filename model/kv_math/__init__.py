@@ -11,10 +11,10 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 
 from dataclasses import dataclass, field, replace
 
-from ..catalogue import catalogue
 from ..spec import ModelSpec
 from .formats import FORMATS, KvFormat, kv_format
-from .options import MAX_BATCH, MAX_TOKENS, KvOptions, cached_heads, caches_latents, check, refusal, whole
+from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
+from .stages import find_spec, layers_within, stage_bounds
 from .terms import Factor, KvTerm, kv_terms
 
 __all__ = [
@@ -66,12 +66,12 @@ class KvBreakdown:
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
-        bounds = _stage_bounds(self.spec, self.options)
+        bounds = stage_bounds(self.spec, self.options.pp, self.spec.mtp_layers)
         share = [(term, term.bytes // len(term.layers) // self.options.tp) for term in self.terms]
-        return tuple(
-            sum(each * sum(low <= layer < high for layer in term.layers) for term, each in share)
-            for low, high in bounds
-        )
+        own = [(term, each) for term, each in share if not term.label.startswith("draft.")]
+        draft = sum(each * len(term.layers) for term, each in share if term.label.startswith("draft."))
+        stages = [sum(each * layers_within(term.layers, low, high) for term, each in own) for low, high in bounds]
+        return (*stages[:-1], stages[-1] + draft)
 
     @property
     def per_gpu_bytes(self) -> int:
@@ -95,12 +95,16 @@ def kv_bytes_per_token(spec: ModelSpec | str, dtype: str = "bf16", options: KvOp
     """Bytes that one token of one sequence takes while every layer keeps it: before windows drop it, without paging.
 
     Summed over all tensor-parallel ranks and pipeline stages. In an encoder–decoder this is the decoder's own token,
-    without the encoder's (cross-attention) part; under hf_int4, a quantised one. Raises as `kv_cache_bytes` does.
+    without the encoder's (cross-attention) part; under hf_int4, a quantised one; without dcp, which splits tokens, not
+    their bytes. A draft model's token counts, a linear layer's constant state does not. Raises as `kv_cache_bytes`.
     """
     given = options or KvOptions()
-    plain = KvOptions(tp=given.tp, pp=given.pp, layout=given.layout, indexer=given.indexer, mtp=given.mtp)
+    plain = KvOptions(
+        tp=given.tp, pp=given.pp, layout=given.layout, indexer=given.indexer, draft=given.draft, mtp=given.mtp
+    )
     terms = kv_breakdown(spec, 1, 1, dtype, plain).terms
-    return sum(term.bytes for term in terms if not term.label.startswith("cross"))
+    grows = [term for term in terms if "cross." not in term.label and "state." not in term.label]
+    return sum(term.bytes for term in grows)
 
 
 def kv_breakdown(
@@ -108,35 +112,39 @@ def kv_breakdown(
 ) -> KvBreakdown:
     """As `kv_cache_bytes`, with every multiplication, the bytes per GPU and notes. Raises the same errors."""
     options = KvOptions() if options is None else options
-    if isinstance(spec, str):
-        spec = catalogue()[spec]
-    for name, value, kind in (("spec", spec, ModelSpec), ("options", options, KvOptions)):
-        if not isinstance(value, kind):
-            raise refusal(name, value, f"a {kind.__name__}")
+    spec = find_spec(spec)
+    if not isinstance(options, KvOptions):
+        raise refusal("options", options, "a KvOptions")
     tokens, batch = whole("tokens", tokens, 1, MAX_TOKENS), whole("batch", batch, 1, MAX_BATCH)
     fmt = kv_format(dtype)
     check(spec, tokens, batch, fmt, options)
     terms = kv_terms(spec, tokens, batch, fmt, options)
+    if options.draft is not None:
+        terms += _draft_terms(tokens, batch, fmt, options)
     return KvBreakdown(spec, tokens, batch, dtype, options, terms, tuple(_notes(spec, tokens, fmt, options)))
 
 
-def _stage_bounds(spec: ModelSpec, options: KvOptions) -> list[tuple[int, int]]:
-    """[first, end) layers of each pipeline stage; the last takes the multi-token-prediction layers as well."""
-    each, more = divmod(spec.n_layers, options.pp)
-    starts = [stage * each + min(stage, more) for stage in range(options.pp)]
-    return list(zip(starts, [*starts[1:], spec.n_layers + spec.mtp_layers], strict=True))
+def _draft_terms(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
+    """The cache of the model that drafts, kept in the same way on the same tensor-parallel ranks."""
+    draft = find_spec(options.draft, "draft")
+    if draft.is_encoder_decoder:
+        raise refusal("draft", draft.name, "a decoder; it has an encoder")
+    kept = replace(options, draft=None, mtp=False, layout="formula", indexer="fp8", encoder_tokens=None, pp=1)
+    if set(draft.attention.layer_cycle) == {"full"}:
+        kept = replace(kept, window="ideal", batched_tokens=None)
+    check(draft, tokens, batch, fmt, kept)
+    return tuple(replace(term, label=f"draft.{term.label}") for term in kv_terms(draft, tokens, batch, fmt, kept))
 
 
 def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> list[KvNote]:
     notes = []
-    if tokens > spec.max_context:
+    if spec.max_context is not None and tokens > spec.max_context:
         text = f"{tokens:,} tokens are more than the model's context of {spec.max_context:,}."
         notes.append(KvNote("beyond_context", text, {"tokens": tokens, "max_context": spec.max_context}))
     if spec.is_encoder_decoder and options.encoder_tokens is None:
         text = f"No encoder_tokens given: the encoder's input counts as {tokens:,} tokens, like the decoder's."
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
-    heads = cached_heads(spec, options)
-    copies = options.tp if caches_latents(spec, options) else max(1, options.tp // heads)
+    copies = rank_copies(spec, options) // options.dcp
     if copies > 1:
         text = f"A rank keeps whole K/V heads, or the whole latent: {options.tp} ranks hold {copies} copies of each."
         notes.append(KvNote("replication", text, {"tp": options.tp, "copies": copies}))
@@ -151,5 +159,5 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
 
 
 def _elements_per_token(spec: ModelSpec, options: KvOptions) -> int:
-    plain = replace(options, tp=1)
+    plain = replace(options, tp=1, dcp=1)
     return sum(t.elements for t in kv_terms(spec, 1, 1, FORMATS["bf16"], plain) if t.label.startswith("self"))

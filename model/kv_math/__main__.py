@@ -1,24 +1,26 @@
-"""The KV-cache calculator on the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192."""
+"""The KV-cache calculator on the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192.
+
+A config.json instead of a name: --config FILE or --hub OWNER/NAME. What fits on a GPU: --gpu H100. What a load needs:
+--users 64 --tokens 32768.
+"""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from ..catalogue import catalogue
 from ..errors import GlassLlamaError
-from . import KvBreakdown, KvOptions, kv_breakdown, kv_bytes_per_token
+from ..hf_spec import spec_from_hub, spec_from_text
+from ..spec import ModelSpec
+from . import KvOptions, kv_breakdown
 from .formats import FORMATS
-
-TITLES = {
-    "self.full": "Full-attention layers",
-    "self.sliding": "Sliding-window layers",
-    "self.chunked": "Chunked-attention layers",
-    "cross": "Cross-attention (the encoder's tokens, kept once)",
-    "kv": "K and V",
-    "latent": "MLA latent and shared RoPE key",
-    "indexer": "indexer key",
-    "tail": "newest tokens, not quantised yet",
-}
+from .gpus import GPUS, Gpu, find_gpu, own_gpu
+from .memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
+from .report import bound_lines, breakdown_lines, largest_lines, memory_lines, needs_lines
+from .speed import decode_bound
+from .weights import WEIGHT_FORMATS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,56 +30,94 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.pop("list"):
         print("\n".join(catalogue()))
         return 0
-    model, tokens, batch, dtype = (given.pop(name) for name in ("model", "tokens", "batch", "dtype"))
-    if model is None:
-        parser.error("which model? --list names them all")
+    if sum(given[name] is not None for name in ("model", "config", "hub")) != 1:
+        parser.error("which model? A name (--list names them all), --config FILE or --hub OWNER/NAME")
     try:
-        breakdown = kv_breakdown(model, tokens, batch, dtype, KvOptions(**given))
+        print("\n".join(_lines(given)))
     except GlassLlamaError as error:
         print(f"kv_math: {error}", file=sys.stderr)
         return 2
-    print("\n".join(breakdown_lines(breakdown)))
     return 0
 
 
-def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
-    """The whole arithmetic of `breakdown` as lines of plain English text."""
-    spec, options = breakdown.spec, breakdown.options
-    lines = [
-        f"{spec.name}: {spec.attention.kind}, KV cache for batch {breakdown.batch:,}, {breakdown.tokens:,} tokens, "
-        f"{breakdown.dtype}",
-        "",
-    ]
-    for term in breakdown.terms:
-        place, what = term.label.rsplit(".", 1)
-        lines += [
-            f"{TITLES[place]}: {TITLES[what]}",
-            "  " + " × ".join(map(str, term.factors)),
-            f"  = {size(term.bytes)}",
+def _lines(given: dict[str, Any]) -> list[str]:
+    spec, gpu = _spec(given), _gpu(given)
+    tokens, batch, users = (given.pop(name) for name in ("tokens", "batch", "users"))
+    dtype, weights, embeddings, percent = (
+        given.pop(name) for name in ("dtype", "weights", "embeddings", "usable_percent")
+    )
+    setup = Setup(dtype, weights, embeddings, KvOptions(**given), percent)
+    if users is not None:  # the load is the whole question
+        return [
+            line for line in needs_lines(gpus_needed(spec, users, tokens, [gpu] if gpu else list(GPUS), setup)) if line
         ]
-    lines += ["", f"Total      {size(breakdown.total_bytes)}"]
-    if options.tp * options.pp > 1:
-        lines.append(f"Per GPU    {size(breakdown.per_gpu_bytes)} on the fullest of {options.tp * options.pp}")
-    token = kv_bytes_per_token(spec, breakdown.dtype, options)
-    lines.append(f"Per token  {token:,} B = {token / 1024:,.4g} KiB = {token / 1000:,.4g} kB")
-    lines += [f"Note       {note.text}" for note in breakdown.notes]
-    return lines + [f"Source     {source}" for source in spec.source]
+    lines = breakdown_lines(kv_breakdown(spec, tokens, batch, dtype, setup.options))
+    if gpu is not None:
+        use = memory_use(spec, tokens, batch, gpu, setup)
+        lines += memory_lines(use)
+        if not any(
+            given[name] for name in ("reserved_tokens", "reserved_batch", "prompt_tokens")
+        ):  # else they are given
+            lines += largest_lines(largest_batch(spec, tokens, gpu, setup), largest_context(spec, batch, gpu, setup))
+        if use.fits:
+            lines += bound_lines(decode_bound(spec, tokens, batch, gpu, setup))
+    return lines + [f"Note       {note}" for note in _config_notes(spec)] + [f"Source     {s}" for s in spec.source]
 
 
-def size(count: int) -> str:
-    """`count` bytes in B (exact), GiB (1024³) and GB (10⁹), such as "1,073,741,824 B = 1 GiB = 1.074 GB"."""
-    return f"{count:,} B = {count / 2**30:,.4g} GiB = {count / 10**9:,.4g} GB"
+def _spec(given: dict[str, Any]) -> ModelSpec:
+    name, path, hub = (given.pop(field) for field in ("model", "config", "hub"))
+    if hub is not None:
+        return spec_from_hub(hub)
+    if path is None:
+        return catalogue()[name]
+    try:
+        return spec_from_text(Path(path).read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise GlassLlamaError("hf_config", f"--config {path}: {reason}.", field="config") from error
+
+
+def _config_notes(spec: ModelSpec) -> tuple[str, ...]:
+    """What a config.json left open; a catalogue entry's own notes are about the model, not about the figures."""
+    return spec.notes if spec.source[:1] == (f"config.json of {spec.name}",) else ()
+
+
+def _gpu(given: dict[str, Any]) -> Gpu | None:
+    name, memory, bandwidth = (given.pop(field) for field in ("gpu", "gpu_memory", "gpu_bandwidth"))
+    if memory is None and bandwidth is None:
+        return None if name is None else find_gpu(name)
+    if name is not None or memory is None or bandwidth is None:
+        raise GlassLlamaError(
+            "kv_value", "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth for one's own.", field="gpu"
+        )
+    return own_gpu(memory, bandwidth)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m model.kv_math", description="Bytes of a model's KV cache, exactly."
+        prog="python -m model.kv_math",
+        description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
     )
     parser.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
     parser.add_argument("--list", action="store_true", help="name all models and stop")
+    parser.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
+    parser.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
     parser.add_argument("--tokens", type=int, default=8192, help="tokens per sequence (default 8192)")
     parser.add_argument("--batch", type=int, default=1, help="sequences (default 1)")
-    parser.add_argument("--dtype", default="bf16", help=f"{', '.join(FORMATS)} (default bf16)")
+    parser.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
+    fits = parser.add_argument_group("what fits")
+    fits.add_argument("--gpu", help=f"count weights and cache on it: {', '.join(GPUS)}")
+    fits.add_argument("--gpu-memory", type=int, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")
+    fits.add_argument("--gpu-bandwidth", type=int, metavar="GB/s", help="one's own GPU: memory bandwidth")
+    fits.add_argument("--users", type=int, help="which GPUs so many users need, each with --tokens tokens")
+    fits.add_argument("--weights", default="bf16", help=f"the weights': {', '.join(WEIGHT_FORMATS)} (default bf16)")
+    fits.add_argument("--embeddings", help="the embedding tables', where they differ")
+    fits.add_argument("--usable-percent", type=int, default=USABLE_PERCENT, help="of a GPU's memory (default 90)")
+    _add_options(parser.add_argument_group("how the cache is kept"))
+    return parser
+
+
+def _add_options(group: argparse._ArgumentGroup) -> None:
     for name, text in (
         ("encoder-tokens", "tokens that the encoder read (encoder-decoder models)"),
         ("batched-tokens", "vLLM's max_num_batched_tokens, with --window vllm"),
@@ -85,19 +125,20 @@ def _parser() -> argparse.ArgumentParser:
         ("reserved-batch", "sequences allocated, whatever is used"),
         ("prompt-tokens", "how many of the tokens were the prompt (hf_int4)"),
     ):
-        parser.add_argument(f"--{name}", type=int, help=text)
+        group.add_argument(f"--{name}", type=int, help=text)
     for name, default, text in (
         ("block-size", 1, "tokens per page"),
         ("shared-prefix", 0, "first tokens that all sequences share"),
         ("tp", 1, "tensor-parallel ranks"),
         ("pp", 1, "pipeline stages"),
+        ("dcp", 1, "ranks with the same head that split the tokens"),
     ):
-        parser.add_argument(f"--{name}", type=int, default=default, help=f"{text} (default {default})")
-    parser.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
-    parser.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
-    parser.add_argument("--indexer", default="fp8", help="fp8 or dtype")
-    parser.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")
-    return parser
+        group.add_argument(f"--{name}", type=int, default=default, help=f"{text} (default {default})")
+    group.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
+    group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
+    group.add_argument("--indexer", default="fp8", help="fp8 or dtype")
+    group.add_argument("--draft", help="a model in the catalogue that drafts tokens and caches them too")
+    group.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ MAX_RANKS = 10**4
 WindowPolicy = Literal["ideal", "transformers", "vllm", "off"]
 Layout = Literal["formula", "expanded_mla", "broadcast_heads"]
 IndexerFormat = Literal["fp8", "dtype"]
+StateFormat = Literal["dtype", "fp32"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class KvOptions:
     - `layout`: "expanded_mla" caches full K and V per head instead of the latent (DeepSeek's attn_impl="naive",
       transformers 4.57); "broadcast_heads" caches each K/V head once per query head (Falcon-40B in transformers).
     - `indexer`: DeepSeek-V3.2's key as "fp8" with its scale (132 bytes), or in the cache's own "dtype" (transformers).
+    - `dcp`: decode context parallelism (vLLM). Ranks that would hold copies of the same head or latent hold different
+      tokens instead, ceil(tokens / dcp) each; a divisor of the copies. No more GPUs than tp × pp.
+    - `state`: what linear (state-space) layers keep their state in: 16 bits as the "dtype" of a quantised cache, or
+      "fp32". Their convolution's inputs stay in 16 bits, or in fp32 with an fp32 cache.
+    - `draft`: a smaller model (a ModelSpec, or a name in the catalogue) that drafts tokens; it caches every token too.
     - `mtp`: count the multi-token-prediction layers, which cache too when they draft tokens.
     - `prompt_tokens`: for hf_int4, how many of `tokens` were the prompt. The others fill a 16-bit tail, which is
       quantised at every 128th token; None counts the longest tail, 127.
@@ -53,6 +59,9 @@ class KvOptions:
     pp: int = 1
     layout: Layout = "formula"
     indexer: IndexerFormat = "fp8"
+    dcp: int = 1
+    state: StateFormat = "dtype"
+    draft: ModelSpec | str | None = None
     mtp: bool = False
     prompt_tokens: int | None = None
 
@@ -66,6 +75,7 @@ class KvOptions:
             "reserved_batch": (1, MAX_BATCH),
             "tp": (1, MAX_RANKS),
             "pp": (1, MAX_RANKS),
+            "dcp": (1, MAX_RANKS),
             "prompt_tokens": (1, MAX_TOKENS),
         }
         defaults = {name: field.default for name, field in self.__dataclass_fields__.items()}
@@ -73,11 +83,14 @@ class KvOptions:
             value = getattr(self, name)
             if not (value is None and defaults[name] is None):
                 object.__setattr__(self, name, whole(name, value, low, high))
-        for name, choices in (("window", WindowPolicy), ("layout", Layout), ("indexer", IndexerFormat)):
+        words = (("window", WindowPolicy), ("layout", Layout), ("indexer", IndexerFormat), ("state", StateFormat))
+        for name, choices in words:
             if getattr(self, name) not in get_args(choices):
                 raise refusal(name, getattr(self, name), "one of " + ", ".join(get_args(choices)))
         if not isinstance(self.mtp, bool):
             raise refusal("mtp", self.mtp, "True or False")
+        if not isinstance(self.draft, ModelSpec | str | None):
+            raise refusal("draft", self.draft, "a ModelSpec, a name in the catalogue, or None")
 
 
 def whole(field: str, value: Any, low: int, high: int) -> int:
@@ -124,6 +137,11 @@ def cached_heads(spec: ModelSpec, options: KvOptions) -> int:
     return spec.n_kv_heads if options.layout == "formula" else spec.n_heads
 
 
+def rank_copies(spec: ModelSpec, options: KvOptions) -> int:
+    """Tensor-parallel ranks that keep the same K/V head, or the same latent: tp > n_kv_heads makes copies."""
+    return options.tp if caches_latents(spec, options) else max(1, options.tp // cached_heads(spec, options))
+
+
 def _check_model(spec: ModelSpec, options: KvOptions) -> None:
     if options.layout == "expanded_mla" and spec.mla is None:
         raise refusal("layout", options.layout, f"a layout for {spec.attention.kind}; {spec.name} has no MLA")
@@ -133,6 +151,8 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
         raise refusal("encoder_tokens", options.encoder_tokens, f"none; {spec.name} has no encoder")
     if options.mtp and not spec.mtp_layers:
         raise refusal("mtp", options.mtp, f"False; {spec.name} has no multi-token-prediction layers")
+    if options.state == "fp32" and spec.state is None:
+        raise refusal("state", options.state, f"dtype, the default; {spec.name} has no linear layers")
     if options.indexer == "dtype" and spec.indexer is None:
         raise refusal("indexer", options.indexer, f"fp8, the default; {spec.name} has no indexer")
 
@@ -143,6 +163,13 @@ def _check_ranks(spec: ModelSpec, options: KvOptions) -> None:
     heads = cached_heads(spec, options)
     if heads % options.tp and options.tp % heads:
         raise refusal("tp", options.tp, f"a divisor or a multiple of n_kv_heads ({heads})")
+    copies = rank_copies(spec, options)
+    if copies % options.dcp:
+        raise refusal("dcp", options.dcp, f"a divisor of the copies that tp={options.tp} makes of each head ({copies})")
+    if options.dcp > 1 and (set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder):
+        raise refusal("dcp", options.dcp, "1; tokens are split for plain full-attention decoders alone")
+    if spec.state and (spec.state.heads % options.tp or spec.state.conv_channels % options.tp):
+        raise refusal("tp", options.tp, f"a divisor of the state's heads ({spec.state.heads}) and channels")
     if options.pp > spec.n_layers:
         raise refusal("pp", options.pp, f"at most n_layers ({spec.n_layers})")
 
@@ -158,6 +185,8 @@ def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
     if fmt.name == "hf_int4":
         if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or spec.indexer:
             raise refusal("dtype", fmt.name, "another; transformers quantises only plain full-attention decoders")
+        if options.dcp > 1:
+            raise refusal("dcp", options.dcp, "1 with hf_int4; transformers does not split tokens over ranks")
     elif options.prompt_tokens is not None:
         raise refusal("prompt_tokens", options.prompt_tokens, "none; only hf_int4 depends on it")
 

@@ -1,11 +1,11 @@
 """The multiplications that make up a KV cache: which layers, how many token slots, which vectors. Pure integers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from ..spec import LayerKind, ModelSpec
-from .formats import INDEXER_FP8, SIXTEEN_BIT, KvFormat
+from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents
 
 # transformers quantises the 16-bit tail of hf_int4 whenever it reaches this many tokens.
@@ -22,7 +22,9 @@ class Factor:
     how: str = ""
 
     def __str__(self) -> str:
-        name = self.name.removesuffix("s") if self.value == 1 and self.name in _PLURALS else self.name
+        name = self.name
+        if self.value == 1:
+            name = name.removesuffix("s") if name in _PLURALS else name.replace("bytes (", "byte (", 1)
         return f"{self.value:,} {name}" + (f" ({self.how})" if self.how else "")
 
 
@@ -30,8 +32,9 @@ class Factor:
 class KvTerm:
     """One product: `bytes` is that of all factor values. `layers` are the indices of the layers that it covers.
 
-    `label` is "self.full", "self.sliding", "self.chunked" or "cross", then what is stored: "kv", "latent", "indexer" or
-    "tail". `elements` counts numbers, without scales.
+    `label` is "self.full", "self.sliding", "self.chunked", "cross" or "state", then what is stored: "kv", "latent",
+    "indexer", "tail", "conv" or "recurrent"; "draft." before it for a draft model's, all of which the last pipeline
+    stage holds. `elements` counts numbers, without scales.
     """
 
     label: str
@@ -121,12 +124,31 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
                 for store in stores(spec, part_format, options):
                     label = f"self.{kind}.{part or store.label}"
                     terms.append(_term(label, indices, slots, store, options))
+    terms += _state_terms(spec, layers, options.reserved_batch or batch, fmt, options)
     if spec.is_encoder_decoder:
         encoder_tokens, sequences = options.encoder_tokens or tokens, options.reserved_batch or batch
         slots = _slots(encoder_tokens, 0, sequences, options.block_size, 0)
         for store in stores(spec, fmt, options):
             terms.append(_term("cross.kv", tuple(range(spec.n_layers)), slots, store, options))
     return tuple(terms)
+
+
+def _state_terms(
+    spec: ModelSpec, layers: Sequence[tuple[int, str]], sequences: int, fmt: KvFormat, options: KvOptions
+) -> Iterable[KvTerm]:
+    """The constant state of linear layers (vLLM's MambaSpec: a convolution's last inputs and the state itself)."""
+    state, indices = spec.state, tuple(index for index, kind in layers if kind == "linear")
+    if state is None or not indices:
+        return
+    plain = fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
+    exact = FORMATS["fp32"] if options.state == "fp32" else plain
+    leading = (Factor(len(indices), "layers"), Factor(sequences, "sequences"))
+    conv = (Factor(state.conv_channels, "channels"), Factor(state.conv_past, "past inputs"))
+    recurrent = (Factor(state.heads, "heads"), Factor(state.rows, "rows"), Factor(state.columns, "columns"))
+    for label, sizes, part in (("state.conv", conv, plain), ("state.recurrent", recurrent, exact)):
+        factors = (*leading, *sizes)
+        size = Factor(part.block_bytes, f"bytes ({part.name})")
+        yield KvTerm(label, indices, (*factors, size), prod(factor.value for factor in factors))
 
 
 def _term(label: str, layers: tuple[int, ...], slots: tuple[Factor, ...], store: Store, options: KvOptions) -> KvTerm:
@@ -156,6 +178,12 @@ def _parts(
 def _layer_slots(spec: ModelSpec, kind: LayerKind, tokens: int, batch: int, options: KvOptions) -> tuple[Factor, ...]:
     """Token slots that one layer of `kind` takes, over the batch, after reservation, window, paging and sharing."""
     total, sequences = options.reserved_tokens or tokens, options.reserved_batch or batch
+    if (
+        options.dcp > 1
+    ):  # one rank's tokens; its blocks hold every dcp-th token, so dcp × block_size tokens fill one each
+        each = -(-total // options.dcp)
+        how = f"ceil({total:,} / {options.dcp})"
+        return _slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, how)
     size = {"full": None, "sliding": spec.attention.window, "chunked": spec.attention.chunk}[kind]
     if size is None or options.window == "off":
         return _slots(total, 0, sequences, options.block_size, options.shared_prefix)
@@ -185,7 +213,8 @@ def _slots(
         count = Factor(common + sequences * own, unit, f"{common:,} shared + {sequences:,} sequences × {own:,}")
         return count, *per_block
     if block > 1:
-        how = f"ceil({tokens:,} / {block})" + (f" - {dropped:,} // {block}" if dropped else "")
+        whole = f"({how})" if how and not dropped else f"{tokens:,}"
+        how = f"ceil({whole} / {block})" + (f" - {dropped:,} // {block}" if dropped else "")
     return Factor(sequences, "sequences"), Factor(end - first, unit, how), *per_block
 
 

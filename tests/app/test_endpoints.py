@@ -1,5 +1,9 @@
 """The named endpoints, called as programs call them."""
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from gradio_client import Client
@@ -51,3 +55,31 @@ def test_kv_cache(client: Client) -> None:
     assert answer["bytes_per_token"] == 524_288
     with pytest.raises(AppError, match="Llama-3 8B"):
         client.predict("Llama-3 8b", 1024, api_name="/kv_cache")
+
+
+def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
+    config = (Path(__file__).parents[1] / "model" / "hub_configs.json").read_text(encoding="utf-8")
+    text = json.dumps(json.loads(config)["Llama-3 8B"])
+    answer = client.predict("Mine", 8192, 1, "bf16", text, "H100", "bf16", api_name="/kv_cache")
+    assert (answer["model"], answer["bytes"]) == ("Mine", 1_073_741_824)
+    memory = answer["memory"]
+    assert memory["weights_bytes"] == 16_060_522_496 == sum(product["bytes"] for product in memory["weights_products"])
+    assert (memory["fits"], memory["largest_batch"], memory["largest_context"]) == (True, 52, 426_784)
+    assert memory["tokens_per_second_at_most"] == pytest.approx(208.287, abs=0.001)
+    assert {need["gpu"]: need["fits_on"] for need in memory["gpus_needed"]}["T4 16 GB"] == 2
+    too_much = client.predict("Llama-3 70B", 8192, 64, "bf16", "", "T4", "bf16", api_name="/kv_cache")["memory"]
+    assert (too_much["fits"], too_much["largest_batch"], too_much["tokens_per_second_at_most"]) == (False, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("Llama-3 8B", 10**9, 1, "bf16"), "tokens is 1,000,000,000; expected a whole number from 1"),
+        (("Llama-3 8B", 10, 1, "q9"), "dtype is 'q9'; expected one of"),
+        (("Llama-3 8B", 10, 1, "bf16", "", "B200"), "gpu is 'B200'; expected one of"),
+        (("x", 10, 1, "bf16", "{"), "config.json: the text is no JSON at line 1, column 2"),
+    ],
+)
+def test_kv_cache_names_the_wrong_field(client: Client, given: tuple, says: str) -> None:
+    with pytest.raises(AppError, match=re.escape(says)):
+        client.predict(*given, api_name="/kv_cache")

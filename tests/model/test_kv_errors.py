@@ -60,6 +60,9 @@ def test_something_else_than_a_model(spec):
         ({"layout": None}, "layout is None; expected one of formula, expanded_mla, broadcast_heads"),
         ({"indexer": "bf16"}, "indexer is 'bf16'; expected one of fp8, dtype"),
         ({"mtp": 1}, "mtp is 1; expected True or False"),
+        ({"dcp": 0}, "dcp is 0; expected a whole number from 1"),
+        ({"state": "fp8"}, "state is 'fp8'; expected one of dtype, fp32"),
+        ({"draft": 5}, "draft is 5; expected a ModelSpec, a name in the catalogue, or None"),
     ],
 )
 def test_options_out_of_range(given, message):
@@ -94,6 +97,17 @@ def test_options_out_of_range(given, message):
         ("Llama-3 8B", "bf16", {"shared_prefix": 8193}, "shared_prefix is 8,193; expected at most tokens (8,192)."),
         ("Llama-3 8B", "bf16", {"reserved_tokens": 100}, "reserved_tokens is 100; expected at least 8,192"),
         ("Llama-3 8B", "bf16", {"reserved_tokens": 9000, "block_size": 16}, "reserved_tokens is 9,000"),
+        (
+            "Llama-3 8B",
+            "bf16",
+            {"tp": 8, "dcp": 2},
+            "dcp is 2; expected a divisor of the copies that tp=8 makes of each",
+        ),
+        ("Llama-3 8B", "hf_int4", {"tp": 16, "dcp": 2}, "dcp is 2; expected 1 with hf_int4"),
+        ("Gemma-2 9B", "bf16", {"tp": 16, "dcp": 2}, "dcp is 2; expected 1; tokens are split for plain"),
+        ("Llama-3 8B", "bf16", {"state": "fp32"}, "state is 'fp32'; expected dtype, the default"),
+        ("Llama-3 8B", "bf16", {"draft": "T5-large (v1.0)"}, "draft is 'T5-large (v1.0)'; expected a decoder"),
+        ("Llama-3 8B", "bf16", {"draft": "Falcon-7B", "tp": 2}, "tp is 2; expected a divisor of n_heads (71)"),
         ("Gemma-2 9B", "bf16", {"window": "vllm"}, "batched_tokens is None"),
         ("Gemma-2 9B", "bf16", {"batched_tokens": 2048}, "batched_tokens is 2,048"),
         ("Gemma-2 9B", "bf16", {"window": "transformers", "block_size": 16}, "window is 'transformers'"),

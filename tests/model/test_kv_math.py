@@ -1,17 +1,15 @@
 """The KV-cache arithmetic against integers that were worked out by hand from the published shapes."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from math import prod
 
 import pytest
 
-from model.catalogue import catalogue
+from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
-from model.kv_math.__main__ import main
 from model.kv_math.kinds import attention_kinds
+from model.spec import AttentionSpec, StateSpec
 
 # Model; elements that every token adds (2 for K and V × layers × K/V heads × head_dim, or layers × (latent + RoPE
 # key)); (elements of windowed layers, their window or chunk); bf16 bytes at 1,000, 8,192 and 131,072 tokens.
@@ -186,6 +184,61 @@ def test_tensor_parallel_copies_heads_once_ranks_outnumber_them():
     assert {note.code for note in kv_breakdown("Llama-3 70B", options=KvOptions(tp=16)).notes} == {"replication"}
 
 
+def test_ranks_that_would_hold_copies_can_split_the_tokens():
+    """vLLM's decode context parallelism: V3 on 8 ranks keeps ceil(tokens / 8) latents on each, not all of them."""
+    split = kv_breakdown("DeepSeek-V3", 8192, options=KvOptions(tp=8, dcp=8))
+    assert split.total_bytes == 70_272 * 8192
+    assert split.per_gpu_bytes == 70_272 * 1024
+    assert split.notes == ()
+    half = kv_breakdown("DeepSeek-V3", 1001, 3, options=KvOptions(tp=8, dcp=4))  # ceil(1001 / 4) = 251
+    assert half.per_gpu_bytes == 3 * 70_272 * 251
+    assert half.notes[0].params == {"tp": 8, "copies": 2}
+    paged = KvOptions(
+        tp=8, dcp=8, block_size=16, shared_prefix=500
+    )  # ceil(1001 / 8 / 16) = 8 blocks, 62 // 16 = 3 shared
+    assert kv_breakdown("DeepSeek-V3", 1001, 3, options=paged).per_gpu_bytes == 70_272 * (3 + 3 * 5) * 16
+    llama = kv_breakdown("Llama-3 70B", 8192, options=KvOptions(tp=16, dcp=2))
+    assert llama.total_bytes == 327_680 * 8192
+
+
+def test_linear_layers_keep_a_state_of_constant_size():
+    """Three Mamba-2 layers to each full one: a convolution over 3 past inputs of 1,280 channels, 16 heads of 64 × 128."""
+    state = StateSpec(conv_channels=1280, conv_past=3, heads=16, rows=64, columns=128)
+    kinds = AttentionSpec("GQA", ("linear", "linear", "linear", "full"))
+    hybrid = replace(catalogue()["Llama-3.2 1B"], attention=kinds, state=state)  # 12 linear layers, 4 full ones
+    constant, token = 12 * (1280 * 3 + 16 * 64 * 128), 4 * 2 * 8 * 64
+    for tokens in (1, 1000, 100_000):
+        assert kv_cache_bytes(hybrid, tokens, 5) == 5 * 2 * (constant + token * tokens)
+    assert kv_bytes_per_token(hybrid) == 2 * token
+    exact = kv_cache_bytes(hybrid, 1000, options=KvOptions(state="fp32"))
+    assert exact == 12 * (2 * 1280 * 3 + 4 * 16 * 64 * 128) + 2 * token * 1000
+    assert kv_cache_bytes(hybrid, 1000, dtype="fp8") == 2 * constant + token * 1000  # states are not quantised
+    assert kv_cache_bytes(hybrid, 1000, 7, options=KvOptions(block_size=16)) == 7 * 2 * (constant + token * 1008)
+    halves = kv_breakdown(hybrid, 1000, options=KvOptions(tp=2, pp=2))
+    assert halves.stage_bytes == ((constant + token * 1000) // 2,) * 2
+    with pytest.raises(GlassLlamaError, match="linear layers; expected full, sliding or chunked ones"):
+        parameter_count(hybrid)
+
+
+def test_a_draft_model_caches_every_token_too():
+    """Llama-3.2 1B's 32,768 bytes a token beside Llama-3 70B's 327,680, on the last stage; blocks are both's."""
+    options = KvOptions(draft="Llama-3.2 1B")
+    assert kv_cache_bytes("Llama-3 70B", 1000, 3, options=options) == 3000 * (327_680 + 32_768)
+    assert kv_bytes_per_token("Llama-3 70B", options=options) == 327_680 + 32_768
+    stages = kv_breakdown("Llama-3 70B", 1000, options=replace(options, pp=4, tp=8)).stage_bytes
+    assert stages[3] - stages[0] == 1000 * 32_768 // 8
+    mine = replace(options, draft=catalogue()["Llama-3.2 1B"], block_size=16)
+    assert kv_cache_bytes("Llama-3 70B", 1000, options=mine) == 1008 * (327_680 + 32_768)
+    expanded = KvOptions(draft="DeepSeek-V2-Lite", layout="expanded_mla")  # the layout is the large model's
+    assert kv_cache_bytes("DeepSeek-V2", 10, options=expanded) == 10 * 2 * (60 * 40_960 + 27 * 576)
+
+
+def test_several_samples_of_one_prompt_share_it():
+    """Copy on write: ten continuations of 500 tokens keep a prompt of 1,000 once, but for its last, half-full block."""
+    ten = kv_cache_bytes("Llama-3 8B", 1500, 10, options=KvOptions(block_size=16, shared_prefix=1000))
+    assert ten == 131_072 * 16 * (62 + 10 * 32)
+
+
 def test_pipeline_stages_hold_their_own_layers():
     v3 = kv_breakdown("DeepSeek-V3", 1, options=KvOptions(pp=4, mtp=True))
     assert v3.stage_bytes == (16 * 1152, 15 * 1152, 15 * 1152, 16 * 1152)  # 61 layers, and the extra one on the last
@@ -250,30 +303,3 @@ def test_the_four_kinds_of_one_shape():
     assert per_token("Llama-2 7B", n_kv_heads=4)["GQA"] == 2 * 32 * 4 * 128
     with pytest.raises(GlassLlamaError, match=r"n_kv_heads is 5; expected a divisor of n_heads \(32\)"):
         attention_kinds(catalogue()["Llama-3 8B"], n_kv_heads=5)
-
-
-def test_the_command_prints_every_multiplication(capsys):
-    assert main(["Llama-3 8B", "--tokens", "8192"]) == 0
-    printed = capsys.readouterr().out
-    assert "32 layers × 1 sequence × 8,192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)" in printed
-    assert "= 1,073,741,824 B = 1 GiB = 1.074 GB" in printed
-    assert "131,072 B = 128 KiB = 131.1 kB" in printed
-    assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
-    assert "on the fullest of 32" in capsys.readouterr().out
-    assert main(["--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 43
-
-
-def test_the_command_says_what_is_wrong(capsys):
-    assert main(["Llama3 8B", "--tokens", "8192"]) == 2
-    assert "did you mean 'Llama-3 8B'" in capsys.readouterr().err
-    assert main(["Llama-3 8B", "--tp", "3"]) == 2
-    assert capsys.readouterr().err == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
-
-
-def test_it_runs_as_a_module():
-    command = [sys.executable, "-m", "model.kv_math", "TinyLlama-1.1B", "--tokens", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "22,528 B" in done.stdout
-    assert "RuntimeWarning" not in done.stderr  # as runpy gives when the package itself imports kv_math eagerly

@@ -3,14 +3,18 @@
 B = 3 sequences, T = 21 tokens (a prefill of 18, then 3 steps of one), float32 unless said otherwise.
 """
 
+import importlib
+from types import SimpleNamespace
+
 import pytest
 import torch
 import transformers
 from transformers.cache_utils import DynamicCache, QuantizedCache, StaticCache
 
 from model.catalogue import catalogue, parameter_count
+from model.hf_spec import spec_from_config
 from model.kv_math import KvOptions, kv_cache_bytes
-from model.spec import AttentionSpec, FfnSpec, IndexerSpec, MlaSpec, ModelSpec, NormSpec, PositionSpec
+from model.spec import AttentionSpec, FfnSpec, IndexerSpec, MlaSpec, ModelSpec, NormSpec, PositionSpec, StateSpec
 
 B, PROMPT, T, VOCABULARY = 3, 18, 21, 50
 SIZES = {"vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 48, "max_position_embeddings": 64}
@@ -138,6 +142,60 @@ def test_chunked_layers_are_cached_as_sliding_ones():
     assert allocated(cache) == kv_cache_bytes(shape, T, B, "fp32")
 
 
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES, **HEADS, num_hidden_layers=3)),
+        mistral,
+        gemma3,
+        lambda: deepseek("V2"),
+        lambda: deepseek("V3"),
+        lambda: deepseek("V32", index_n_heads=2, index_head_dim=16, index_topk=4),
+        lambda: transformers.BloomForCausalLM(
+            transformers.BloomConfig(vocab_size=VOCABULARY, hidden_size=32, n_layer=2, n_head=4)
+        ),
+        lambda: transformers.GPT2LMHeadModel(
+            transformers.GPT2Config(
+                vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=0
+            )
+        ),
+    ],
+    ids=["llama", "mistral", "gemma3", "deepseek-v2", "deepseek-v3", "deepseek-v32", "bloom", "gpt2"],
+)
+def test_a_shape_read_from_the_networks_own_config_gives_its_bytes(build):
+    net = build()
+    shape = spec_from_config(net.config.to_dict(), "tiny")
+    options = KvOptions(window="transformers", indexer="dtype" if shape.indexer else "fp8")
+    assert held(run(net)) == kv_cache_bytes(shape, T, B, "fp32", options)
+
+
+def test_mamba_keeps_a_state_of_constant_size():
+    """transformers' convolution keeps as many inputs as its kernel is wide, 4; one of them is the newest token's."""
+    config = transformers.Mamba2Config(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_heads=4,
+        head_dim=16,
+        state_size=8,
+        n_groups=1,
+        conv_kernel=4,
+    )
+    net = transformers.Mamba2ForCausalLM(config).eval()
+    shape = spec(
+        3,
+        attention=AttentionSpec("GQA", ("linear",)),
+        state=StateSpec(conv_channels=4 * 16 + 2 * 8, conv_past=4, heads=4, rows=16, columns=8),
+    )
+    for tokens in (1, 5, 20):
+        with torch.no_grad():
+            cache = net(torch.randint(0, VOCABULARY, (B, tokens)), use_cache=True).cache_params
+        states = [
+            s for layer in cache.layers for kept in (layer.conv_states, layer.recurrent_states) for s in kept.values()
+        ]
+        assert sum(state.nbytes for state in states) == kv_cache_bytes(shape, tokens, B, "fp32")
+
+
 def test_static_cache_is_allocated_in_full_and_a_window_to_its_own_size():
     for net, shape in ((mistral(), None), (gemma3(), spec(7, attention=GEMMA))):
         shape = shape or spec(2, attention=AttentionSpec("GQA", ("sliding",), window=8))
@@ -211,9 +269,21 @@ def test_fp8_cache_holds_a_byte_an_element_and_two_scales_a_layer():
     assert sum(scale.nbytes for _, scale in parts) == 3 * 2 * 4  # the scales that the formula leaves out
 
 
-@pytest.mark.parametrize("steps", [0, 5, 127, 128, 130])
-def test_int4_cache_with_its_16_bit_tail(steps):
+@pytest.fixture
+def quanto(monkeypatch):
+    """optimum-quanto, unpacking in Python: its C++ kernel would be compiled for minutes when it is first used."""
     pytest.importorskip("optimum.quanto", reason="optimum-quanto quantises transformers' int4 cache")
+    extension = importlib.import_module("optimum.quanto.library.extensions.extension").get_extension("quanto_cpp")
+
+    def unpack(packed, bits):
+        return torch.cat([packed >> bits * i & 2**bits - 1 for i in range(8 // bits)])
+
+    monkeypatch.setattr(extension, "_lib", SimpleNamespace(unpack=unpack))
+
+
+@pytest.mark.parametrize("steps", [0, 5, 127, 128, 130])
+@pytest.mark.usefixtures("quanto")
+def test_int4_cache_with_its_16_bit_tail(steps):
     config = transformers.LlamaConfig(**SIZES, **{**HEADS, "head_dim": 64}, num_hidden_layers=2)
     net = transformers.LlamaForCausalLM(config).to(torch.bfloat16)
     cache = run(net, QuantizedCache(backend="quanto", config=config), steps=steps)

@@ -55,7 +55,7 @@ export function createChapters(store, texts, wanted, chapters) {
     document.body.dataset.chapter = state.chapter;
     const { panels } = chapters[state.chapter];
     for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
-      const slot = section.closest(".page-slot");
+      const slot = section.closest(".block.page-slot"); // gradio gives the class to an inner element as well
       slot.classList.toggle("page-away", !shows(section.dataset.kind));
       slot.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
     }

@@ -143,23 +143,33 @@ export function pairTerms(qRotated, kRotated) {
 }
 
 /**
+ * Calls use(query, scores, weights) for the rows from … to - 1 of a head, query + 1 values each; both arrays are used
+ * again for the next row. Keeps nothing: for whole maps. @param {(query: number, scores: Float64Array, weights: Float64Array) => void} use
+ */
+export function eachRow(layer, model, head, from, to, use) {
+  const q = rotatedHead(layer, model, "q", head);
+  const k = rotatedHead(layer, model, "k", kvHead(model, head));
+  const [found, weights] = [new Float64Array(to), new Float64Array(to)];
+  for (let query = from; query < to; query++) {
+    weights.set(fillScores(found, q, k, query, model.head_dim));
+    use(query, found, softmaxInPlace(weights, query + 1));
+  }
+}
+
+/**
  * Fills rows from … to - 1 of a head's attention map, of which every cell is the largest of block × block weights.
  * Called again with the next rows, so that a long prompt's maps are made over several frames.
  * @param {Float32Array} map side × side with side = ceil(T / block); cells above the diagonal stay 0
  */
 export function fillMap(map, layer, model, head, block, from, to) {
   const side = Math.ceil(layer.q.shape[1] / block);
-  const q = rotatedHead(layer, model, "q", head);
-  const k = rotatedHead(layer, model, "k", kvHead(model, head));
-  const weights = new Float64Array(to);
-  for (let query = from; query < to; query++) {
-    softmaxInPlace(fillScores(weights, q, k, query, model.head_dim), query + 1);
+  eachRow(layer, model, head, from, to, (query, _, weights) => {
     const start = Math.floor(query / block) * side;
     for (let key = 0; key <= query; key++) {
       const cell = start + Math.floor(key / block);
       if (weights[key] > map[cell]) map[cell] = weights[key];
     }
-  }
+  });
 }
 
 /** Indices of the `count` largest magnitudes, largest first; equal ones in order of index. @returns {number[]} */

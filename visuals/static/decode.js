@@ -110,5 +110,6 @@ export function decodeRun(payload) {
     steps: (payload.steps ?? []).map(decodeStep),
     generating: payload.generating === true,
     seconds: payload.seconds,
+    changes: payload.changes ?? {},
   };
 }

@@ -28,7 +28,7 @@ export function icon(path) {
 /** For data-value: at least `digits` significant digits, plain ASCII. @param {number} x @returns {string} */
 export const exact = (x, digits = 5) => (Object.is(x, -0) ? 0 : x).toPrecision(digits);
 
-const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
 /** For reading: a real minus sign, powers of ten where the number is tiny or huge. @param {number} x */
 export function shown(x, digits = 4) {

@@ -18,7 +18,7 @@ export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 
 
 /**
  * @param store
- * @param {{ layer: Function, neurons: Function, again: Function, detail: Function }} server  functions of app/build.py; each gives a message
+ * @param {{ layer: Function, neurons: Function, again: Function, detail: Function, calculate: Function }} server  functions of app/build.py; each gives a message
  */
 export function createFetching(store, server) {
   const asked = new Map();
@@ -50,8 +50,8 @@ export function createFetching(store, server) {
       return false;
     }
     const { trace, layer } = state;
-    const { model, tokens, prompt, nPrompt } = trace;
-    const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer };
+    const { model, tokens, prompt, nPrompt, changes } = trace;
+    const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer, changes };
     await once(`${trace.id} again`, trace, () => server.again(request), (payload) => {
       store.pin({ ...state.locked });
       store.publish(payload);
@@ -111,6 +111,28 @@ export function createFetching(store, server) {
     return null;
   }
 
+  /**
+   * The answer to one of app/calculators.py, which needs no run. @param {string} what @param {object} params
+   * @returns {Promise<{ data?: object, message?: object }>} the data, or what went wrong, for the asker to show
+   */
+  async function calculate(what, params = {}) {
+    try {
+      const payload = await server.calculate({ what, ...params });
+      return payload.kind === "message" ? { message: payload } : { data: decodeAll(payload.data) };
+    } catch {
+      return { message: { level: "error", code: "no_connection", params: {} } };
+    }
+  }
+
+  /** Runs the shown tokens once more with these changes (app/comparing.py). @param {object} changes */
+  async function change(changes) {
+    const { trace, locked } = state;
+    await once(`${trace.id} change`, trace, () => server.change({ run: trace.id, changes, layer: locked.layer }), (payload) => {
+      store.pin({ ...locked });
+      store.publish(payload);
+    });
+  }
+
   /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
   function missingLayer() {
     const { trace, locked } = state;
@@ -136,5 +158,5 @@ export function createFetching(store, server) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail };
+  return { need, prefetch, detail, calculate, change };
 }

@@ -5,6 +5,7 @@ import { createFetching } from "./fetching.js";
 import { listenToKeys } from "./keys.js";
 import { keepLink, readLink } from "./link.js";
 import { createPage } from "./page.js";
+import { createSettings } from "./settings.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 
@@ -18,7 +19,7 @@ page.parts.chapters = chapters.attach;
 const { state } = store;
 
 /** The panels that show tokens as they are written; the others draw the run that they grow from, and stay as they are. */
-const FOLLOW_STEPS = new Set(["tokens", "next"]);
+const FOLLOW_STEPS = new Set(["tokens", "next", "kv-live"]);
 
 /** Draws one panel, and says in its place what went wrong, so that one panel never takes the others down. */
 function guarded(kind, element, draw, fresh) {
@@ -63,11 +64,19 @@ async function setLanguage(code) {
 const { on, publish, preview, endPreview, select, repaint, layer } = store;
 const { text, translate } = texts;
 let fetching = null;
-const connect = (server) => { fetching = createFetching(store, server); };
+let connected = null;
+const online = new Promise((done) => { connected = done; });
+const connect = (server) => connected((fetching = createFetching(store, server)));
 /** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
 const detail = (what, params) => fetching?.detail(what, params) ?? null;
+/** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
+const calculate = async (what, params) => (await online).calculate(what, params);
+const settings = createSettings(store, link.settings);
 const { open } = chapters;
-const glass = { open, detail, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+const { keep, showSide, sides } = store;
+/** Runs the shown tokens once more with something changed (app/comparing.py). */
+const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
+const glass = { keep, showSide, sides, change, open, detail, calculate, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 store.pin(link.selection);

@@ -1,8 +1,9 @@
 // The address of a view: prompt, language and selection in the part after "#", so that a link brings them back.
 
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
+const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
 
-/** @param {string} hash @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object }} */
+/** @param {string} hash @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object, settings: Object<string, Object<string, string>> }} */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const selection = {};
@@ -10,19 +11,29 @@ export function readLink(hash) {
     const value = fields.get(short);
     if (value !== null && /^\d{1,6}$/.test(value)) selection[name] = Number(value);
   }
+  const settings = {};
+  for (const [field, value] of fields) {
+    const [, name, key] = /^([a-z]+)\.([a-z_]+)$/.exec(field) ?? [];
+    if (!name || value.length > LONGEST) continue;
+    if (!Object.hasOwn(settings, name)) settings[name] = {};
+    settings[name][key] = value;
+  }
   const generated = (fields.get("more") ?? "").split(".").filter((id) => /^\d{1,7}$/.test(id)).map(Number);
   const optional = (name) => fields.get(name) ?? undefined;
-  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection };
+  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection, settings };
 }
 
 /** @param {object} view @returns {string} the hash that readLink reads back */
-export function writeLink({ chapter, prompt, language, model, generated = [], selection = {} }) {
+export function writeLink({ chapter, prompt, language, model, generated = [], selection = {}, settings = {} }) {
   const fields = new URLSearchParams();
   if (language) fields.set("lang", language);
   if (model) fields.set("model", model);
   if (chapter) fields.set("chapter", chapter);
   for (const [name, short] of Object.entries(SHORT)) {
     if (selection[name] !== null && selection[name] !== undefined) fields.set(short, selection[name]);
+  }
+  for (const [name, values] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(values)) fields.set(`${name}.${key}`, value);
   }
   if (prompt !== undefined) fields.set("prompt", prompt);
   if (generated.length) fields.set("more", generated.join("."));
@@ -33,12 +44,12 @@ export function writeLink({ chapter, prompt, language, model, generated = [], se
 export function keepLink(store) {
   let timer = 0;
   const write = () => {
-    const { trace, locked, language, chapter } = store.state;
+    const { trace, locked, language, chapter, settings } = store.state;
     if (!trace) return;
     const generated = trace.tokens.ids.slice(trace.nPrompt);
-    const view = { chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked };
+    const view = { chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked, settings };
     history.replaceState(history.state, "", writeLink(view));
   };
   const later = () => { clearTimeout(timer); timer = setTimeout(write, 250); };
-  for (const event of ["select", "run", "language", "chapter"]) store.on(event, later);
+  for (const event of ["select", "run", "language", "chapter", "settings"]) store.on(event, later);
 }

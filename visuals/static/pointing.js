@@ -33,7 +33,7 @@ export function inView(element, drawPlain) {
   let timer = 0;
   const catchUp = () => {
     clearTimeout(timer);
-    if (timer && element.isConnected) draw(false);
+    if (timer && element.getClientRects().length) draw(false); // a panel of another chapter has no size to draw in
     timer = 0;
   };
   new IntersectionObserver(([entry]) => {

@@ -40,8 +40,8 @@ export function saving(button, panel, glass, kind, { png, csv }) {
   const kinds = {
     PNG:
       png &&
-      (() =>
-        picture(png(), panel.title.textContent, `${state.trace.model.name} · ${state.trace.prompt}`).toBlob((blob) =>
+      (async () =>
+        picture(await png(), panel.title.textContent, `${state.trace.model.name} · ${state.trace.prompt}`).toBlob((blob) =>
           download(name("png"), blob),
         )),
     CSV: csv && (() => download(name("csv"), new Blob(["\ufeff", csvText(csv())], { type: "text/csv" }))),

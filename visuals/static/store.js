@@ -37,7 +37,7 @@ export function follow(locked, last, next) {
 export function createStore() {
   const locked = firstSelection();
   const previewed = {};
-  const state = { trace: null, ...locked, locked, language: "en", theme: "light", status: "loading" };
+  const state = { trace: null, ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" };
   /** @type {Set<(fresh: boolean, steps: boolean) => void>} called with whether the run, and whether its steps, are new */
   const painters = new Set();
   /** @type {Map<string, Set<Function>>} */
@@ -47,6 +47,7 @@ export function createStore() {
   let freshRun = false;
   let freshSteps = false;
   let pinned = null;
+  let newest = null; // the last run that came, which is shown unless a reader looks at A
 
   const on = (event, listener) => {
     if (!listeners.has(event)) listeners.set(event, new Set());
@@ -111,8 +112,29 @@ export function createStore() {
     const trace = decodeRun(payload);
     const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
     pinned = null;
-    state.trace = trace;
+    state.trace = newest = trace;
+    state.side = "B";
     Object.assign(locked, clamp(next, trace));
+    endPreview();
+    emit("run", trace);
+    repaint(true);
+  }
+
+  /** Keeps the shown run as A, to compare with; null lets go of it. @param {object|null} trace */
+  function keep(trace) {
+    if (!trace && state.side === "A") showSide("B");
+    state.kept = trace;
+    emit("kept", trace);
+    repaint(true);
+  }
+
+  /** Shows the run kept as A in every panel, or the newest, B. @param {"A"|"B"} side */
+  function showSide(side) {
+    const trace = side === "A" ? state.kept : newest;
+    if (!trace) return;
+    state.side = side;
+    state.trace = trace;
+    Object.assign(locked, clamp(locked, trace));
     endPreview();
     emit("run", trace);
     repaint(true);
@@ -140,9 +162,12 @@ export function createStore() {
   /** Whether the pointer shows something else than what is locked. */
   const previewing = () => Object.keys(previewed).length > 0;
 
+  /** The two runs to compare, A the kept one and B the newest; null where there are not two. */
+  const sides = () => (state.kept && newest && newest !== state.kept ? { A: state.kept, B: newest } : null);
+
   const layer = () => state.trace?.layers.get(state.layer) ?? null;
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, select, preview, endPreview, pin, publish, layer, previewing, watch, unwatch };
+  return { state, on, emit, repaint, select, preview, endPreview, pin, keep, showSide, publish, layer, sides, previewing, watch, unwatch };
 }

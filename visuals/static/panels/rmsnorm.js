@@ -4,6 +4,7 @@ import { exact, fraction, h, root, shown, tinted, watcher } from "../dom.js";
 import { visible } from "../draw.js";
 import { frame } from "../frame.js";
 import { inView, link, steer, widthOf } from "../pointing.js";
+import { chosenNorm, setNorm } from "./norm-choice.js";
 import { createMap, indexOf, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
 /** @returns {(string|number)[][]} every value of the map, layer 0 first */
@@ -27,7 +28,7 @@ function arithmetic(value, eps) {
   ];
 }
 
-/** Pointer and keyboard. `view.norm`: the norm that is selected; `view.hovered`: the cell under the pointer or null. */
+/** Pointer and keyboard. `view.hovered`: the cell under the pointer or null. */
 function wire(canvas, glass, view, map, wide) {
   const { state } = glass;
   const find = (x, y) => {
@@ -39,20 +40,23 @@ function wire(canvas, glass, view, map, wide) {
   link(canvas, glass, find);
   canvas.addEventListener("pointerleave", () => {
     view.hovered = null;
+    glass.repaint();
   });
   canvas.addEventListener("click", () => {
     if (!view.hovered) return;
     const { layer, norm, token } = view.hovered;
-    Object.assign(view, { norm, hovered: null });
+    view.hovered = null;
+    setNorm(glass, { which: norm });
     glass.select(layer === null ? { query: token } : { layer, query: token });
   });
   const step =
     (by) =>
     ({ layer, trace }) => {
       const { n_layers } = trace.model;
-      const index = indexOf({ layer, norm: view.norm }, n_layers) - by;
+      const index = indexOf({ layer, norm: chosenNorm(glass) }, n_layers) - by;
       const next = rowOf(Math.max(0, Math.min(rowCount(n_layers) - 1, index)), n_layers);
-      Object.assign(view, { norm: next.norm, hovered: null });
+      view.hovered = null;
+      setNorm(glass, { which: next.norm });
       return next.layer === null ? {} : { layer: next.layer };
     };
   steer(canvas, glass, { ArrowUp: step(1), ArrowDown: step(-1) });
@@ -69,7 +73,7 @@ export default function rmsnorm(element, glass) {
   panel.body.append(h("div.gp-scroll", null, canvas), sums, note);
   const map = createMap(canvas, panel.text);
   const wide = widthOf(canvas.parentElement, glass);
-  const view = { norm: "attn", hovered: null };
+  const view = { hovered: null };
   wire(canvas, glass, view, map, wide);
 
   function tell({ layer, norm, token }) {
@@ -85,7 +89,7 @@ export default function rmsnorm(element, glass) {
   return inView(element, function draw(fresh) {
     const { trace, layer, query, theme } = state;
     if (fresh) view.hovered = null;
-    const selected = view.hovered ?? { layer, norm: view.norm, token: query };
+    const selected = view.hovered ?? { layer, norm: chosenNorm(glass), token: query };
     if (!changed(trace, theme, selected.layer, selected.norm, selected.token, wide()) && !fresh) return;
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers, tokens: trace.T });
     map.draw(state, wide(), selected, fresh);

@@ -1,0 +1,73 @@
+"""What the chapters on RMSNorm, RoPE and SwiGLU ask about a run: from the page's request to its message."""
+
+from typing import Any
+
+from model import GlassLlamaError
+from visuals import ffn, norm, position
+from visuals.payload import Message
+
+from .engine import Engine
+from .requests import whole
+from .session import HeldRun
+
+
+def _layer(held: HeldRun, data: dict[str, Any]) -> int:
+    return whole(data, "layer", held.trace.n_layers)
+
+
+def _token(held: HeldRun, data: dict[str, Any]) -> int:
+    return whole(data, "token", len(held.trace.token_ids))
+
+
+def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+    """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
+    index, name = _layer(held, data), data.get("norm")
+    if name not in norm.NORMS:
+        raise GlassLlamaError("bad_request", f"norm is {name!r}; expected one of {', '.join(norm.NORMS)}.")
+    if name == "final":
+        before = held.trace.residual[-1]
+    else:
+        before = norm.vectors_before(engine.layer(held.model, held.trace, index), name)
+    if data.get("token") is not None:
+        token = _token(held, data)
+        before = before[token : token + 1]
+    return norm.norm_payload(before, engine.study(held.model, norm.gamma_of, name, index))
+
+
+def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+    """{}: the largest channels of the residual stream through depth."""
+    return norm.depth_payload(norm.depth_info(held.trace.residual))
+
+
+def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+    """{factor}: the model's frequencies under every scaling method."""
+    factor = data.get("factor")
+    if isinstance(factor, bool) or factor not in position.FACTORS:
+        expected = ", ".join(map(str, position.FACTORS))
+        raise GlassLlamaError("bad_request", f"factor is {factor!r}; expected one of {expected}.")
+    config = engine.about(held.model).config
+    return position.scalings_payload(position.scalings_info(config, factor), position.trained_context(config))
+
+
+def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+    """{layer}: the layer's strongest neurons at every token."""
+    return ffn.map_payload(ffn.map_info(engine.layer(held.model, held.trace, _layer(held, data))))
+
+
+def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+    """{}: how sparsely each layer fires."""
+    trace = held.trace
+    return ffn.firing_payload(engine.study(held.model, ffn.firing_of, trace.residual, trace.intervention))
+
+
+def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+    """{layer, token, neuron}: what that neuron wrote, or the strongest ones where `neuron` is null."""
+    index, token = _layer(held, data), _token(held, data)
+    layer = engine.layer(held.model, held.trace, index)
+    row = ffn.written_inner(layer, index, held.trace.intervention)[token]
+    asked = data.get("neuron") is not None
+    neurons = [whole(data, "neuron", len(row))] if asked else ffn.strongest(row)
+    found = engine.study(held.model, ffn.written_by, index, row, ffn.final_rms(held.trace, token), neurons)
+    ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
+    pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
+    return ffn.written_payload(found, neurons, pieces)

@@ -1,0 +1,112 @@
+"""The KV-cache chapter's questions: what the page sent, checked, then the arithmetic of model/kv_math as messages."""
+
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+from model import GlassLlamaError, ModelSpec, cacheless, catalogue
+from model.hf_spec import spec_from_hub, spec_from_text
+from model.kv_math import KvOptions, kv_breakdown
+from visuals import kv, kv_charts
+from visuals.payload import Message
+
+from .engine import Engine
+from .prompts import MAX_TOKENS
+from .requests import whole
+from .session import HeldRun
+
+RACE_STEP = 8
+MAX_COMPARED = 5
+OWN_CONFIG, OWN_HUB = ":config", ":hub"
+OPTIONS = tuple(field.name for field in fields(KvOptions))
+
+
+def spec_from(data: dict[str, Any]) -> ModelSpec:
+    """The model of a question: a known name, or OWN_CONFIG with a pasted `config`, or OWN_HUB with an id in `hub`.
+
+    Raises GlassLlamaError for what cannot be read or reached.
+    """
+    name = data.get("model")
+    if name == OWN_CONFIG:
+        return _pasted(data.get("config") or "")
+    return _fetched(data.get("hub") or "") if name == OWN_HUB else catalogue()[str(name)]
+
+
+@lru_cache(maxsize=64)
+def _pasted(text: str) -> ModelSpec:
+    return spec_from_text(text)
+
+
+@lru_cache(maxsize=64)
+def _fetched(model_id: str) -> ModelSpec:
+    return spec_from_hub(model_id)
+
+
+def options_from(data: dict[str, Any]) -> KvOptions:
+    """The options of a question; what is absent or null keeps its default."""
+    return KvOptions(**{name: data[name] for name in OPTIONS if data.get(name) is not None})
+
+
+def size_from(data: dict[str, Any]) -> dict[str, Any]:
+    """tokens, batch and dtype of a question, as they were sent."""
+    return {"tokens": data.get("tokens", 8192), "batch": data.get("batch", 1), "dtype": data.get("dtype", "bf16")}
+
+
+def kv_models(_engine: Engine, _data: dict[str, Any]) -> Message:
+    """The catalogue's cards and the formats."""
+    return kv.models_message()
+
+
+def kv_answer(_engine: Engine, data: dict[str, Any]) -> Message:
+    """A KV cache with every product, and the same shape under the four kinds of attention."""
+    spec, size = spec_from(data), size_from(data)
+    found = kv_breakdown(spec, options=options_from(data), **size)
+    kinds = kv.kinds_message(spec, **size, n_kv_heads=data.get("n_kv_heads"))
+    return {**kv.breakdown_message(found), "card": kv.card_message(spec), "kinds": kinds}
+
+
+def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
+    """Bytes against context, or what takes them: the model of the question and those that `compare` names.
+
+    {view: "lines" or "stack", unit: "gib" or "gb", x, y: "log" or "linear", weights, few}; `excluded` are models that
+    the format does not fit.
+    """
+    others = [name for name in data.get("compare") or [] if name != data.get("model")][:MAX_COMPARED]
+    specs = [spec_from(data), *(catalogue()[str(name)] for name in others)]
+    asked = kv_charts.question(specs, options=options_from(data), **size_from(data))
+    unit = one_of(data, "unit", ("gib", "gb"))
+    if one_of(data, "view", ("lines", "stack")) == "stack":
+        figure, excluded = kv_charts.stack_figure(asked, unit, data.get("weights") is True, data.get("few") is True)
+    else:
+        logs = [one_of(data, axis, ("log", "linear")) == "log" for axis in ("x", "y")]
+        series, excluded = kv_charts.line_series(asked)
+        figure = kv_charts.lines_figure(series, asked.tokens, unit, *logs)
+    return {"figure": kv_charts.figure_message(figure), "excluded": excluded}
+
+
+def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
+    """The field `name`, the first choice where it is absent. Raises GlassLlamaError for anything else."""
+    value = data.get(name) or choices[0]
+    if value not in choices:
+        raise GlassLlamaError("kv_value", f"{name} is {value!r}; expected {' or '.join(choices)}.", field=name)
+    return value
+
+
+def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+    """What the cache holds after this run's tokens, measured on the machine that runs the model."""
+    found = engine.study(held.model, cacheless.held, held.trace.token_ids)
+    return kv.live_message(
+        engine.about(held.model), found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy()
+    )
+
+
+def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
+    """A few tokens written with and without a cache after `ids`, the text so far: {model, ids}; the page asks on."""
+    name = str(data.get("model"))
+    config, ids = engine.about(name).config, data.get("ids")
+    limit = min(2 * MAX_TOKENS, config.context_limit - 1)
+    if not isinstance(ids, list) or not 0 < len(ids) <= limit:
+        raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
+    checked = [whole({"id": i}, "id", config.vocab_size) for i in ids]
+    steps = engine.study(name, cacheless.race, checked, RACE_STEP)
+    return {"steps": [step._asdict() for step in steps]}

@@ -1,0 +1,94 @@
+"""What the chapters Overview and Next token ask about a run: entries of app/details.py."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from model import LanguageModel
+from model.draw import draw as draw_token
+from model.lens import best_tokens, contributions, finish, reading, runners_up
+from model.sampling import Sampling
+from model.stream import stream_sizes
+from visuals.lens import contributions_payload, draw_payload, lens_payload
+from visuals.overview import ends_payload, stage_payload, stream_payload
+from visuals.payload import Message, pack
+
+from .engine import Engine
+from .requests import whole
+from .session import HeldRun
+
+
+def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
+    vectors = held.trace.residual
+    sizes = engine.study(held.model, stream_sizes, vectors)
+    best = engine.study(held.model, best_tokens, vectors[-1])
+    final = engine.study(held.model, reading, vectors[-1], best, 1)
+    return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
+
+
+def norm_gains(lm: LanguageModel, layer: int) -> list[np.ndarray]:
+    """γ of a layer's two norms, float32 (d,) each."""
+    block = lm.net.layers[layer]
+    return [norm.weight.detach().float().cpu().numpy() for norm in (block.attn_norm, block.ffn_norm)]
+
+
+def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, token}: the vectors around that layer's parts."""
+    layer = whole(asked, "layer", held.trace.n_layers)
+    token = whole(asked, "token", len(held.trace.token_ids))
+    gains = engine.study(held.model, norm_gains, layer)
+    return stage_payload(engine.layer(held.model, held.trace, layer), token, gains)
+
+
+def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token}: the vectors before the first layer and after the last, and what final norm and head make of it."""
+    token = whole(asked, "token", len(held.trace.token_ids))
+    first, last = held.trace.residual[0, token], held.trace.residual[-1, token]
+    return ends_payload(first, last, *engine.study(held.model, finish, last))
+
+
+def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{follow}: the lens at every depth; the rank followed is that of the final choice, or of the text's next token.
+
+    The model is asked once a depth, so that other visitors get their turn in between.
+    """
+    vectors = held.trace.residual
+    targets = _targets(engine, held, None, asked.get("follow") is True)
+    readings = [engine.study(held.model, reading, depth, targets) for depth in vectors]
+    return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
+
+
+def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{target, versus}: who wrote the logit of `target` (null: each position's final choice), or, with `versus`, by how
+    much it beats the best other token."""
+    vectors = held.trace.residual
+    targets = _targets(engine, held, asked.get("target"), False)
+    against = engine.study(held.model, runners_up, vectors[-1], targets) if asked.get("versus") is True else None
+    parts = engine.study(held.model, contributions, vectors, targets, against)
+    return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
+
+
+def logits(_engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """All logits of the last position, float32: what the sampling sliders work on."""
+    return {"logits": pack(held.trace.logits, "f4")}
+
+
+def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{temperature, top_k, top_p, seed}: the token that +1 token would write with these settings."""
+    how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
+    drawn = draw_token(torch.from_numpy(held.trace.logits), how, whole(asked, "seed", 1 << 53))
+    return draw_payload(drawn, held.trace.logits, lambda ids: engine.pieces(held.model, ids))
+
+
+def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:
+    """(T,): one token everywhere, or each position's final choice; with `follow` the text's own next token instead."""
+    vocab_size = engine.about(held.model).config.vocab_size
+    ids = held.trace.token_ids
+    if target is not None:
+        return np.full(len(ids), whole({"target": target}, "target", vocab_size))
+    best = engine.study(held.model, best_tokens, held.trace.residual[-1])
+    if follow:
+        best[:-1] = ids[1:]
+    return best

@@ -1,0 +1,54 @@
+"""How each family's config.json states its shape: `FAMILIES` maps a model_type to its reader. No torch, no network.
+
+Names and defaults are those of transformers 5.23 (configuration_<model_type>.py) and, for "deepseek" and "chatglm",
+of the code in the vendors' own repositories on the Hub.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .deepseek import deepseek_mla, deepseek_v1
+from .llama_like import (
+    gemma,
+    gemma2,
+    gemma3,
+    gemma3_text,
+    llama,
+    llama4,
+    llama4_text,
+    mistral,
+    mixtral,
+    qwen,
+)
+from .others import FALCON_DEFAULTS, bloom, chatglm, falcon, gpt2, t5
+from .shape import Family
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "llama": Family(llama),
+        "mistral": Family(mistral),
+        "mixtral": Family(mixtral),
+        "qwen2": Family(lambda f: qwen(f, "none", "qkv")),
+        "qwen2_moe": Family(lambda f: qwen(f, "none", "qkv" if f.flag("qkv_bias", default=True) else "none")),
+        "qwen3": Family(lambda f: qwen(f, "rms_per_head", None)),
+        "qwen3_moe": Family(lambda f: qwen(f, "rms_per_head", None)),
+        "gemma": Family(gemma),
+        "gemma2": Family(gemma2),
+        "gemma3": Family(gemma3),
+        "gemma3_text": Family(gemma3_text),
+        "falcon": Family(falcon, FALCON_DEFAULTS),
+        "RefinedWeb": Family(falcon, FALCON_DEFAULTS),
+        "RefinedWebModel": Family(falcon, FALCON_DEFAULTS),
+        "bloom": Family(bloom),
+        "gpt2": Family(gpt2),
+        "t5": Family(t5),
+        "mt5": Family(t5),
+        "chatglm": Family(chatglm),
+        "deepseek": Family(deepseek_v1),
+        "deepseek_v2": Family(deepseek_mla),
+        "deepseek_v3": Family(deepseek_mla),
+        "deepseek_v32": Family(deepseek_mla),
+        "llama4": Family(llama4),
+        "llama4_text": Family(llama4_text),
+    }
+)

@@ -1,0 +1,161 @@
+"""Reading single fields of a Hugging Face config.json, each refused by its own name. Knows no model family."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import GlassLlamaError
+
+MAX_LAYERS = 10_000
+MAX_COUNT = 10**9
+# Fields that change the cache or the weights. A family that does not read one of them refuses a config that sets it.
+SHAPE_FIELDS = (
+    "add_cross_attention",
+    "alibi",
+    "attention_bias",
+    "attention_chunk_size",
+    "cross_attention_layers",
+    "index_head_dim",
+    "is_encoder_decoder",
+    "kv_lora_rank",
+    "layer_types",
+    "mlp_bias",
+    "mlp_layer_types",
+    "mlp_only_layers",
+    "moe_layers",
+    "n_routed_experts",
+    "n_shared_experts",
+    "num_experts",
+    "num_kv_shared_layers",
+    "num_local_experts",
+    "num_nextn_predict_layers",
+    "qk_norm",
+    "qkv_bias",
+    "shared_expert_intermediate_size",
+    "sliding_window",
+    "use_qk_norm",
+    "use_sliding_window",
+)
+_NOTHING = (None, False, 0, [], {})
+_REQUIRED: Any = object()
+
+
+def refusal(field: str, value: object, expected: str) -> GlassLlamaError:
+    """The error for a field with a wrong value."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no int beyond 4,300 digits
+        text = "too large to print"
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    message = f"config.json: {field} is {shown}; expected {expected}."
+    return GlassLlamaError("hf_config", message, field=field, value=shown, expected=expected)
+
+
+def missing(field: str, expected: str) -> GlassLlamaError:
+    """The error for a field that is not there."""
+    message = f"config.json: {field} is missing; expected {expected}."
+    return GlassLlamaError("hf_config", message, field=field, value=None, expected=expected)
+
+
+class Fields:
+    """The fields of one JSON object. Each method takes a field's name, and older names for the same after it.
+
+    `defaults` holds what transformers' class takes for fields that the file may leave out; those that were needed are
+    collected in `assumed`. `path` is what the object is called in messages, such as "text_config.".
+    """
+
+    def __init__(self, raw: Mapping[str, Any], path: str = "", defaults: Mapping[str, Any] | None = None):
+        self.raw, self.path, self.defaults = raw, path, defaults or {}
+        self.assumed: dict[str, Any] = {}
+        self._read: set[str] = set()
+
+    def get(self, *names: str, default: Any = None) -> Any:
+        """The value under the first of `names` that is there and not null, else the class's default, else `default`."""
+        self._read.update(names)
+        for name in names:
+            if self.raw.get(name) is not None:
+                return self.raw[name]
+        if names[0] in self.defaults and not any(name in self.raw for name in names):
+            self.assumed[self.path + names[0]] = self.defaults[names[0]]
+            return self.defaults[names[0]]
+        return default
+
+    def count(self, *names: str, default: int | None = _REQUIRED, high: int = MAX_COUNT) -> int:
+        """A whole number from 1 to `high`; `default` for a field that is absent or null."""
+        value = self.get(*names, default=default)
+        expected = f"a whole number from 1 to {high:,}"
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], expected)
+        if value is default and value is None:
+            return value  # type: ignore[return-value]  # only where the caller gave None
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
+            raise refusal(self._name(names), value, expected)
+        return value
+
+    def maybe_count(self, *names: str) -> int | None:
+        """As `count`; None where the field is absent, null or 0."""
+        return None if self.get(*names) in (None, 0) else self.count(*names)
+
+    def number(self, *names: str, default: float = _REQUIRED) -> float:
+        """A finite number above 0."""
+        value = self.get(*names, default=default)
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], "a number above 0")
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not 0 < value < 1e300 or not math.isfinite(value):
+            raise refusal(self._name(names), value, "a finite number above 0")
+        return float(value)
+
+    def flag(self, *names: str, default: bool) -> bool:
+        value = self.get(*names, default=default)
+        if not isinstance(value, bool):
+            raise refusal(self._name(names), value, "true or false")
+        return value
+
+    def word(self, *names: str, among: Sequence[str], default: str = _REQUIRED) -> str:
+        """One of the strings in `among`."""
+        value = self.get(*names, default=default)
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], "one of " + ", ".join(among))
+        if not isinstance(value, str) or value not in among:
+            raise refusal(self._name(names), value, "one of " + ", ".join(among))
+        return value
+
+    def only(self, name: str, *accepted: object, default: object) -> None:
+        """Refuses any value but these; a field that is absent or null stands for `default`."""
+        if (value := self.get(name, default=default)) not in accepted:
+            raise refusal(self.path + name, value, " or ".join(map(repr, accepted)))
+
+    def part(self, name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
+        """The object under `name`."""
+        value = self.get(name, default=_REQUIRED)
+        if value is _REQUIRED:
+            raise missing(self.path + name, "an object")
+        if not isinstance(value, Mapping):
+            raise refusal(self.path + name, value, "an object")
+        return Fields(value, f"{self.path}{name}.", defaults)
+
+    def strings(self, name: str, length: int) -> list[str] | None:
+        """A list of exactly `length` strings, or None where there is none."""
+        value = self.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != length or not all(isinstance(item, str) for item in value):
+            raise refusal(self.path + name, value, f"a list of {length} strings, one a layer")
+        return value
+
+    def refuse_unread(self) -> None:
+        """Raises GlassLlamaError for a field that changes the cache or the weights and was not asked for."""
+        for name in SHAPE_FIELDS:
+            if name not in self._read and self.raw.get(name) not in _NOTHING:
+                value = self.raw[name]
+                if (
+                    name == "layer_types"
+                    and isinstance(value, list)
+                    and all(kind == "full_attention" for kind in value)
+                ):
+                    continue
+                raise refusal(self.path + name, value, "it absent: it is not read for this model_type")
+
+    def _name(self, names: tuple[str, ...]) -> str:
+        return self.path + next((name for name in names if self.raw.get(name) is not None), names[0])

@@ -1,0 +1,84 @@
+"""What a family's reader gives, and the parts that readers share: sizes, norms, feed-forward blocks."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ..spec import FfnSpec, MoeSpec, NormSpec
+from .attention import llama_heads
+from .fields import MAX_LAYERS, Fields, refusal
+
+GATED = MappingProxyType(
+    {"silu": "SwiGLU", "swish": "SwiGLU", "gelu": "GeGLU", "gelu_new": "GeGLU (tanh GELU)", "relu": "ReGLU"}
+    | {"gelu_pytorch_tanh": "GeGLU (tanh GELU)"}
+)
+PLAIN = MappingProxyType(
+    {"gelu": "GELU", "relu": "ReLU", "gelu_new": "GELU (tanh approximation)", "gelu_fast": "GELU (tanh approximation)"}
+    | {"gelu_pytorch_tanh": "GELU (tanh approximation)"}
+)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Keyword arguments of ModelSpec, and the objects of the file that they were read from."""
+
+    spec: dict[str, Any]
+    parts: tuple[Fields, ...]
+
+    def assumed(self) -> Iterable[tuple[str, Any]]:
+        """(field, value) of what the file left to transformers' class."""
+        return [item for part in self.parts for item in part.assumed.items()]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a model_type is read, and what transformers' class takes for fields that its files may leave out."""
+
+    read: Callable[[Fields], Shape]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+def finish(f: Fields, *others: Fields, **spec: Any) -> Shape:
+    """The finished shape, once no field that matters was left unread."""
+    f.refuse_unread()
+    return Shape(spec, (*others, f))
+
+
+def llama_sizes(f: Fields) -> dict[str, Any]:
+    """What LLaMA and its many relatives call by the same names."""
+    return {
+        "n_layers": f.count("num_hidden_layers", high=MAX_LAYERS),
+        "d_model": f.count("hidden_size"),
+        "ffn_hidden": f.count("intermediate_size"),
+        "vocab_size": f.count("vocab_size"),
+        "max_context": f.count("max_position_embeddings"),
+        **llama_heads(f),
+    }
+
+
+def rms_norm(f: Fields, placement: str = "pre", **more: Any) -> NormSpec:
+    return NormSpec("RMSNorm", placement, f.number("rms_norm_eps", default=1e-6), **more)
+
+
+def gated_ffn(f: Fields, *names: str) -> FfnSpec:
+    return FfnSpec(GATED[f.word(*(names or ("hidden_act",)), among=tuple(GATED), default="silu")], gated=True)
+
+
+def checked_moe(f: Fields, moe: MoeSpec) -> MoeSpec:
+    if moe.top_k > moe.n_experts:
+        raise refusal(f"{f.path}num_experts_per_tok", moe.top_k, f"at most the number of experts ({moe.n_experts})")
+    return moe
+
+
+def head_width(d_model: int, n_heads: int, name: str) -> int:
+    """d_model / n_heads, in the families whose code defines it so."""
+    if d_model % n_heads:
+        raise refusal(name, n_heads, f"a divisor of the hidden size ({d_model})")
+    return d_model // n_heads
+
+
+def kv_heads(f: Fields, n_heads: int, *names: str) -> int:
+    if n_heads % (n_kv := f.count(*names)):
+        raise refusal(names[0], n_kv, f"a divisor of the heads ({n_heads})")
+    return n_kv

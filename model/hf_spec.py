@@ -1,0 +1,121 @@
+"""A ModelSpec from a Hugging Face config.json: a parsed one, pasted text, or a Hub id. No torch, no weights.
+
+A field that is missing, malformed, or would change the cache or the weights in a way that is not counted here is
+refused by its name; nothing is guessed.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .errors import GlassLlamaError
+from .hf import FAMILIES
+from .hf.fields import Fields, missing, refusal
+from .spec import ModelSpec
+
+MAX_CHARACTERS = 100_000
+
+
+def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
+    """The shape that a parsed config.json describes, called `name`. `source` says that it was read from a config.
+
+    Fields that the file leaves out mean what transformers takes them for (`num_key_value_heads`: as many as heads);
+    where the value then rests on a default of transformers' class, `notes` names the field and the value.
+    `max_context` is None where the file states no limit (BLOOM). Raises GlassLlamaError (code "hf_config", params
+    `field`, `value`, `expected`): the field's name and what would be right.
+    """
+    if not isinstance(config, Mapping):
+        raise refusal("the file", config, "a JSON object")
+    kind, known = config.get("model_type"), ", ".join(FAMILIES)
+    if kind is None:
+        raise missing("model_type", f"one of {known}")
+    if not isinstance(kind, str) or kind not in FAMILIES:
+        raise refusal("model_type", kind, f"one of {known}")
+    family = FAMILIES[kind]
+    fields = Fields(config, defaults=family.defaults)
+    shape = family.read(fields)
+    notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
+    if config.get("quantization_config"):
+        notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
+    if config.get("vision_config"):
+        notes.append("The text model alone: the vision tower (vision_config) is not counted.")
+    try:
+        return ModelSpec(
+            name=name,
+            family=kind,
+            source=(f"config.json of {name}",),
+            verified="every number as the config.json states it",
+            notes=tuple(notes),
+            **shape.spec,
+        )
+    except GlassLlamaError as error:  # numbers that do not fit each other, such as heads that K/V heads do not divide
+        raise GlassLlamaError(
+            "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
+        ) from error
+
+
+def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
+    """As `spec_from_config`, from the text of a config.json, at most 100,000 characters.
+
+    `name` stands where the file has no `_name_or_path`. Raises GlassLlamaError for what is no JSON object, with line
+    and column.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise missing("the text", "the content of a config.json")
+    if len(text) > MAX_CHARACTERS:
+        raise refusal("the text's length", len(text), f"at most {MAX_CHARACTERS:,} characters")
+    try:
+        config = json.loads(text, parse_constant=_no_number)
+    except GlassLlamaError:  # a ValueError too
+        raise
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        message = f"config.json: the text is no JSON at {where}: {error.msg}."
+        raise GlassLlamaError("hf_config", message, field="text", line=error.lineno, column=error.colno) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets within brackets
+        message = "config.json: the text is no JSON that can be read: a number is too long or it is nested too deeply."
+        raise GlassLlamaError("hf_config", message, field="text") from error
+    if not isinstance(config, dict):
+        raise refusal("the text", config, "a JSON object, from { to }")
+    given = config.get("_name_or_path")
+    return spec_from_config(config, given if isinstance(given, str) and 0 < len(given) <= 100 else name)
+
+
+def spec_from_hub(model_id: str) -> ModelSpec:
+    """As `spec_from_config`, from the config.json of a model on the Hub, the only file that is fetched.
+
+    `model_id` is OWNER/NAME. Raises GlassLlamaError (code "hub") where it is no such id, gated, or out of reach.
+    """
+    from huggingface_hub import snapshot_download  # here, since it takes a second and only this needs it
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+
+    if not isinstance(model_id, str) or not 0 < len(model_id.strip()) <= 200:
+        raise GlassLlamaError("hub", "the model id is empty or too long; expected OWNER/NAME.", field="model_id")
+    model_id = model_id.strip()
+    try:
+        path = Path(snapshot_download(model_id, allow_patterns=["config.json"])) / "config.json"
+    except GatedRepoError as error:
+        hint = "it is gated: accept its terms on its page, then run `hf auth login`, or paste its config.json"
+        raise _hub_refusal(model_id, hint) from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise _hub_refusal(model_id, "there is no such model on the Hub; check the spelling (OWNER/NAME)") from error
+    except Exception as error:  # the client lets errors of its HTTP library through, under their own classes
+        reason = str(error).partition("\n")[0].rstrip(".")[:200] or type(error).__name__
+        hint = f"the Hub cannot be reached and its config.json is not in the local cache ({reason}); paste it instead"
+        raise _hub_refusal(model_id, hint) from error
+    if not path.is_file():
+        raise _hub_refusal(model_id, "it has no config.json, or not in the local cache while offline")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise _hub_refusal(model_id, "its config.json is no UTF-8 text") from error
+    return spec_from_text(text, model_id)
+
+
+def _hub_refusal(model_id: str, hint: str) -> GlassLlamaError:
+    return GlassLlamaError("hub", f"{model_id:.100}: {hint}.", field="model_id", value=model_id[:100])
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise refusal("a number", constant, "a finite one")

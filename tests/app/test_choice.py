@@ -1,0 +1,157 @@
+"""The chapter Next token: sampling, logit lens and contributions show what transformers computes."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from app.texts import text
+from tests.app.looking import WCAG, number, run, shown
+from tests.page import open_page, wait_for_run
+from tests.reference import reference
+
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
+PICKS = 24
+
+
+class Peer:
+    """transformers' own pass: the stream at every depth, what each sub-layer wrote, final norm and head."""
+
+    def __init__(self, directory: Path, ids: list[int]):
+        self.net = reference(directory)
+        self.wrote: dict[str, torch.Tensor] = {}
+        for i, layer in enumerate(self.net.model.layers):
+            layer.self_attn.register_forward_hook(self._keep(f"attention {i}"))
+            layer.mlp.register_forward_hook(self._keep(f"ffn {i}"))
+        self.net.model.embed_tokens.register_forward_hook(self._keep("embedding"))
+        with torch.no_grad():
+            self.logits = self.net(torch.tensor([ids])).logits[0]
+
+    def _keep(self, name: str) -> Any:
+        def hook(_module: Any, _given: Any, result: Any) -> None:
+            self.wrote[name] = (result[0] if isinstance(result, tuple) else result)[0]
+
+        return hook
+
+    def stream(self, depth: int) -> torch.Tensor:
+        parts = [self.wrote[f"{part} {i}"] for i in range(depth) for part in ("attention", "ffn")]
+        return torch.stack([self.wrote["embedding"], *parts]).sum(0)
+
+    def lens(self, depth: int) -> torch.Tensor:
+        with torch.no_grad():
+            return self.net.lm_head(self.net.model.norm(self.stream(depth))).double().softmax(-1)
+
+    def share(self, part: str, token: int, target: int) -> float:
+        final = self.stream(len(self.net.model.layers))[token].double()
+        scale = (final.square().mean() + self.net.config.rms_norm_eps).sqrt()
+        read = self.net.lm_head.weight[target].detach().double() * self.net.model.norm.weight.detach().double()
+        return float(self.wrote[part][token].double() @ read / scale)
+
+
+@pytest.fixture
+def chapter(page: Page) -> Page:
+    run(page, PROMPT)
+    page.evaluate("glass.open('choice')")
+    for kind in ("sampling", "lens", "contributions"):
+        shown(page, kind)
+    return page
+
+
+@pytest.fixture
+def peer(chapter: Page, roomy_checkpoint: Path) -> Peer:
+    return Peer(roomy_checkpoint, chapter.evaluate("glass.state.trace.tokens.ids"))
+
+
+def test_lens_and_contributions_show_what_transformers_computes(chapter: Page, peer: Peer) -> None:
+    chance = random.Random(4)
+    layers, tokens = peer.net.config.num_hidden_layers, len(peer.logits)
+    for _ in range(PICKS):
+        layer, token = chance.randrange(layers), chance.randrange(tokens)
+        chapter.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "query": token})
+        target = int(peer.logits[token].argmax())
+        probabilities = peer.lens(layer + 1)[token]
+        value = shown(chapter, "lens", f"layer {layer} token {token} top {int(probabilities.argmax())} ")
+        assert number(value, "p") == pytest.approx(float(probabilities.max()), **CLOSE)
+        assert number(value, "p_target") == pytest.approx(float(probabilities[target]), **CLOSE)
+        assert f"target {target} rank {int((probabilities > probabilities[target]).sum()) + 1} " in value
+        value = shown(chapter, "contributions", f"layer {layer} ffn token {token} target {target} ")
+        assert number(value, "adds") == pytest.approx(peer.share(f"ffn {layer}", token, target), **CLOSE)
+        assert number(value, "logit") == pytest.approx(float(peer.logits[token, target]), **CLOSE)
+        assert number(value, "sum") == pytest.approx(number(value, "logit"), abs=2e-5)
+
+
+def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter: Page, peer: Peer) -> None:
+    asked: list[str] = []
+    chapter.on("request", lambda request: asked.append(request.post_data or ""))
+    sliders = {name: chapter.locator(f"[data-setting={name}] input") for name in ("temperature", "top_k", "top_p")}
+    logits = peer.logits[-1].double()
+    for temperature, top_k, top_p in ((1.3, 6, 0.7), (0.5, 0, 0.5), (2.0, 30, 1.0)):
+        for name, value in {"temperature": temperature, "top_k": top_k, "top_p": top_p}.items():
+            sliders[name].evaluate(
+                "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }", str(value)
+            )
+        chapter.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        scores = TemperatureLogitsWarper(temperature)(torch.empty(1, 0), logits[None])
+        scores = TopKLogitsWarper(top_k)(torch.empty(1, 0), scores) if top_k else scores
+        scores = TopPLogitsWarper(top_p)(torch.empty(1, 0), scores) if top_p < 1 else scores
+        kept = scores[0].softmax(-1)
+        best = kept.argsort(descending=True)
+        for rank in (0, 1, 4):
+            chapter.hover(f"[data-kind=sampling] [data-rank='{rank}'][data-stage=topP]")
+            value = shown(chapter, "sampling", "'")
+            assert f" rank {rank + 1} topP " in value
+            assert number(value, "p") == pytest.approx(float(kept[best[rank]]), **CLOSE), (temperature, top_k, top_p)
+    # Of this chapter only the draw asks the server, once a setting rests; never for the numbers themselves.
+    assert [body for body in asked if '"what"' in body and '"draw"' not in body] == []
+
+
+def test_plus_one_token_writes_what_the_draw_shows(chapter: Page) -> None:
+    chapter.fill(".ch-seed", "5")
+    chapter.click("text=Use for +1 token")
+    expect(chapter.locator("#seed input")).to_have_value("5")
+    for _ in range(2):
+        expect(chapter.locator(".ch-outcome")).to_contain_text("draws")
+        expected = chapter.evaluate("[...glass.state.trace.details].findLast(([key]) => key.startsWith('draw'))[1].id")
+        before = chapter.evaluate("glass.state.trace.T")
+        chapter.click("#step")
+        chapter.wait_for_function("(n) => glass.state.trace.T === n + 1 && glass.state.status === 'idle'", arg=before)
+        wait_for_run(chapter)
+        assert chapter.evaluate("glass.state.trace.tokens.ids.at(-1)") == expected
+
+
+def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:
+    map_ = chapter.locator("[data-kind=lens] .gp-scroll canvas")
+    map_.scroll_into_view_if_needed()
+    map_.hover(position={"x": 200, "y": 30})
+    previewed = chapter.evaluate("[glass.state.layer, glass.state.query]")
+    assert previewed != chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]")
+    assert shown(chapter, "lens", f"layer {previewed[0]} token {previewed[1]} ")
+    map_.click(position={"x": 200, "y": 30})
+    assert chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]") == previewed
+
+
+def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
+    chapter.click("[data-kind=contributions] [data-choice=second]")
+    title = text("contributions.title_second", target="", other="", piece="").split("“")[0]
+    expect(chapter.locator("[data-kind=contributions] .gp-title")).to_contain_text(title)
+    chapter.wait_for_function("location.hash.includes('versus')")
+    again = open_page(browser, chapter.url)
+    expect(again.locator("[data-kind=contributions] .gp-title")).to_contain_text(title)
+    again.context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
+    page = open_page(browser, f"{site}#chapter=choice", width, color_scheme=scheme)
+    for kind in ("sampling", "lens", "contributions"):
+        shown(page, kind)
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+    assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()

@@ -1,0 +1,133 @@
+"""Changed runs through the service, and the chapter that shows two runs, in Chromium, against runs made here."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.engine import LocalEngine
+from app.service import Service
+from model.interventions import Intervention, Patch
+from tests.app.looking import number, run, shown, state, trace_of
+from tests.page import wait_for_run
+from visuals.payload import unpack
+
+CHANGES = {"heads": [[1, 2]], "ffn": [0], "neurons": [[2, 7]]}
+SAME = Intervention(heads=((1, 2),), ffn=(0,), neurons=((2, 7),))
+
+
+def test_a_changed_run_is_the_models_own(service: Service, engine: LocalEngine) -> None:
+    first = service.run("The cat sleeps", "roomy")
+    message = service.change({"run": first["id"], "changes": CHANGES, "layer": 1})
+    assert (message["kind"], message["changes"]) == ("run", CHANGES)
+    trace = engine.trace("roomy", first["tokens"]["ids"], SAME)
+    assert message["next"]["ids"][0] == int(trace.logits.argmax())
+    np.testing.assert_array_equal(unpack(message["rms"]["ffn"]), trace.ffn_norm_rms)
+    np.testing.assert_array_equal(unpack(message["layer"]["q"]), trace.layer(1).q)
+
+
+def test_a_patch_takes_the_other_runs_stream(service: Service, engine: LocalEngine) -> None:
+    first = service.run("The cat sleeps", "roomy")
+    second = service.run("The dog plays", "roomy")
+    changes = {"patches": [[2, 1]], "source": first["id"]}
+    message = service.change({"run": second["id"], "changes": changes})
+    stream = engine.trace("roomy", first["tokens"]["ids"]).residual[2, 1]
+    patched = engine.trace(
+        "roomy", second["tokens"]["ids"], Intervention(patches=(Patch(2, 1, tuple(stream.tolist())),))
+    )
+    np.testing.assert_array_equal(unpack(message["rms"]["final"]), patched.final_norm_rms)
+
+
+def test_how_far_two_runs_lie_apart(service: Service, engine: LocalEngine) -> None:
+    first, second = service.run("The cat sleeps on", "roomy"), service.run("The dog", "roomy")
+    data = service.detail({"run": second["id"], "what": "difference", "other": first["id"]})["data"]
+    a, b = (engine.trace("roomy", message["tokens"]["ids"]).residual for message in (first, second))
+    both = min(a.shape[1], b.shape[1])
+    expected = np.sqrt(((b[:, :both] - a[:, :both]).astype(np.float64) ** 2).sum(-1))
+    np.testing.assert_allclose(unpack(data["apart"]), expected, rtol=1e-5)
+    np.testing.assert_allclose(unpack(data["first"]), np.sqrt((a[:, :both] ** 2).sum(-1)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"heads": [[0, 99]]}, "head 99"),
+        ({"heads": [[0]]}, "heads"),
+        ({"heads": "all"}, "heads"),
+        ({"ffn": [1.5]}, "ffn"),
+        ({"attention": [-1]}, "attention"),
+        ({"patches": [[0, 0]], "source": "gone"}, "no longer held"),
+        ([1], "changes"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(service: Service, changes: Any, said: str) -> None:
+    first = service.run("The cat", "roomy")
+    message = service.change({"run": first["id"], "changes": changes})
+    assert message["kind"] == "message"
+    assert said in message["params"]["detail"]
+
+
+def test_a_patch_beyond_either_run_is_refused(service: Service) -> None:
+    long, short = service.run("The cat sleeps on the sofa.", "roomy"), service.run("The", "roomy")
+    for run_id, source in ((short["id"], long["id"]), (long["id"], short["id"])):
+        at = len(short["tokens"]["ids"])
+        message = service.change({"run": run_id, "changes": {"patches": [[0, at]], "source": source}})
+        assert message["code"] == "bad_request"
+
+
+def test_two_models_cannot_be_compared(service: Service, engine: LocalEngine) -> None:
+    first, second = (service.run("The cat", name) for name in engine.names)
+    message = service.detail({"run": second["id"], "what": "difference", "other": first["id"]})
+    assert message["code"] == "compare_models"
+
+
+def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
+    page.get_by_role("button", name="Compare", exact=True).click()
+    panel = page.locator("section[data-kind=compare]")
+    expect(panel).to_contain_text("Keep a run as A")
+    run(page, "The cat sleeps on the sofa.")
+    plain = trace_of(page, engine)
+    panel.get_by_role("button", name="Keep this run as A").click()
+    page.evaluate("glass.select({ layer: 1, head: 3, query: 4, key: 2 })")
+    panel.get_by_role("button", name="Head 3 of layer 1 off").click()
+    panel.get_by_role("button", name="Run with these changes").click()
+    page.wait_for_function("glass.sides()")
+    wait_for_run(page)
+    changed = engine.trace("roomy", plain.token_ids, Intervention(heads=((1, 3),)))
+
+    row = panel.locator("tbody tr").first
+    row.hover()
+    first = page.evaluate("document.querySelector('section[data-kind=compare] tbody th').textContent")
+    value = panel.get_attribute("data-value") or ""
+    chances = {side: np.exp(t.logits - np.logaddexp.reduce(t.logits)) for side, t in (("A", plain), ("B", changed))}
+    best = int(np.maximum(chances["A"], chances["B"]).argmax())
+    assert first == engine.pieces("roomy", [best])[0].replace(" ", "·")
+    for side, chance in chances.items():
+        assert number(value, side) == pytest.approx(float(chance[best]), rel=1e-4)
+
+    page.evaluate("glass.select({ layer: 2, query: 4 })")
+    apart = shown(page, "stream-change", "layer 2 token 4")
+    lengths = [np.linalg.norm(x) for x in (changed.residual[2, 4] - plain.residual[2, 4], plain.residual[2, 4])]
+    assert number(apart, "apart") == pytest.approx(lengths[0], rel=1e-4)
+    assert number(apart, "ratio") == pytest.approx(lengths[0] / lengths[1], rel=1e-4)
+    weights = shown(page, "head-change", "layer 2 head 3 query 4 key 2")
+    assert number(weights, "A") == pytest.approx(float(plain.layer(2).attention[3, 4, 2]), rel=1e-3)
+    assert number(weights, "B") == pytest.approx(float(changed.layer(2).attention[3, 4, 2]), rel=1e-3)
+
+    panel.get_by_role("button", name="Show A").click()
+    assert state(page, "side") == ["A"]
+    assert page.evaluate("Object.keys(glass.state.trace.changes).length") == 0
+    panel.get_by_role("button", name="Show B").click()
+    assert page.evaluate("glass.state.trace.changes.heads") == [[1, 3]]
+    panel.get_by_role("button", name="Let go of A").click()
+    assert page.evaluate("glass.sides()") is None
+
+
+def test_another_run_of_a_changed_prompt_is_unchanged(service: Service) -> None:
+    first = service.run("The cat", "roomy")
+    changed = service.change({"run": first["id"], "changes": CHANGES})
+    again = service.run("The cat", "roomy")
+    assert again["changes"] == {}
+    assert again["next"]["logits"] == first["next"]["logits"]
+    assert changed["next"]["logits"] != first["next"]["logits"]

@@ -1,0 +1,231 @@
+"""The KV-cache chapter in a real browser: the live cache, the measurement, the calculators and their chart."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.engine import LocalEngine
+from app.texts import text
+from model import catalogue, kv_cache_bytes
+from model.kv_math import KvOptions
+from tests.app.looking import idle, number, shown
+from tests.page import wait_for_run
+
+PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
+
+
+@pytest.fixture
+def chapter(page: Page) -> Page:
+    page.evaluate("glass.open('kv')")
+    shown(page, "kv-live", "layer")
+    return page
+
+
+def panel(page: Page, kind: str) -> Any:
+    found = page.locator(f"section[data-kind={kind}]")
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def field(page: Page, kind: str, name: str) -> Any:
+    return panel(page, kind).locator(f"[data-field={name}] :is(input[type=text], select, textarea)").first
+
+
+def calculated(page: Page, start: str) -> int:
+    panel(page, "kv-calculator")
+    return int(number(shown(page, "kv-calculator", start), "bytes"))
+
+
+def test_the_live_cache_equals_the_formula_at_every_step(chapter: Page, engine: LocalEngine) -> None:
+    page = chapter
+    page.evaluate("window.seen = []; void glass.on('painted', () => seen.push(document.querySelector("
+                  "'section[data-kind=kv-live]').dataset.value))")  # fmt: skip
+    page.click("#generate")
+    page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.steps.length > 8")
+    config = engine.about("roomy").config
+    each = config.n_layers * config.n_kv_heads * 2 * config.head_dim * 4
+    tokens, prompt = page.evaluate("[glass.state.trace.T, glass.state.trace.nPrompt]")
+    for query in (0, prompt - 1, prompt, prompt + 5, tokens - 1):
+        page.evaluate("(query) => glass.select({ query })", query)
+        value = shown(page, "kv-live", f"layer 0 token {query} ")
+        held = max(prompt, query + 1)
+        page.wait_for_function(
+            "(bytes) => document.querySelector('section[data-kind=kv-live]').dataset.value.includes(bytes)",
+            arg=f"tokens={held} bytes={held * each} measured={held * each} ",
+        )
+        assert value
+    expect(panel(page, "kv-live").locator(".kv-check.is-equal")).to_be_visible()
+    expect(panel(page, "kv-live")).to_contain_text(
+        text("kv-live.tally", measured=tokens - prompt + 1, equal=tokens - prompt + 1)
+    )
+    while_writing = {value for value in page.evaluate("seen") if value and "new" in value}
+    assert len({number(value, "tokens") for value in while_writing}) > 4
+    for value in while_writing - {""}:
+        if "measured=none" not in value:
+            assert number(value, "bytes") == number(value, "measured")
+
+
+def test_the_kinds_of_the_run_follow_the_token(chapter: Page, engine: LocalEngine) -> None:
+    page, config = chapter, engine.about("roomy").config
+    value = shown(page, "kv-kinds", "tokens=")
+    row = config.n_layers * config.head_dim * 2 * 4 * number(value, "tokens")
+    assert number(value, "GQA") == row * config.n_kv_heads
+    assert number(value, "MHA") == row * config.n_heads
+    assert number(value, "MQA") == row
+    assert number(value, "MLA") == row / 2 * 4.5
+    assert value.endswith("own=GQA")
+    expect(panel(page, "kv-kinds")).to_contain_text("DeepSeek-V2")
+
+
+def test_play_walks_through_the_run(chapter: Page) -> None:
+    page = chapter
+    page.click("#step")
+    page.wait_for_function("glass.state.trace.T === glass.state.trace.nPrompt + 1 && glass.state.status === 'idle'")
+    wait_for_run(page)
+    page.evaluate("glass.select({ query: 0 })")
+    panel(page, "kv-live").locator(".kv-player button").click()
+    page.wait_for_function("glass.state.locked.query === glass.state.trace.T - 1")
+    expect(panel(page, "kv-live").locator(".kv-player button")).to_have_text(text("kv-live.play"))
+
+
+def test_with_and_without_a_cache(chapter: Page) -> None:
+    page = chapter
+    race = panel(page, "kv-race")
+    race.get_by_role("button", name=text("kv-race.start"), exact=True).click()
+    value = shown(page, "kv-race", "tokens=")
+    assert number(value, "cached_seconds") > 0
+    assert number(value, "full_work") > number(value, "cached_work")
+    stop = race.get_by_role("button", name=text("kv-race.stop"))
+    if stop.is_visible():
+        stop.click()
+    expect(race.get_by_role("button", name=text("kv-race.more"))).to_be_visible(timeout=30_000)
+    expect(race.locator(".kv-check.is-equal")).to_contain_text("✓")
+
+
+def test_the_calculator_answers_and_a_bad_number_leaves_the_last_answer(chapter: Page) -> None:
+    page = chapter
+    assert calculated(page, "Llama-3 8B tokens=8192 ") == 1024**3
+    field(page, "kv-calculator", "model").select_option("Llama-2 7B")
+    field(page, "kv-calculator", "tokens").fill("1,024")
+    field(page, "kv-calculator", "batch").fill("16")
+    field(page, "kv-calculator", "dtype").select_option("fp16")
+    assert calculated(page, "Llama-2 7B tokens=1024 batch=16 dtype=fp16") == 8_589_934_592
+    expect(panel(page, "kv-calculator")).to_contain_text("8,589,934,592 B")
+    for bad in ("0", "-1", "1000000000", "many", ""):
+        field(page, "kv-calculator", "tokens").fill(bad)
+        trouble = panel(page, "kv-calculator").locator("[data-field=tokens] .kv-trouble")
+        expect(trouble).to_have_text(text("kv.wrong_range", field=text("kv.field_tokens"), low="1", high="100,000,000"))
+        expect(panel(page, "kv-calculator").locator(".kv-exact")).to_have_text("8,589,934,592 B")
+    field(page, "kv-calculator", "tokens").fill("2048")
+    assert calculated(page, "Llama-2 7B tokens=2048 ") == 2 * 8_589_934_592
+    expect(panel(page, "kv-calculator").locator("[data-field=tokens] .kv-trouble")).to_have_text("")
+
+
+def test_options_of_one_model_go_with_it(chapter: Page) -> None:
+    page = chapter
+    calculator = panel(page, "kv-calculator")
+    calculator.locator(".kv-more summary").click()
+    field(page, "kv-calculator", "model").select_option("Gemma-3 12B (text)")
+    field(page, "kv-calculator", "window").select_option("off")
+    assert calculated(page, "Gemma-3 12B (text) tokens=8192 ") == 8192 * 48 * 8 * 2 * 256 * 2
+    field(page, "kv-calculator", "model").select_option("T5-large (v1.0)")
+    expect(field(page, "kv-calculator", "encoder_tokens")).to_be_visible()
+    expect(field(page, "kv-calculator", "window")).to_be_hidden()
+    assert calculated(page, "T5-large (v1.0) ") == kv_cache_bytes("T5-large (v1.0)", 8192)
+    field(page, "kv-calculator", "tp").fill("3")
+    expect(calculator.locator("[data-field=tp] .kv-trouble")).to_contain_text("n_heads")
+
+
+def test_a_pasted_config(chapter: Page) -> None:
+    page = chapter
+    field(page, "kv-calculator", "model").select_option(":config")
+    box = field(page, "kv-calculator", "config")
+    box.fill("{ this is no json")
+    expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_contain_text("line 1")
+    box.fill(
+        '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "head_dim": 16,'
+        ' "num_key_value_heads": 1, "intermediate_size": 128, "vocab_size": 99, "max_position_embeddings": 512,'
+        ' "rms_norm_eps": 1e-5, "hidden_act": "silu", "tie_word_embeddings": false, "rope_theta": 10000.0}'
+    )
+    panel(page, "kv-calculator")
+    page.wait_for_function(
+        "(end) => document.querySelector('section[data-kind=kv-calculator]').dataset.value.endsWith(end)",
+        arg=f"bytes={2 * 8192 * 1 * 2 * 16 * 2}",
+    )
+
+
+def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
+    page = chapter
+    panel(page, "kv-chart")
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
+    for model, tokens, count in (point for trace in drawn for point in trace):
+        assert int(count) == kv_cache_bytes(model, tokens)
+    page.evaluate(f"Plotly.relayout({plot}, {{ 'xaxis.range': [3, 4] }})")
+    field(page, "kv-calculator", "batch").fill("2")
+    panel(page, "kv-chart")
+    page.wait_for_function(f"{plot}.data[0].customdata.at(-1)[2] === '{2 * 1024**3}'")
+    assert page.evaluate(f"{plot}.layout.xaxis.range") == [3, 4]
+    page.evaluate(f"{plot}.emit('plotly_click', {{ points: [{{ customdata: ['DeepSeek-V3', 4096] }}] }})")
+    pinned = panel(page, "kv-chart").locator(".kv-pinned")
+    expect(pinned).to_contain_text(f"{kv_cache_bytes('DeepSeek-V3', 4096, 2):,} B")
+    pinned.get_by_role("button").click()
+    calculated(page, "Llama-3 8B tokens=4096 ")
+    panel(page, "kv-chart").get_by_role("button", name=text("kv-chart.stack")).click()
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .barlayer .trace", state="attached")
+    page.click("#theme")
+    ground = page.evaluate("getComputedStyle(document.body).getPropertyValue('--glass-text').trim()")
+    page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
+
+
+def test_what_fits_and_what_is_needed(chapter: Page) -> None:
+    page = chapter
+    value = (panel(page, "kv-fit"), shown(page, "kv-fit", "gpu=H100 80 GB"))[1]
+    assert number(value, "batch") == (72 * 10**9 - 2 * 8_030_261_248) // 1024**3
+    field(page, "kv-fit", "gpu").select_option("T4 16 GB")
+    assert "fits=false" in shown(page, "kv-fit", "gpu=T4")
+    field(page, "kv-fit", "usable_percent").fill("101")
+    expect(panel(page, "kv-fit").locator("[data-field=usable_percent] .kv-trouble")).to_contain_text("100")
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+
+
+def test_a_link_restores_the_settings(chapter: Page, site: str) -> None:
+    page = chapter
+    settings = "kv.model=DeepSeek-V3&kv.tokens=5000&kv.tp=8&kvfit.gpu=L40S+48+GB&kvchart.view=stack"
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&{settings}")
+    wait_for_run(page)
+    assert calculated(page, "DeepSeek-V3 tokens=5000 ") == kv_cache_bytes("DeepSeek-V3", 5000, options=KvOptions(tp=8))
+    panel(page, "kv-fit")
+    shown(page, "kv-fit", "gpu=L40S 48 GB")
+    field(page, "kv-calculator", "batch").fill("3")
+    page.wait_for_function("location.hash.includes('kv.batch=3') && location.hash.includes('kvchart.view=stack')")
+
+
+def test_the_myth(chapter: Page) -> None:
+    panel(chapter, "kv-myth")
+    assert shown(chapter, "kv-myth", "wrong=") == "wrong=137438953472 right=8589934592"
+    expect(panel(chapter, "kv-myth")).to_contain_text("8,589,934,592 B")
+    expect(panel(chapter, "kv-myth")).to_contain_text("2,147,483,648 B")
+
+
+def test_every_panel_speaks_chinese_and_fits_a_phone(chapter: Page) -> None:
+    page = chapter
+    page.click("#language >> text=中文")
+    page.set_viewport_size({"width": 360, "height": 740})
+    idle(page)
+    for kind in PANELS:
+        section = panel(page, kind)
+        expect(section.locator(".gp-title")).not_to_be_empty()
+        assert section.get_attribute("data-failed") is None
+        assert section.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1"), kind
+        missing = section.evaluate("(e) => e.textContent.match(/\\bkv(-[a-z]+)?\\.[a-z_]+/g)")
+        assert missing is None, (kind, missing)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_every_model_can_be_chosen(chapter: Page) -> None:
+    options = field(chapter, "kv-calculator", "model").locator("option")
+    expect(options).to_have_count(len(catalogue()) + 2)

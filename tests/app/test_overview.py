@@ -1,0 +1,159 @@
+"""The chapter Overview: the diagram and the residual stream show what transformers computes."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app.texts import text
+from tests.app.looking import WCAG, number, run, shown
+from tests.page import open_page
+from tests.reference import reference, run_reference
+
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
+PICKS = 16
+ROWS = ["ids", "embed", "before", "attn_norm", "attn", "attn_add", "ffn_norm", "ffn", "ffn_add", "after"]
+ROWS += ["final_norm", "head", "softmax"]
+
+
+@pytest.fixture
+def chapter(page: Page) -> Page:
+    run(page, PROMPT)
+    page.evaluate("glass.open('overview')")
+    for kind in ("overview", "residual"):
+        shown(page, kind)
+    return page
+
+
+@pytest.fixture
+def vectors(chapter: Page, roomy_checkpoint: Path) -> dict[str, torch.Tensor]:
+    """transformers' vectors (L, T, d) by row of the diagram."""
+    net = reference(roomy_checkpoint)
+    seen: dict[str, torch.Tensor] = {}
+    for name, module in net.named_modules():
+        module.register_forward_hook(
+            lambda _module, _given, result, name=name: seen.__setitem__(
+                name, result[0] if isinstance(result, torch.Tensor) else result[0][0]
+            )
+        )
+    out = run_reference(net, torch.tensor([chapter.evaluate("glass.state.trace.tokens.ids")]))
+    layers = range(net.config.num_hidden_layers)
+
+    def by_layer(name: str) -> torch.Tensor:
+        return torch.stack([seen[f"model.layers.{i}.{name}"] for i in layers])
+
+    rows = {
+        "before": torch.stack([out.hidden_states[i][0] for i in layers]),
+        "attn_norm": by_layer("input_layernorm"),
+        "attn": by_layer("self_attn"),
+        "ffn_norm": by_layer("post_attention_layernorm"),
+        "ffn": by_layer("mlp"),
+    }
+    rows["attn_add"] = rows["before"] + rows["attn"]
+    rows["ffn_add"] = rows["attn_add"] + rows["ffn"]
+    for name, values in (
+        ("embed", seen["model.embed_tokens"]),
+        ("after", rows["ffn_add"][-1]),
+        ("final_norm", seen["model.norm"]),
+        ("head", out.logits[0]),
+        ("softmax", out.logits[0].double().softmax(-1)),
+    ):
+        rows[name] = values.expand(len(layers), *values.shape)
+    return rows
+
+
+def test_the_diagram_shows_transformers_vectors(chapter: Page, vectors: dict[str, torch.Tensor]) -> None:
+    chance = random.Random(2)
+    layers, tokens, _ = vectors["attn"].shape
+    for _ in range(PICKS):
+        layer, token, row = chance.randrange(layers), chance.randrange(tokens), chance.choice(ROWS[1:])
+        chapter.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "query": token})
+        chapter.locator(f"[data-row={row}] .ov-name").click()
+        chapter.wait_for_function(
+            "(start) => { const at = document.querySelector('[data-kind=overview]').dataset.value;"
+            " return at.startsWith(start) && at.includes('channel'); }",
+            arg=f"{row} layer {layer} token {token} ",
+        )
+        value = shown(chapter, "overview")
+        vector = vectors[row][layer, token].double()
+        channel = int(value.split("channel ")[1].split()[0])
+        assert number(value, "value") == pytest.approx(float(vector[channel]), **CLOSE), value
+        if row not in ("head", "softmax"):
+            assert number(value, "norm") == pytest.approx(float(vector.norm()), **CLOSE), value
+        part = {"attn": "attn", "attn_add": "attn"}.get(row, "ffn")
+        chapter.locator("[data-kind=residual] canvas").first.focus()
+        value = shown(chapter, "residual", f"layer {layer} ")
+        kind = value.split()[2]
+        assert kind in ("attn", "ffn")
+        added, stream = vectors[kind][layer, token], vectors["before" if kind == "attn" else "attn_add"][layer, token]
+        assert number(value, "norm") == pytest.approx(float(added.double().norm()), **CLOSE), part
+        cosine = torch.nn.functional.cosine_similarity(added.double(), stream.double(), dim=0)
+        assert number(value, "cosine") == pytest.approx(float(cosine), **CLOSE)
+
+
+def test_shapes_come_from_the_config(chapter: Page) -> None:
+    tokens = chapter.evaluate("glass.state.trace.T")
+    for row, said in (
+        ("attn", f"T × d = {tokens} × 48"),
+        ("head", f"T × V = {tokens} × 320"),
+        ("attn", f"q 6 × {tokens} × 8 · k, v 2 × {tokens} × 8 · scores 6 × {tokens} × {tokens}"),
+        ("ffn", f"gate, up {tokens} × 80"),
+    ):
+        expect(chapter.locator(f"[data-row={row}]")).to_contain_text(said)
+    expect(chapter.locator("[data-row=attn]")).to_contain_text("GQA")
+
+
+def test_steps_walk_through_every_layer_and_play_can_be_paused(chapter: Page) -> None:
+    seen = []
+    chapter.click(f"text={text('overview.restart')}")
+    for _ in range(2 + 3 * 6 + 3):
+        value = shown(chapter, "overview")
+        seen.append(tuple(value.split()[:3:2]))
+        chapter.click("[data-text='overview.step']")
+        chapter.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    inside = ["attn_norm", "attn", "attn_add", "ffn_norm", "ffn", "ffn_add"]
+    walk = [("ids", "0"), ("embed", "0"), *((key, str(i)) for i in range(3) for key in inside)]
+    assert seen == [*walk, *((key, "2") for key in ("final_norm", "head", "softmax"))]
+
+    chapter.click(".ov-play")
+    shown(chapter, "overview", "embed ")
+    chapter.click(".ov-play")
+    expect(chapter.locator(".ov-play")).to_have_text(text("overview.play"))
+    rested = shown(chapter, "overview")
+    chapter.wait_for_timeout(1100)
+    assert shown(chapter, "overview") == rested
+
+
+def test_a_part_opens_its_chapter(chapter: Page) -> None:
+    chapter.locator("[data-row=head] .ov-mark").click()
+    assert chapter.evaluate("glass.state.chapter") == "choice"
+    assert shown(chapter, "lens")
+
+
+def test_hovering_a_strip_reads_its_value_and_asks_nothing(chapter: Page, vectors: dict[str, torch.Tensor]) -> None:
+    chapter.wait_for_function("document.querySelector('[data-row=ffn] .ov-strip').hasAttribute('href')")
+    asked: list[str] = []
+    chapter.on("request", lambda request: asked.append(request.url))
+    strip = chapter.locator("[data-row=ffn] .ov-strip")
+    strip.hover(position={"x": 100, "y": 9})
+    value = shown(chapter, "overview", "ffn ")
+    layer, token = chapter.evaluate("[glass.state.layer, glass.state.query]")
+    channel = int(value.split("channel ")[1].split()[0])
+    assert number(value, "value") == pytest.approx(float(vectors["ffn"][layer, token, channel]), **CLOSE)
+    assert [url for url in asked if not url.startswith("data:")] == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 360)])
+def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
+    page = open_page(browser, f"{site}#chapter=overview", width, color_scheme=scheme)
+    for kind in ("overview", "residual"):
+        shown(page, kind)
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+    assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()

@@ -1,0 +1,149 @@
+// The pure parts of the chapters Attention and Tokens.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { attention, scores } from "../../visuals/static/compute.js";
+import { differenceOf, matrixOf } from "../../visuals/static/panels/attend/matrix.js";
+import { jobsOf } from "../../visuals/static/panels/attend/names.js";
+import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
+import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
+import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/values.js";
+import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
+
+const [TOKENS, HEADS, KV, WIDTH] = [11, 4, 2, 4];
+const wave = (count, step) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * (i + 1)) * 2);
+const model = {
+  n_layers: 2, n_heads: HEADS, n_kv_heads: KV, head_dim: WIDTH, attention_scaling: 1,
+  inv_freq: { shape: [2], data: Float32Array.from([1, 0.1]) },
+};
+const makeLayer = (step) => ({
+  q: { shape: [HEADS, TOKENS, WIDTH], data: wave(HEADS * TOKENS * WIDTH, step) },
+  k: { shape: [KV, TOKENS, WIDTH], data: wave(KV * TOKENS * WIDTH, step * 1.7) },
+});
+const values = { v: { shape: [KV, TOKENS, WIDTH], data: wave(KV * TOKENS * WIDTH, 0.9) } };
+const close = (a, b, message) => assert.ok(Math.abs(a - b) < 1e-6, `${message ?? ""} ${a} is not ${b}`);
+
+test("a head's map holds each row's own values, in every view", () => {
+  const layer = makeLayer(0.7);
+  const norms = valueNorms(values, model, 2);
+  const maps = Object.fromEntries(["scores", "weights", "weighted"].map((view) => {
+    const matrix = matrixOf(layer, model, 2, view, 1, norms);
+    while (!matrix.work(performance.now() + 1));
+    return [view, matrix];
+  }));
+  for (let query = 0; query < TOKENS; query++) {
+    const [score, weight] = [scores(layer, model, 2, query), attention(layer, model, 2, query)];
+    for (let key = 0; key < TOKENS; key++) {
+      const at = query * TOKENS + key;
+      if (key > query) assert.ok(Number.isNaN(maps.weights.values[at]));
+      else {
+        close(maps.scores.values[at], score[key]);
+        close(maps.weights.values[at], weight[key]);
+        close(maps.weighted.values[at], weight[key] * Math.hypot(...valueOf(values, model, 2, key)));
+      }
+    }
+  }
+  assert.equal(matrixOf(layer, model, 2, "scores", 1, norms), maps.scores, "made once");
+  const none = differenceOf(maps.weights, maps.weights);
+  assert.equal(none.limit, 0);
+});
+
+test("a map in blocks keeps the value of largest size", () => {
+  const layer = makeLayer(0.7);
+  const [fine, coarse] = [1, 3].map((block) => matrixOf(layer, model, 1, "scores", block, null));
+  for (const matrix of [fine, coarse]) while (!matrix.work(performance.now() + 1));
+  assert.equal(coarse.side, 4);
+  let most = 0;
+  for (let query = 3; query < 6; query++) for (let key = 0; key < 3; key++) {
+    const value = fine.values[query * TOKENS + key];
+    if (Math.abs(value) > Math.abs(most)) most = value;
+  }
+  close(coarse.values[4], most);
+});
+
+test("a head's output is the weighted sum of the values of its K/V head", () => {
+  const weights = attention(makeLayer(0.7), model, 3, 6);
+  const out = mix(values, model, 3, weights);
+  for (let i = 0; i < WIDTH; i++) {
+    let sum = 0;
+    weights.forEach((weight, key) => { sum += weight * values.v.data[(TOKENS + key) * WIDTH + i]; });
+    close(out[i], sum);
+  }
+  close(cosine([1, 0], [1, 1]), Math.SQRT1_2);
+  assert.equal(cosine([0, 0], [1, 1]), 0);
+});
+
+test("the survey measures each head, and takes up layers as they arrive", () => {
+  const layers = new Map([[1, makeLayer(0.7)]]);
+  const trace = { T: TOKENS, model, layers };
+  const survey = createSurvey(trace, 1);
+  while (!survey.work(performance.now() + 1, 0));
+  assert.equal(survey.waiting(), 1);
+  assert.ok(!survey.heads[0][0].done);
+  layers.set(0, makeLayer(0.3));
+  while (!survey.work(performance.now() + 1, 0));
+  const [first, previous] = [0, 0].map((_, which) => {
+    let sum = 0;
+    for (let query = 2; query < TOKENS; query++) sum += attention(layers.get(0), model, 3, query)[which ? query - 1 : 0];
+    return sum / (TOKENS - 2);
+  });
+  close(survey.heads[0][3].first, first);
+  close(survey.heads[0][3].previous, previous);
+  const best = leaders(survey.heads, "first", 3);
+  assert.equal(best.length, 3);
+  assert.ok(best[0].score >= best[1].score && best[1].score >= best[2].score);
+});
+
+test("two tokens give no means", () => {
+  const cut = (array, heads) => ({ shape: [heads, 2, WIDTH], data: array.data.subarray(0, heads * 2 * WIDTH) });
+  const { q, k } = makeLayer(0.7);
+  const trace = { T: 2, model, layers: new Map([[0, { q: cut(q, HEADS), k: cut(k, KV) }]]) };
+  const survey = createSurvey(trace, 1);
+  while (!survey.work(performance.now() + 1, 0));
+  assert.deepEqual(leaders(survey.heads, "previous", 3), []);
+});
+
+test("every thumbnail lies inside the canvas and is found again, at any width", () => {
+  for (const [n_layers, n_heads, n_kv_heads] of [[8, 8, 2], [30, 9, 3], [3, 6, 6], [80, 64, 8], [1, 1, 1]]) {
+    for (const width of [250, 330, 560, 1216]) {
+      const layout = layoutThumbs(width, { n_layers, n_heads, n_kv_heads });
+      for (let layer = 0; layer < n_layers; layer++) {
+        for (let head = 0; head < n_heads; head++) {
+          const { x, y } = layout.place(layer, head);
+          assert.ok(x + layout.size <= width && y + layout.size <= layout.height, `${n_layers} ${n_heads} ${width}`);
+          assert.deepEqual(thumbAt(layout, { n_layers, n_heads }, x + 1, y + 1), { layer, head });
+        }
+      }
+      assert.equal(thumbAt(layout, { n_layers, n_heads }, 1, 40), null);
+    }
+  }
+});
+
+test("only heads that do a job clearly are called by it", () => {
+  const best = [{ layer: 1, head: 2, score: 0.8 }, { layer: 0, head: 0, score: 0.1 }];
+  const names = { kinds: [{ name: "induction", best }] };
+  assert.deepEqual(jobsOf(names, 1, 2), [{ name: "induction", score: 0.8 }]);
+  assert.deepEqual(jobsOf(names, 0, 0), []);
+  assert.deepEqual(jobsOf(null, 0, 0), []);
+});
+
+test("merges read as states, and tokens by how they came about", () => {
+  const info = {
+    merges: 2, kind: "BPE",
+    made: {
+      5: { base: [1, 2, 1], merges: [[0, 7, 1, 2, 4], [0, 9, 4, 1, 5]], tokens: [5] },
+      1: { base: [1], merges: [], tokens: [1] },
+      3: { base: [3], merges: [], tokens: [3] },
+      6: { base: [1, 2], merges: [[0, 7, 1, 2, 4]], tokens: [4] },
+    },
+    bytes: { 5: [97, 98, 97], 1: [97], 3: [0xe7], 6: [97, 98], 0: null },
+    pieces: { 1: "a", 2: "b", 4: "ab", 5: "aba", 3: "⟨E7⟩", 6: "ab" },
+  };
+  assert.deepEqual(madeOf(info, 5).states, [["a", "b", "a"], ["ab", "a"], ["aba"]]);
+  assert.deepEqual(madeOf(info, 5).steps[1], { at: 0, rank: 9, left: "ab", right: "a", into: "aba" });
+  assert.deepEqual([5, 1, 3, 6, 0].map((id) => kindOf(info, id)), ["merged", "base", "byte", "listed", "special"]);
+  assert.equal(kindOf({ ...info, merges: 0, made: {} }, 1), "none");
+  assert.equal(hex([0xe7, 0x0a]), "E7 0A");
+  assert.equal(hex(null), "-");
+});

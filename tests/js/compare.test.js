@@ -1,0 +1,42 @@
+// What the chapter of two runs works out for itself.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { added, atSelection, listed, removed } from "../../visuals/static/panels/compare/changes.js";
+import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
+
+const next = (ids, logits, logZ) => ({ ids, pieces: ids.map((id) => `t${id}`), logits: { data: logits }, logZ });
+
+test("candidates of both runs, the most probable in either first; what is not sent is unknown", () => {
+  const a = next([1, 2], [Math.log(0.6), Math.log(0.3)], 0);
+  const b = next([3, 1], [Math.log(0.7), Math.log(0.1)], 0);
+  const rows = compared(a, b, 3);
+  assert.deepEqual(rows.map(({ id }) => id), [3, 1, 2]);
+  assert.equal(rows[0].a, null);
+  assert.ok(Math.abs(rows[1].b - 0.1) < 1e-12);
+  assert.equal(compared(a, b, 1).length, 1);
+});
+
+test("a change has its sign, and none where one side is unknown", () => {
+  assert.equal(change(0.5, 0.25), "−0.2500");
+  assert.equal(change(0.25, 0.5), "+0.2500");
+  assert.equal(change(0.25, 0.25), "+0.0000");
+  assert.equal(change(null, 0.5), "");
+});
+
+test("changes are listed once and can be taken back", () => {
+  let changes = added(added({}, "heads", [1, 2]), "heads", [1, 2]);
+  changes = added(changes, "ffn", 0);
+  assert.deepEqual(listed(changes), [{ kind: "heads", value: [1, 2] }, { kind: "ffn", value: 0 }]);
+  assert.deepEqual(removed(changes, "heads", [1, 2]).heads, []);
+});
+
+test("a stream can be taken over where the kept run has that token, of the same model", () => {
+  const trace = { model: { name: "m" } };
+  const at = (more) => atSelection({ layer: 1, head: 2, query: 3, neuron: null, trace, ...more });
+  assert.equal(at({ kept: null }).patches, null);
+  assert.deepEqual(at({ kept: { T: 4, model: { name: "m" } } }).patches, [1, 3]);
+  assert.equal(at({ kept: { T: 3, model: { name: "m" } } }).patches, null);
+  assert.equal(at({ kept: { T: 4, model: { name: "n" } } }).patches, null);
+  assert.equal(at({ kept: null }).neurons, null);
+  assert.deepEqual(at({ kept: null, neuron: 5 }).neurons, [1, 5]);
+});

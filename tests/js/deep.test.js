@@ -1,0 +1,132 @@
+// The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rotate } from "../../visuals/static/compute.js";
+import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
+import { findDepth, placesOf, orderOf } from "../../visuals/static/panels/norm/depth.js";
+import * as norms from "../../visuals/static/panels/norm/norms.js";
+import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
+import { small, whole } from "../../visuals/static/panels/position/place.js";
+import * as turning from "../../visuals/static/panels/position/turning.js";
+import { tickText, ticks, xAt, xOf } from "../../visuals/static/plot.js";
+
+const near = (actual, expected, tolerance = 1e-12) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} against ${expected}`);
+const nearAll = (actual, expected, tolerance) => {
+  assert.equal(actual.length, expected.length);
+  Array.from(actual).forEach((value, i) => near(value, expected[i], tolerance));
+};
+
+test("RMSNorm and LayerNorm by hand", () => {
+  assert.equal(norms.meanSquare([1, 2, 3, 4]), 7.5);
+  near(norms.rms([3, 4], 1e-5), Math.sqrt(12.5 + 1e-5));
+  nearAll(norms.rmsNorm([1, -1], 3), [0.5, -0.5]);
+  nearAll(norms.layerNorm([1, 3], 0), [-1, 1]);
+  assert.equal(norms.medianMagnitude([-5, 1, 3]), 3);
+  assert.equal(norms.medianMagnitude([-5, 1, 3, 4]), 3.5);
+});
+
+test("scaling vanishes for ε = 0 alone, a shift in LayerNorm alone", () => {
+  const x = [0.3, -1.2, 2.5, 0.01];
+  for (const a of [1e-3, 0.5, 7, 1e4]) {
+    const measured = (norm, eps, b) => norms.relativeChange(norm(x, eps), norm(norms.changed(x, a, b), eps));
+    assert.ok(measured(norms.rmsNorm, 0, 0) < 1e-14);
+    near(measured(norms.rmsNorm, 1e-5, 0), norms.scaleChange(norms.meanSquare(x), 1e-5, a), 1e-14);
+    assert.ok(measured(norms.layerNorm, 0, 5) < 1e-8);
+    assert.ok(measured(norms.rmsNorm, 0, 5) > 1e-4);
+  }
+  near(norms.scaleChange(4, 0, -3), 2); // a < 0 turns the sign
+  near(norms.scaleChange(1, 1e-5, 1e-3), 0.698, 1e-3);
+});
+
+test("the window of a strip stays inside the vector, halves around its channel, and follows it", () => {
+  assert.deepEqual(within({ start: 300, count: 64 }, 256), { start: 192, count: 64 });
+  assert.deepEqual(within({ start: -5, count: 999 }, 256), { start: 0, count: 256 });
+  assert.deepEqual(zoomed({ start: 0, count: 256 }, 256, 10, 128, true), { start: 64, count: 128 });
+  assert.equal(zoomed({ start: 60, count: 12 }, 256, 10, 64, true).count, 10);
+  assert.deepEqual(zoomed({ start: 60, count: 200 }, 256, 10, 64, false), { start: 0, count: 256 });
+  for (const channel of [0, 100, 255]) {
+    const { start, count } = zoomed({ start: 0, count: 256 }, 256, 10, channel, true);
+    assert.ok(channel >= start && channel < start + count);
+  }
+  assert.deepEqual(showing({ start: 10, count: 5 }, 12, 256), { start: 10, count: 5 });
+  assert.deepEqual(showing({ start: 10, count: 5 }, 15, 256), { start: 11, count: 5 });
+  assert.deepEqual(showing({ start: 10, count: 5 }, 9, 256), { start: 9, count: 5 });
+});
+
+test("norms in the order of the computation", () => {
+  const places = placesOf(3);
+  assert.equal(places.length, 7);
+  places.forEach((place, i) => assert.equal(orderOf(place, 3), i));
+  assert.deepEqual(findDepth(500, 3, 0), { layer: 0, norm: "attn" });
+  assert.deepEqual(findDepth(500, 3, 5000), { layer: 2, norm: "final" });
+});
+
+const q = Float32Array.of(1, 2, -0.5, 0.25, 3, -1);
+const k = Float32Array.of(0.5, -1, 2, 1, 0.1, 0.7);
+const frequencies = { inv_freq: Float32Array.of(1, 0.1, 0.01), scaling: 1.2 };
+
+test("turning agrees with compute.js, in either layout after reordering, and float32 rounds every step", () => {
+  nearAll(turning.turned(q, 9, frequencies), rotate(q, 9, frequencies.inv_freq, 1.2), 1e-6);
+  const moved = turning.turned(turning.neighbours(q), 9, frequencies, { layout: "neighbours" });
+  nearAll(moved, turning.neighbours(turning.turned(q, 9, frequencies)));
+  const single = turning.turned(q, 777, frequencies, { single: true });
+  assert.ok(single.every((value) => Math.fround(value) === value));
+  nearAll(single, turning.turned(q, 777, frequencies), 1e-3);
+});
+
+test("q·k stays when both positions move, and follows the curve when one does", () => {
+  const at = (m, n, how) => turning.product(q, k, m, n, frequencies, how);
+  near(at(5, 2), at(505, 502));
+  near(at(5, 2, { single: true }), at(505, 502, { single: true }), 1e-4);
+  const curve = turning.overDistance(q, k, frequencies, 3000);
+  for (const distance of [0, 1, 3, 250, 2999]) near(curve[distance], at(distance + 4, 4), 1e-9);
+  const apart = Math.abs(
+    at(5, 2, { layouts: ["half", "neighbours"] }) - at(105, 102, { layouts: ["half", "neighbours"] }),
+  );
+  assert.ok(apart > 0.1, "layouts mixed between q and k: the distance alone no longer decides");
+});
+
+test("the run's pairs by distance: every pair once, or every n-th query", () => {
+  const ones = new Float64Array(4 * 2).fill(1);
+  const all = turning.byDistance(ones, Float64Array.of(1, 1, 2, 2, 3, 3, 4, 4), 2);
+  nearAll(all.mean, [5, 4, 3, 2]);
+  nearAll(all.low, [2, 2, 2, 2]);
+  nearAll(all.high, [8, 6, 4, 2]);
+  assert.equal(all.every, 1);
+  assert.equal(turning.byDistance(ones, ones, 2, 5).every, 2);
+});
+
+test("quadrants count every neuron once, and shares sum to 1", () => {
+  const found = quadrants([1, 2, -1, -3, 0], [1, -1, 2, -2, 5]);
+  assert.deepEqual(
+    found.map(({ count }) => count),
+    [2, 1, 1, 1],
+  );
+  near(
+    found.reduce((total, { share }) => total + share, 0),
+    1,
+  );
+  near(quadrants([0], [0])[0].share, 0);
+  assert.equal(meanOf({ shape: [2, 3], data: [9, 9, 9, 1, 2, 6] }, 1), 3);
+});
+
+test("ticks are round and inside their range; the pixel leads back to the value", () => {
+  assert.deepEqual(ticks({ low: -3, high: 11 }, 5), [0, 5, 10]);
+  assert.deepEqual(ticks({ low: 0.9, high: 60, log: true }), [1, 2, 5, 10, 20, 50]);
+  assert.deepEqual(ticks({ low: 1e-10, high: 10, log: true }, 4), [1e-9, 1e-6, 1e-3, 1]);
+  assert.equal(tickText(-0.5), "−0.5");
+  assert.equal(tickText(1e-9), "10⁻⁹");
+  assert.equal(tickText(35000), "3.5×10⁴");
+  const chart = { left: 40, width: 300, x: { low: 0.1, high: 100, log: true } };
+  near(xAt(chart, xOf(chart, 7)), 7, 1e-9);
+});
+
+test("settings from a link are read within bounds", () => {
+  assert.equal(whole("70", 0, 50, 3), 50);
+  assert.equal(whole(undefined, 0, 50, 3), 3);
+  assert.equal(whole("abc", 0, 50, 3), 3);
+  assert.equal(small(-9.1962), "−9.20");
+  assert.equal(small(0.0000038147), "+3.81×10⁻⁶");
+  assert.equal(small(0), "0");
+});

@@ -1,0 +1,158 @@
+// The KV-cache chapter before it draws: bytes as text, what the live cache held, settings and links, latest wins.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dressed } from "../../visuals/static/chart.js";
+import { latest } from "../../visuals/static/latest.js";
+import { readLink, writeLink } from "../../visuals/static/link.js";
+import { createSettings } from "../../visuals/static/settings.js";
+import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
+import { placeOf, valueAt } from "../../visuals/static/panels/kv/fields.js";
+import { cellAt, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
+import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
+import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
+import { totals } from "../../visuals/static/panels/kv/race.js";
+import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
+
+test("bytes: exact beyond 2^53, and in both systems", () => {
+  assert.equal(exactBytes("123456789012345678901"), "123,456,789,012,345,678,901 B");
+  assert.equal(whole(8589934592), "8,589,934,592");
+  assert.equal(both("8589934592"), "8 GiB = 8.59 GB");
+  assert.equal(scaled(1023, "binary"), "1023 B");
+  assert.equal(scaled(0, "decimal"), "0 B");
+  assert.equal(scaled("100000000000000000000", "binary"), "88818 PiB");
+  assert.equal(scaled(131072 * 8192 * 3.5, "binary"), "3.5 GiB");
+  assert.equal(times(56.888), "56.9×");
+});
+
+const trace = (steps, T = 3 + steps.length) => ({
+  T,
+  nPrompt: 3,
+  model: { n_layers: 4, n_kv_heads: 2, head_dim: 8, dtype: "bfloat16" },
+  tokens: { pieces: ["a", "b", "c", "d", "e", "f"].slice(0, T) },
+  steps,
+});
+const step = (cacheTokens, cacheBytes = cacheTokens * 4 * 2 * 2 * 8 * 2) => ({ cacheTokens, cacheBytes, piece: "x" });
+
+test("the live cache: measured at every step, equal to the formula, and said where it is not", () => {
+  const run = trace([step(3), step(4)]);
+  assert.equal(bytesOf(factorsOf(run, 4)), 1024);
+  assert.equal(measuredAt(run, null, 4), 1024);
+  assert.equal(measuredAt(run, null, 5), null);
+  assert.equal(measuredAt(run, { tokens: 5, bytes: 1280 }, 5), 1280);
+  assert.deepEqual(agreement(run, { tokens: 5, bytes: 1280 }), { measured: 3, equal: 3 });
+  assert.deepEqual(agreement(trace([step(3), step(4, 999)]), null), { measured: 2, equal: 1 });
+});
+
+test("a prompt token belongs to the prefill; a generated one adds a column of its own", () => {
+  const run = trace([step(3), step(4)]);
+  assert.deepEqual(momentOf(run, 1), { held: 3, from: 0, query: 1, prefill: true });
+  assert.deepEqual(momentOf(run, 4), { held: 5, from: 4, query: 4, prefill: false });
+  const scene = { ...momentOf(run, 4), columns: 6, layers: 4 };
+  assert.deepEqual([0, 3, 4, 5].map((token) => roleOf(scene, token)), ["read", "read", "new", "empty"]);
+  assert.deepEqual(piecesOf(trace([step(3), step(4)], 3)), ["a", "b", "c", "x", "x"]);
+});
+
+test("a cell of the grid is found where it was drawn, layer 0 at the bottom", () => {
+  const scene = { layers: 30, columns: 500 };
+  for (const width of [300, 600, 1200]) {
+    const { high, height } = measure(scene, width);
+    assert.ok(height > high);
+    const top = cellAt(scene, width, 80, 73);
+    assert.equal(top.layer, 29);
+    assert.equal(cellAt(scene, width, 80, 72 + high - 1).layer, 0);
+    assert.equal(cellAt(scene, width, 80, 72 + high + 1), null);
+    assert.equal(cellAt(scene, width, width, 100), null);
+  }
+});
+
+test("what is typed is sent as a number where it is one, and as it is where it is none", () => {
+  assert.equal(asNumber("1,024"), 1024);
+  assert.equal(asNumber("-5"), -5);
+  for (const odd of ["", "many", "1.5", "1e9", "99999999999999999999"]) assert.equal(asNumber(odd), odd);
+  const request = requestOf({ model: "x", tokens: "", batch: "4", tp: "", mtp: "1", window: "off" });
+  assert.deepEqual(request, { model: "x", tokens: "", batch: 4, mtp: true, window: "off" });
+});
+
+test("a slider passes through the powers of two exactly and finds its own places again", () => {
+  for (let power = 7; power <= 20; power++) assert.equal(valueAt(power * 8, 8), 2 ** power);
+  for (let place = 56; place <= 160; place++) assert.equal(placeOf(valueAt(place, 8), 8), place);
+  assert.equal(placeOf(Number("many"), 8), 0);
+});
+
+test("settings of panels come back from a link, and nothing else does", () => {
+  const settings = { kv: { model: "Llama-3 8B", tokens: "4096", config: '{"a": "b&c=d#e"}' }, kvfit: { gpu: "T4 16 GB" } };
+  assert.deepEqual(readLink(writeLink({ prompt: "x.y", settings })).settings, settings);
+  assert.equal(readLink(writeLink({ prompt: "x.y", settings })).prompt, "x.y");
+  const odd = readLink(`#KV.a=1&a.b.c=2&a..b=3&.a=4&k.v=${"x".repeat(7000)}&__proto__.x=1`);
+  assert.deepEqual(Object.keys(odd.settings), []);
+  readLink("#constructor.x=1&a.__proto__=2");
+  assert.equal({}.x, undefined);
+  assert.equal(Object.x, undefined);
+});
+
+test("panels keep their settings as texts, without the empty ones, and say so", () => {
+  const told = [];
+  const store = { state: {}, emit: (event, name) => told.push([event, name]) };
+  const settings = createSettings(store, { kv: { tokens: "5" } });
+  assert.deepEqual(settings.get("kv"), { tokens: "5" });
+  assert.deepEqual(settings.get("other"), {});
+  settings.set("kv", { tokens: 7, batch: "", tp: null });
+  assert.deepEqual(store.state.settings, { kv: { tokens: "7" } });
+  assert.deepEqual(told, [["settings", "kv"]]);
+});
+
+test("while a question is under way only the newest of the others is kept", async () => {
+  const asked = [];
+  const used = [];
+  const ends = [];
+  const ask = latest(
+    (request) => (asked.push(request), new Promise((done) => ends.push(() => done(request * 10)))),
+    (answer) => used.push(answer),
+  );
+  [1, 2, 3, 4].forEach(ask);
+  assert.deepEqual(asked, [1]);
+  while (ends.length) {
+    ends.shift()();
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(asked, [1, 4]);
+  assert.deepEqual(used, [10, 40]);
+});
+
+test("a bad setting leaves the last good answer", async () => {
+  const answers = [{ data: { bytes: "1" } }, { message: { code: "kv_value", params: { field: "tokens" } } }, { data: { bytes: "2" } }];
+  const glass = {
+    settings: { get: () => ({ tokens: "5" }), set: () => {} },
+    repaint: () => {},
+    calculate: async (what) => (what === "kv_models" ? { data: { models: [], formats: [] } } : answers.shift()),
+  };
+  const asked = createQuestion(glass);
+  const settled = () => new Promise(setImmediate);
+  await settled();
+  assert.equal(asked.settings.tokens, "5");
+  assert.equal(asked.answer.bytes, "1");
+  asked.set({ tokens: "x" });
+  await settled();
+  assert.deepEqual([asked.answer.bytes, asked.trouble.params.field], ["1", "tokens"]);
+  asked.set({ tokens: "6" });
+  await settled();
+  assert.deepEqual([asked.answer.bytes, asked.trouble], ["2", null]);
+});
+
+test("a figure is dressed in the page's colours and words, and stays what it was", () => {
+  const figure = { data: [{ y: [1, null], marker: { color: "var(--glass-k)" }, name: "text:kv.x" }], layout: { title: "plain" } };
+  const copy = JSON.stringify(figure);
+  const said = dressed(figure, (name) => `<${name}>`, (key) => `[${key}]`);
+  assert.deepEqual(said, { data: [{ y: [1, null], marker: { color: "<k>" }, name: "[kv.x]" }], layout: { title: "plain" } });
+  assert.equal(JSON.stringify(figure), copy);
+});
+
+test("the copied sum is 16 times the right one", () => {
+  const factors = copiedFactors({ n_layers: 32, n_heads: 32, d_model: 4096 }, { tokens: 1024, batch: 16 });
+  assert.equal(factors.reduce((bytes, { value }) => bytes * value, 1), 16 * 8_589_934_592);
+});
+
+test("totals of a measurement", () => {
+  const steps = [1, 2].map((n) => ({ cached_seconds: n, full_seconds: 3 * n, cached_work: n, full_work: 10 * n }));
+  assert.deepEqual(totals(steps), { cached: 3, full: 9, cachedWork: 3, fullWork: 30 });
+});

@@ -1,0 +1,118 @@
+"""The calculator on the command line: python -m model.kv_math."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.kv_math.__main__ import main
+
+
+def test_the_command_prints_every_multiplication(capsys):
+    assert main(["Llama-3 8B", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert "32 layers × 1 sequence × 8,192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)" in printed
+    assert "= 1,073,741,824 B = 1 GiB = 1.074 GB" in printed
+    assert "131,072 B = 128 KiB = 131.1 kB" in printed
+    assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
+    assert "on the fullest of 32" in capsys.readouterr().out
+    assert main(["--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 43
+
+
+def test_the_command_says_what_is_wrong(capsys):
+    assert main(["Llama3 8B", "--tokens", "8192"]) == 2
+    assert "did you mean 'Llama-3 8B'" in capsys.readouterr().err
+    assert main(["Llama-3 8B", "--tp", "3"]) == 2
+    assert capsys.readouterr().err == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
+
+
+def test_the_command_says_what_fits(capsys):
+    assert main(["Llama-3 8B", "--gpu", "H100"]) == 0
+    printed = capsys.readouterr().out
+    for line in (
+        "32 layers × 176,160,768 weights (3 × 4,096 × 14,336) × 2 bytes (bf16)",
+        "Weights    16,060,522,496 B = 14.96 GiB = 16.06 GB",
+        "80,000,000,000 B × 90 % = 72,000,000,000 B",
+        "fits, 54,865,735,680 B left",
+        "Largest batch at 8,192 tokens: 52",
+        "Largest context at batch 1: 426,784 tokens (the model's own context: 8,192)",
+        "Decoding   at most 208.3 tokens/s a sequence",
+        "A bound: arithmetic, communication and imperfect bandwidth make it slower.",
+    ):
+        assert line in printed
+    own = [
+        "DeepSeek-V3",
+        "--gpu-memory",
+        "192",
+        "--gpu-bandwidth",
+        "8000",
+        "--weights",
+        "fp8",
+        "--tp",
+        "8",
+        "--dcp",
+        "8",
+    ]
+    assert main([*own, "--batch", "32"]) == 0
+    assert "where the batch's tokens choose different experts" in capsys.readouterr().out
+    assert main(["Llama-3 70B", "--gpu", "T4", "--draft", "Llama-3.2 1B"]) == 0
+    printed = capsys.readouterr().out
+    assert "Draft model: Full-attention layers: K and V" in printed
+    assert "does not fit" in printed
+    assert main(["Mistral-7B v0.1", "--gpu", "4090", "--reserved-tokens", "9000"]) == 0
+
+
+def test_the_command_says_what_a_load_needs(capsys):
+    assert main(["Llama-3 70B", "--users", "64", "--tokens", "32768"]) == 0
+    printed = capsys.readouterr().out
+    assert "64 users at 32,768 tokens: 828,302,180,352 B" in printed
+    assert "H200 141 GB     at least 7 by bytes; fits on 7 (tp 1 × pp 7); in one server without stages 8" in printed
+    assert main(["DeepSeek-V3", "--users", "64", "--tokens", "32768", "--gpu", "H100", "--weights", "fp8"]) == 0
+    assert "fits on 12 (tp 4 × pp 3, dcp 4)" in capsys.readouterr().out
+    assert main(["T5-11B (v1.0)", "--users", "64", "--tokens", "32768", "--gpu", "T4"]) == 0
+    assert "more than 8 tensor-parallel ranks" in capsys.readouterr().out
+
+
+def test_the_command_reads_a_config(capsys, tmp_path):
+    given = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(given["Gemma-3 12B (text)"]))
+    assert main(["--config", str(path), "--tokens", "131072"]) == 0
+    printed = capsys.readouterr().out
+    assert "8,925,478,912 B" in printed
+    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in printed
+    path.write_text("{")
+    assert main(["--config", str(path)]) == 2
+    assert "no JSON at line 1" in capsys.readouterr().err
+    path.write_bytes(b"\xff\xfe\x00")
+    assert main(["--config", str(path)]) == 2
+    assert "no UTF-8 text" in capsys.readouterr().err
+    assert main(["--config", str(tmp_path / "none.json")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["Llama-3 8B", "--gpu", "B200"], "gpu is 'B200'; expected one of H200 141 GB"),
+        (["Llama-3 8B", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth"),
+        (["Llama-3 8B", "--users", "0"], "users is 0; expected a whole number from 1"),
+        (["Llama-3 8B", "--gpu", "H100", "--weights", "q9"], "weights is 'q9'; expected one of"),
+        (["Llama-3 8B", "--draft", "Llama-9"], "model 'Llama-9' is not in the catalogue"),
+        (["Llama-3 8B", "--dcp", "2"], "dcp is 2; expected a divisor of the copies"),
+    ],
+)
+def test_the_command_names_the_wrong_field(capsys, arguments, says):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"kv_math: {says}")
+
+
+def test_it_runs_as_a_module():
+    command = [sys.executable, "-m", "model.kv_math", "TinyLlama-1.1B", "--tokens", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "22,528 B" in done.stdout
+    assert "RuntimeWarning" not in done.stderr  # as runpy gives when the package itself imports kv_math eagerly

@@ -1,0 +1,186 @@
+"""The KV cache's messages and charts: numbers by hand, and figures that say what they draw."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from model import LlamaConfig, catalogue, kv_cache_bytes
+from model.errors import GlassLlamaError
+from model.kv_math import KvOptions, kv_breakdown
+from model.kv_math.formats import FORMATS
+from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
+from model.kv_math.speed import decode_bound
+from visuals import kv, kv_charts, kv_fit
+from visuals.payload import About, unpack
+
+LLAMA = "Llama-3 8B"
+MIXED = "Gemma-3 12B (text)"
+MLA = "DeepSeek-V3"
+CONFIG = LlamaConfig(
+    n_layers=3, d_model=48, n_heads=6, n_kv_heads=2, head_dim=8, ffn_hidden=80, vocab_size=320, max_context=128
+)
+
+
+def question(*names: str, tokens: int = 8192, options: KvOptions | None = None) -> kv_charts.Question:
+    specs = [catalogue()[name] for name in names]
+    return kv_charts.question(specs, tokens, 1, "bf16", options or KvOptions())
+
+
+def test_a_breakdown_is_the_sum_of_its_products():
+    message = kv.breakdown_message(kv_breakdown(MIXED, 32_768, 4))
+    products = [int(np.prod([f["value"] for f in term["factors"]], dtype=object)) for term in message["terms"]]
+    assert products == [int(term["bytes"]) for term in message["terms"]]
+    # 8 full layers, 40 that keep 1,024 tokens; 8 K/V heads of 256.
+    assert products == [8 * 4 * 32_768 * 8 * 2 * 256 * 2, 40 * 4 * 1024 * 8 * 2 * 256 * 2]
+    assert int(message["bytes"]) == sum(products)
+    json.dumps(message)
+
+
+def test_factors_carry_codes_and_no_words():
+    factors = kv.breakdown_message(kv_breakdown(MLA, 100, options=KvOptions(tp=4)))["terms"][0]["factors"]
+    assert [f["code"] for f in factors] == [
+        "layers",
+        "sequences",
+        "tokens",
+        "ranks_each_with_all_of_it",
+        "latent_rope_key",
+        "bytes",
+    ]
+    assert factors[-1]["format"] == "bf16"
+    assert factors[-2]["how"] == "512 + 64"
+
+
+def test_the_four_kinds_of_one_shape():
+    rows = {row["kind"]: row for row in kv.kinds_message(catalogue()[LLAMA], 1024, 2, "bf16")}
+    per = 32 * 2 * 1024 * 2  # layers, batch, tokens, bytes of a number
+    assert {kind: int(row["bytes"]) for kind, row in rows.items()} == {
+        "MHA": per * 32 * 2 * 128,
+        "GQA": per * 8 * 2 * 128,
+        "MQA": per * 1 * 2 * 128,
+        "MLA": per * (4 * 128 + 128 // 2),
+    }
+    assert [kind for kind, row in rows.items() if row["own"]] == ["GQA"]
+    assert rows["MLA"]["assumed"]
+    assert rows["MLA"]["latent"] == [512, 64]
+
+
+def test_a_kind_that_a_format_does_not_fit_says_so():
+    rows = {row["kind"]: row for row in kv.kinds_message(catalogue()[MLA], 64, 1, "fp8_ds_mla")}
+    assert int(rows["MLA"]["bytes"]) == 61 * 64 * 656
+    assert not rows["MLA"]["assumed"]
+    assert "fp8_ds_mla" in rows["MHA"]["refused"]
+    assert "bytes" not in rows["MHA"]
+
+
+def test_the_live_message_counts_a_run_of_the_running_model():
+    about = About("tiny", CONFIG, 1, "CPU", "bfloat16")
+    norms = np.arange(3 * 5, dtype=np.float32).reshape(3, 5)
+    message = kv.live_message(about, 5, 3 * 5 * 2 * 2 * 8 * 2, norms, norms + 1)
+    assert message["dtype"] == "bf16"
+    np.testing.assert_array_equal(unpack(message["v_norm"]), norms + 1)
+    own = next(row for row in message["kinds"] if row["own"])
+    assert own["kind"] == "GQA"
+    assert int(own["bytes"]) * 5 == message["bytes"]
+
+
+@pytest.mark.parametrize("name", [LLAMA, MIXED, MLA, "T5-large (v1.0)", "DeepSeek-V3.2-Exp"])
+def test_lines_pass_through_the_exact_bytes(name):
+    (series,), excluded = kv_charts.line_series(question(name, tokens=700))
+    assert excluded == []
+    figure = kv_charts.lines_figure([series], 700, "gb", True, False)
+    line, mark = figure.data
+    assert list(line.x) == sorted(line.x)
+    assert list(mark.x) == [700]
+    for tokens, height, said in zip(line.x, line.y, line.customdata, strict=True):
+        assert int(said[2]) == kv_cache_bytes(name, tokens)
+        assert height == int(said[2]) / 10**9
+    assert figure.layout.xaxis.type == "log"
+    assert figure.layout.yaxis.type == "linear"
+    assert figure.layout.yaxis.title.text == "text:kv-chart.bytes_gb"
+
+
+def test_a_line_ends_at_the_models_context_but_reaches_what_is_asked():
+    series, _ = kv_charts.line_series(question(LLAMA, "Llama-2 7B", tokens=20_000))
+    assert [one.points[-1].tokens for one in series] == [20_000, 4096]
+
+
+def test_models_that_the_format_does_not_fit_are_named_and_the_first_one_refused():
+    specs = [catalogue()[MLA], catalogue()[LLAMA]]
+    asked = kv_charts.question(specs, 4096, 1, "fp8_ds_mla", KvOptions())
+    series, excluded = kv_charts.line_series(asked)
+    assert [one.name for one in series] == [MLA]
+    assert excluded == [LLAMA]
+    assert kv_charts.stack_figure(asked, "gib", False)[1] == [LLAMA]
+    with pytest.raises(GlassLlamaError):
+        kv_charts.question(specs[::-1], 4096, 1, "fp8_ds_mla", KvOptions())
+
+
+def test_stacks_add_up_to_the_cache_and_the_weights():
+    figure, _ = kv_charts.stack_figure(question(MIXED, LLAMA), "gib", weights=True)
+    sums: dict[tuple[str, int], int] = {}
+    for bar in figure.data:
+        for name, tokens, count, _said in bar.customdata:
+            sums[name, tokens] = sums.get((name, tokens), 0) + int(count)
+    assert {tokens for _, tokens in sums} == {2048, 8192, 32_768}
+    # 8,030,261,248 weights of 2 bytes, as published by Meta.
+    assert sums[LLAMA, 8192] == kv_cache_bytes(LLAMA, 8192) + 2 * 8_030_261_248
+    assert sums[MIXED, 2048] - sums[MIXED, 8192] == kv_cache_bytes(MIXED, 2048) - kv_cache_bytes(MIXED, 8192)
+    few, _ = kv_charts.stack_figure(question(MIXED), "gb", weights=False, few=True)
+    assert {said[1] for bar in few.data for said in bar.customdata} == {8192}
+
+
+def test_figures_hold_no_colour_or_word_of_their_own():
+    series, _ = kv_charts.line_series(question(LLAMA, MLA))
+    figures = [
+        kv_charts.lines_figure(series, 8192, "gib", False, True),
+        kv_charts.stack_figure(question(MIXED), "gib", True)[0],
+    ]
+    for figure in figures:
+        text = json.dumps(kv_charts.figure_message(figure))
+        assert not re.search(r"#[0-9a-fA-F]{6}", text)
+        assert "text:kv-chart.hover" in text
+
+
+def test_contexts_are_powers_of_two_and_their_halfway_points():
+    assert kv_charts.contexts(2048, 700) == [256, 362, 512, 700, 724, 1024, 1448, 2048]
+
+
+def test_fit_messages_are_the_sums():
+    use = memory_use(LLAMA, 8192, 4, "L40S 48 GB")
+    message = kv_fit.use_message(use)
+    assert message["fits"] is True
+    assert int(message["weights"]) + int(message["cache"]) + int(message["free"]) == 48 * 10**9 * 9 // 10
+    assert sum(int(term["bytes"]) for term in message["weight_terms"]) == 2 * 8_030_261_248
+    found = kv_fit.largest_message(largest_batch(LLAMA, 8192, "L40S 48 GB"))
+    # (43.2e9 - 16,060,522,496) / 2^30 = 25.3 sequences
+    assert found["value"] == 25
+    assert int(found["next"]) == 2 * 8_030_261_248 + 26 * 2**30
+    bound = kv_fit.bound_message(decode_bound(LLAMA, 8192, 1, "H100 80 GB"))
+    assert int(bound["total"]) == int(bound["weights"]) + int(bound["cache"])
+    assert bound["milliseconds"] == pytest.approx(int(bound["total"]) / 3.35e9)
+
+
+def test_what_a_load_needs():
+    needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], Setup()))
+    assert int(needs["cache"]) == 64 * 32_768 * 131_072
+    assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // (72 * 10**9))
+    assert needs["gpus"][0]["layout"]["gpus"] >= needs["gpus"][0]["at_least"]
+
+
+def test_a_question_without_an_answer_says_why():
+    setup = Setup(options=KvOptions(reserved_batch=8))
+    message = kv_fit.answered(lambda: largest_batch(LLAMA, 64, "H100 80 GB", setup), kv_fit.largest_message)
+    assert message["refused"]["params"]["field"] == "reserved_batch"
+
+
+def test_every_model_and_format_is_offered():
+    message = kv.models_message()
+    assert [card["name"] for card in message["models"]] == list(catalogue())
+    assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
+    options = {card["name"]: card["options"] for card in message["models"]}
+    assert options["Llama-2 7B"] == []
+    assert "encoder_tokens" in options["T5-large (v1.0)"]
+    assert "window" in options[MIXED]
+    assert "indexer" in options["DeepSeek-V3.2-Exp"]

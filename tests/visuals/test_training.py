@@ -1,0 +1,32 @@
+"""The training figures say what the log says."""
+
+import pytest
+
+from model.record import Entry, Measured, Record
+from visuals.training import SKILLS, training_payload
+
+ANSWERS = {kind: 0.25 for kinds, _, _ in SKILLS.values() for kind in kinds}
+LOG = [
+    Entry("", 1_000_000, 3.0, 3.5, {}),
+    Entry("patterns", 2_000_000, 2.0, 2.5, ANSWERS),
+    Entry("stories", 3_500_000, 1.0, 1.5, ANSWERS | {"facts-en": 0.5, "facts-zh": 1.0}),
+]
+
+
+def test_figures_hold_the_logs_numbers() -> None:
+    payload = training_payload(Record(LOG, [Measured("recall", "en", 19, 20, 0.95)]))
+    (line,) = payload["loss"]["data"]
+    assert list(line["x"]) == [1.0, 2.0, 3.5]
+    assert list(line["y"]) == [3.5, 2.5, 1.5]
+    assert [shape["x0"] for shape in payload["loss"]["layout"]["shapes"]] == [1.0, 2.0]  # where stages begin
+    lines = {line["name"].rpartition("skill_")[2]: line for line in payload["answers"]["data"]}
+    assert set(lines) == set(SKILLS)
+    assert list(lines["facts"]["x"]) == [2.0, 3.5]  # what was not measured is not drawn
+    assert list(lines["facts"]["y"]) == pytest.approx([0.25, 0.75])
+    assert payload["log"][-1] == ["stories", 3_500_000, 1.0, 1.5]
+    assert payload["measured"] == [{"name": "recall", "language": "en", "right": 19, "cases": 20, "bar": 0.95}]
+
+
+def test_no_record_no_figure() -> None:
+    assert training_payload(Record([], [])) == {"loss": None, "answers": None, "log": [], "measured": []}
+    assert training_payload(Record(LOG[:1], []))["answers"] is None

@@ -1,0 +1,72 @@
+"""What attention in one layer carries and writes: the value vectors, and a head's own part of the attention output."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from model import LanguageModel, LayerTrace
+from model.head_names import HeadKind, read_heads
+
+from .payload import Message, pack
+
+CHANNELS = 8
+
+
+class HeadWriteInfo(NamedTuple):
+    """What one head writes to the residual stream at one token: `written` = W_O[:, head's columns] · mixed.
+
+    `mixed` = Σ α·v is the head's output. `stream` is the residual stream before attention. `channels` are the K with
+    the largest |written|, strongest first, and `rows` their rows of W_O, so that each can be added up term by term.
+    `attn_out` is what all heads of the layer write together.
+    """
+
+    mixed: Float[np.ndarray, " head_dim"]
+    written: Float[np.ndarray, " d"]
+    stream: Float[np.ndarray, " d"]
+    attn_out: Float[np.ndarray, " d"]
+    channels: Int[np.ndarray, " K"]
+    rows: Float[np.ndarray, "K head_dim"]
+
+
+def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d head_dim"]:
+    """The columns of W_O that read this head's output, float32."""
+    width = lm.config.head_dim
+    weight = lm.net.get_parameter(f"layers.{layer}.attn.o_proj.weight")[:, head * width : (head + 1) * width]
+    return weight.float().cpu().numpy()
+
+
+def head_write_info(
+    columns: Float[np.ndarray, "d head_dim"], layer: LayerTrace, head: int, query: int, count: int = CHANNELS
+) -> HeadWriteInfo:
+    """A head's write at one token, from its columns of W_O (head_columns) and its layer's trace; float64 inside."""
+    group_size = len(layer.q) // len(layer.v)
+    mixed = layer.attention[head, query].astype(np.float64) @ layer.v[head // group_size].astype(np.float64)
+    written = columns.astype(np.float64) @ mixed
+    channels = np.argsort(-np.abs(written), kind="stable")[:count]
+    return HeadWriteInfo(mixed, written, layer.resid_in[query], layer.attn_out[query], channels, columns[channels])
+
+
+def head_write_payload(info: HeadWriteInfo) -> Message:
+    """The message of a HeadWriteInfo, all float32 but the channels."""
+    return {name: pack(values, "i4" if name == "channels" else "f4") for name, values in info._asdict().items()}
+
+
+def values_payload(layer: LayerTrace) -> Message:
+    """The value vectors of a layer, (n_kv_heads, T, head_dim)."""
+    return {"v": pack(layer.v, "f4")}
+
+
+def head_names(lm: LanguageModel) -> dict[str, HeadKind]:
+    """The heads of this model that are known to do a job; raises GlassLlamaError for a file that does not fit it."""
+    return read_heads(lm.directory, lm.config)
+
+
+def head_names_payload(kinds: dict[str, HeadKind]) -> Message:
+    """The message of head_names."""
+    return {
+        "kinds": [
+            {"name": name, **kind._asdict(), "best": [head._asdict() for head in kind.best]}
+            for name, kind in kinds.items()
+        ]
+    }

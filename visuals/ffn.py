@@ -1,0 +1,100 @@
+"""What the chapter on SwiGLU asks of a run: which neurons fire where, how sparsely, and what the strongest write.
+
+Symbols: T tokens, L n_layers, f ffn_hidden, K neurons.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from model import LanguageModel, LayerTrace, Trace
+from model.interventions import Intervention
+from model.neurons import Firing, Written, firing, product, written
+
+from .payload import Message, pack
+
+MAP_NEURONS = 48
+WRITING_NEURONS = 12
+TOKENS_EACH_WAY = 5
+
+
+class NeuronMap(NamedTuple):
+    """The K neurons of a layer that reach the largest |silu(gate)·up| at any token, in the order of that token."""
+
+    neuron: Int[np.ndarray, "K"]
+    gate: Float[np.ndarray, "K T"]
+    up: Float[np.ndarray, "K T"]
+
+
+def inner(layer: LayerTrace) -> Float[np.ndarray, "T f"]:
+    """silu(gate) ⊙ up of every token."""
+    return product(torch.from_numpy(layer.gate), torch.from_numpy(layer.up)).numpy()
+
+
+def map_info(layer: LayerTrace, count: int = MAP_NEURONS) -> NeuronMap:
+    """The strongest neurons of a layer; ties go to the lower number."""
+    strength = np.abs(inner(layer))
+    chosen = np.argsort(-strength.max(axis=0), kind="stable")[:count]
+    chosen = chosen[np.lexsort((chosen, strength[:, chosen].argmax(axis=0)))]
+    return NeuronMap(chosen, layer.gate[:, chosen].T, layer.up[:, chosen].T)
+
+
+def map_payload(found: NeuronMap) -> Message:
+    """The map's neurons and their gate and up at every token."""
+    return {"neurons": found.neuron.tolist(), "gate": pack(found.gate, "f4"), "up": pack(found.up, "f4")}
+
+
+def written_inner(layer: LayerTrace, index: int, what: Intervention) -> Float[np.ndarray, "T f"]:
+    """What W_down reads in layer `index`: the inner vectors, 0 where the run's intervention switched neurons off."""
+    values = inner(layer)
+    values[:, [neuron for at, neuron in what.neurons if at == index]] = 0
+    return values * (index not in what.ffn)
+
+
+def firing_of(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Intervention) -> Firing:
+    """How sparsely each layer of a recorded run fires."""
+    return firing(lm, torch.from_numpy(residual), what)
+
+
+def firing_payload(found: Firing) -> Message:
+    """Shares by layer and token, each as model/neurons.py defines it."""
+    return {name: pack(values, "f4") for name, values in found._asdict().items()}
+
+
+def strongest(row: Float[np.ndarray, "f"], count: int = WRITING_NEURONS) -> list[int]:
+    """The neurons with the largest magnitude in a token's inner vector, largest first; ties go to the lower number."""
+    return np.argsort(-np.abs(row), kind="stable")[:count].tolist()
+
+
+def written_by(
+    lm: LanguageModel, index: int, inner_row: Float[np.ndarray, "f"], final_rms: float, neurons: Sequence[int]
+) -> Written:
+    """What neurons of layer `index` wrote at a token."""
+    return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY)
+
+
+def final_rms(trace: Trace, token: int) -> float:
+    """The RMS that the final norm divides a token's vector by."""
+    return float(trace.final_norm_rms[token])
+
+
+def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> Message:
+    """What each neuron wrote, and the pieces of the tokens named; `pieces` by token id."""
+
+    def tokens(ids: torch.Tensor, by: torch.Tensor) -> list[Message]:
+        return [{"id": i, "piece": pieces[i], "by": value} for i, value in zip(ids.tolist(), by.tolist(), strict=True)]
+
+    rows = [
+        {
+            "neuron": int(neuron),
+            "norm": float(found.norm[i]),
+            "column": float(found.column[i]),
+            "raised": tokens(found.raised[i], found.raised_by[i]),
+            "lowered": tokens(found.lowered[i], found.lowered_by[i]),
+        }
+        for i, neuron in enumerate(neurons)
+    ]
+    return {"rows": rows, "rest": found.rest, "whole": found.whole}

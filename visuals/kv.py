@@ -1,0 +1,163 @@
+"""The KV cache as messages: what a run holds, what any model would hold, and every multiplication on the way.
+
+Bytes travel as decimal texts, since JavaScript's numbers are exact only up to 2⁵³. Words do not travel: a factor or a
+note carries a code, and the page has its name in the reader's language.
+"""
+
+import re
+
+import numpy as np
+from jaxtyping import Float
+
+from model import LlamaConfig
+from model.catalogue import catalogue
+from model.errors import GlassLlamaError
+from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
+from model.kv_math.formats import FORMATS
+from model.kv_math.kinds import attention_kinds
+from model.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
+
+from .payload import About, Message, pack
+
+FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
+_UNIT = re.compile(r"^(.*?)(?: \((\w+)\))?$")
+
+
+def spec_of(config: LlamaConfig, name: str) -> ModelSpec:
+    """The running model as the calculators see one."""
+    sizes = ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size", "max_context")
+    kind: AttentionKind = "MHA" if config.n_kv_heads == config.n_heads else "MQA" if config.n_kv_heads == 1 else "GQA"
+    return ModelSpec(
+        name=name,
+        tied_embeddings=config.tied_embeddings,
+        attention=AttentionSpec(kind),
+        norm=NormSpec("RMSNorm", "pre", config.norm_eps),
+        ffn=FfnSpec("SwiGLU", gated=True),
+        position=PositionSpec("rope", theta=config.rope_theta),
+        **{size: getattr(config, size) for size in sizes},
+    )
+
+
+def factor_message(factor: Factor) -> Message:
+    """A number of a product: its value, its name and the name's code, the format it names, and its own arithmetic."""
+    match = _UNIT.match(factor.name)
+    assert match is not None
+    words, fmt = match.groups()
+    number = re.search(r"\d+", words)  # "blocks of 32 weights" is one name for any number
+    code = re.sub(r"\W+|\d+", "_", words.lower()).strip("_")
+    return {
+        "value": factor.value,
+        "code": re.sub("_+", "_", code),
+        "count": int(number[0]) if number else None,
+        "name": factor.name,
+        "format": fmt,
+        "how": factor.how,
+    }
+
+
+def term_message(term: KvTerm) -> Message:
+    """One product of the sum, such as label "self.full.kv"."""
+    factors = [factor_message(factor) for factor in term.factors]
+    return {"label": term.label, "layers": len(term.layers), "factors": factors, "bytes": str(term.bytes)}
+
+
+def breakdown_message(breakdown: KvBreakdown) -> Message:
+    """A KV cache's bytes: the sum and its products, per token, per GPU, and what a reader should know about them."""
+    options = breakdown.options
+    return {
+        "model": breakdown.spec.name,
+        "tokens": breakdown.tokens,
+        "batch": breakdown.batch,
+        "dtype": breakdown.dtype,
+        "bytes": str(breakdown.total_bytes),
+        "per_token": str(kv_bytes_per_token(breakdown.spec, breakdown.dtype, options)),
+        "gpus": options.tp * options.pp,
+        "per_gpu": str(breakdown.per_gpu_bytes),
+        "terms": [term_message(term) for term in breakdown.terms],
+        "notes": [{"code": note.code, "text": note.text, "params": note.params} for note in breakdown.notes],
+    }
+
+
+def card_message(spec: ModelSpec) -> Message:
+    """A model's shape as far as its cache depends on it, where that was read, and which options it has."""
+    return {
+        "name": spec.name,
+        "family": spec.family,
+        "kind": spec.attention.kind,
+        **{name: getattr(spec, name) for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim")},
+        "group_size": spec.group_size,
+        "max_context": spec.max_context,
+        "window": spec.attention.window,
+        "chunk": spec.attention.chunk,
+        "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
+        "source": list(spec.source),
+        "not_verified": list(spec.not_verified),
+        "options": options_of(spec),
+    }
+
+
+def options_of(spec: ModelSpec) -> list[str]:
+    """The fields of KvOptions that mean something for this model; the others hold for any."""
+    windowed = set(spec.attention.layer_cycle) != {"full"}
+    meaningful = {
+        "encoder_tokens": spec.is_encoder_decoder,
+        "window": windowed,
+        "batched_tokens": windowed,
+        "layout": spec.mla is not None or spec.group_size > 1,
+        "indexer": spec.indexer is not None,
+        "mtp": spec.mtp_layers > 0,
+        "state": spec.state is not None,
+    }
+    return [name for name, holds in meaningful.items() if holds]
+
+
+def models_message() -> Message:
+    """Every model of the catalogue, and every format."""
+    formats = [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()]
+    return {"models": [card_message(spec) for spec in catalogue().values()], "formats": formats}
+
+
+def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_heads: int | None = None) -> list[Message]:
+    """The same shape as MHA, GQA, MQA and MLA: bytes and products of each, or why it has none.
+
+    `own` marks the model's own kind; the others keep its layers, query heads and head_dim. `latent` are the widths that
+    MLA caches, `assumed` where they are the DeepSeek-V2 report's proportions and not the model's own.
+    """
+    rows = []
+    for kind, variant in attention_kinds(spec, n_kv_heads).items():
+        row: Message = {
+            "kind": kind,
+            "own": kind == spec.attention.kind and (kind == "MLA" or variant.n_kv_heads == spec.n_kv_heads),
+            "n_kv_heads": 0 if variant.mla else variant.n_kv_heads,
+            "head_dim": spec.v_head_dim,
+            "latent": [variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim] if variant.mla else None,
+            "assumed": kind == "MLA" and spec.mla is None,
+        }
+        try:
+            found = kv_breakdown(variant, tokens, batch, dtype, KvOptions())
+            row |= {"bytes": str(found.total_bytes), "per_token": str(kv_bytes_per_token(variant, dtype))}
+            row["terms"] = [term_message(term) for term in found.terms]
+        except GlassLlamaError as error:  # a format that this kind's vectors do not fit
+            row["refused"] = str(error)
+        rows.append(row)
+    return sorted(rows, key=lambda row: KINDS.index(row["kind"]))
+
+
+def live_message(
+    about: About,
+    tokens: int,
+    held_bytes: int,
+    k_norm: Float[np.ndarray, "L T"],
+    v_norm: Float[np.ndarray, "L T"],
+) -> Message:
+    """What a run's cache holds after `tokens` tokens, measured, and the four kinds at one token (all grow linearly)."""
+    dtype = FORMAT_OF[about.dtype]
+    return {
+        "tokens": tokens,
+        "bytes": held_bytes,
+        "dtype": dtype,
+        "k_norm": pack(k_norm, "f4"),
+        "v_norm": pack(v_norm, "f4"),
+        "kinds": kinds_message(spec_of(about.config, about.name), 1, 1, dtype),
+    }

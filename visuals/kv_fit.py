@@ -1,0 +1,114 @@
+"""What fits on which GPUs, as messages: one GPU's memory, the largest batch and context, what a load needs, the bound.
+
+Bytes travel as decimal texts, as in visuals/kv.py. A question without an answer (a reserved batch cannot be sought) is
+{"refused": …}, so that the others still stand.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from model.errors import GlassLlamaError
+from model.kv_math.gpus import GPUS, Gpu
+from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
+from model.kv_math.speed import DecodeBound
+from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
+
+from .kv import factor_message
+from .payload import Message
+
+
+def choices_message() -> Message:
+    """The GPUs and the weights' formats to choose from."""
+    formats = [{"name": f.name, "engine": f.engine, "about": f.about} for f in WEIGHT_FORMATS.values()]
+    return {"gpus": list(GPUS), "weights": formats}
+
+
+def answered(work: Callable[[], Any], message: Callable[[Any], Message]) -> Message:
+    """The message of what `work` gives, or why it gives nothing."""
+    try:
+        return message(work())
+    except GlassLlamaError as error:
+        return {"refused": {"code": error.code, "params": {"detail": str(error), **error.params}}}
+
+
+def gpu_message(gpu: Gpu) -> Message:
+    """A GPU's figures and where they were read."""
+    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": gpu.source}
+
+
+def use_message(use: MemoryUse) -> Message:
+    """The fullest GPU: what its weights and its cache take, and what is left; then the weights, product by product."""
+    stage = use.stage_bytes.index(use.per_gpu_bytes)
+    return {
+        "gpu": gpu_message(use.gpu),
+        "gpus": use.gpus,
+        "percent": use.usable_percent,
+        "usable": str(use.usable_bytes),
+        "weights": str(use.weight_stage_bytes[stage]),
+        "cache": str(use.cache.stage_bytes[stage]),
+        "free": str(use.free_bytes),
+        "fits": use.fits,
+        "all_weights": str(use.weights.total_bytes),
+        "all_cache": str(use.cache.total_bytes),
+        "weight_terms": [weight_message(term) for term in use.weights.terms],
+    }
+
+
+def weight_message(term: WeightTerm) -> Message:
+    """One product of the weights' sum."""
+    return {
+        "label": term.label,
+        "factors": [factor_message(factor) for factor in term.factors],
+        "bytes": str(term.bytes),
+    }
+
+
+def largest_message(found: Largest) -> Message:
+    """The largest batch or context, and what one more would take on the fullest GPU."""
+    spec = found.use.cache.spec
+    return {
+        "value": found.value,
+        "unlimited": found.unlimited,
+        "per_gpu": str(found.use.per_gpu_bytes),
+        "next": None if found.next_bytes is None else str(found.next_bytes),
+        "max_context": spec.max_context,
+    }
+
+
+def needs_message(needs: Needs) -> Message:
+    """What a load takes, and how many GPUs of each kind."""
+    return {
+        "users": needs.cache.batch,
+        "tokens": needs.cache.tokens,
+        "weights": str(needs.weights.total_bytes),
+        "cache": str(needs.cache.total_bytes),
+        "total": str(needs.total_bytes),
+        "gpus": [_need_message(need) for need in needs.gpus],
+    }
+
+
+def _need_message(need: GpuNeed) -> Message:
+    message: Message = {"name": need.gpu.name, "at_least": need.at_least, "layout": None, "one_server": None}
+    if need.one_server:
+        message["one_server"] = need.one_server.gpus
+    if need.use:
+        options = need.use.cache.options
+        message["layout"] = {"gpus": need.use.gpus, "tp": options.tp, "pp": options.pp, "dcp": options.dcp}
+        message["per_gpu"] = str(need.use.per_gpu_bytes)
+    return message
+
+
+def bound_message(bound: DecodeBound) -> Message:
+    """The bound on decoding: bytes read per step, over the bandwidth."""
+    return {
+        "weights": str(bound.weight_bytes),
+        "cache": str(bound.cache_bytes),
+        "total": str(bound.bytes),
+        "bandwidth": str(bound.use.gpu.bandwidth),
+        "gpus": bound.use.gpus,
+        "milliseconds": float(bound.seconds * 1000),
+        "spread_milliseconds": float(bound.spread_seconds * 1000),
+        "each": bound.tokens_per_second,
+        "all": bound.batch_tokens_per_second,
+        "batch": bound.use.cache.batch,
+    }

@@ -1,0 +1,57 @@
+"""The messages of the overview: sizes along the stream, and the vectors around one layer at one token."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from model import LayerTrace
+from model.lens import Reading
+from model.stream import SITES, StreamSizes
+
+from .payload import Message, pack
+
+COLUMNS = 1024
+
+
+def stream_payload(sizes: StreamSizes, final: Reading, pieces: Sequence[str]) -> Message:
+    """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts."""
+    best = {"ids": pack(final.ids[:, 0], "i4"), "pieces": list(pieces)}
+    best |= {"logit": pack(final.logit, "f4"), "probability": pack(final.probability, "f4")}
+    return {**{name: pack(values, "f4") for name, values in sizes._asdict().items()}, "best": best}
+
+
+def stage_payload(layer: LayerTrace, token: int, gains: Sequence[Float[np.ndarray, "d"]]) -> Message:
+    """One token's vector (d,) at every site of a layer, and the γ of the layer's two norms."""
+    vectors = {name: pack(getattr(layer, name)[token], "f4") for name in SITES}
+    return {**vectors, "attn_gain": pack(gains[0], "f4"), "ffn_gain": pack(gains[1], "f4")}
+
+
+def ends_payload(
+    first: Float[np.ndarray, "d"],
+    last: Float[np.ndarray, "d"],
+    normed: Float[np.ndarray, "d"],
+    gain: Float[np.ndarray, "d"],
+    logits: Float[np.ndarray, "V"],
+) -> Message:
+    """One token's vector before the first layer and after the last, after the final norm with its γ, and its logits.
+
+    A large vocabulary's logits are sent as the highest of each of COLUMNS stretches of ids, with its id.
+    """
+    vectors = {"embedding": first, "final": last, "final_normed": normed, "final_gain": gain}
+    peaks = highest(logits, COLUMNS)
+    exact = logits.astype(np.float64)
+    top = exact.max()
+    return {
+        **{name: pack(vector, "f4") for name, vector in vectors.items()},
+        "logits": {"ids": pack(peaks, "i4"), "values": pack(logits[peaks], "f4")},
+        "logits_norm": float(np.sqrt(np.square(exact).sum())),
+        "log_z": float(top + np.log(np.exp(exact - top).sum())),
+    }
+
+
+def highest(values: Float[np.ndarray, "n"], columns: int) -> Int[np.ndarray, "columns"]:
+    """The index of the highest value in each of `columns` equal stretches; every index where there are fewer."""
+    edges = np.linspace(0, len(values), min(columns, len(values)) + 1).astype(int)
+    return np.array([start + values[start:end].argmax() for start, end in pairwise(edges)])

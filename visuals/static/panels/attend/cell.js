@@ -1,0 +1,165 @@
+// One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
+
+import { exact, h, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { cellOf, rowTable, sinkText } from "./cell-values.js";
+import { createCarried } from "./carried.js";
+import { createChoice } from "./choice.js";
+import { productLine, scoreLines, weightLine } from "./formulas.js";
+import { blockFor, createMap } from "./map.js";
+import { matrixOf, VIEWS } from "./matrix.js";
+import { jobsOf, labelOf } from "./names.js";
+import { createStrips } from "./strips.js";
+import { valueNorms } from "./values.js";
+import { createWritten } from "./written.js";
+
+const BUDGET = 3; // ms of a frame for the map
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function cell(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.map" });
+  const parts = ["what", "formula", "sinks", "myth"];
+  const panel = frame(element, glass, "cell", { png: () => canvas, csv: () => rowTable(glass), parts });
+  const text = (name, params) => panel.text(name, params);
+  const chosenView = () => {
+    const { view } = glass.settings.get("cell");
+    return VIEWS.includes(view) ? view : "weights";
+  };
+  const views = createChoice(VIEWS, (view) => {
+    glass.settings.set("cell", { view: view === "weights" ? "" : view });
+    glass.repaint();
+  });
+  const mapNote = h("p.gp-note");
+  const sink = h("p.gp-note.at-sink");
+  const products = h("canvas.gp-canvas", { "data-text-label": "cell.products" });
+  const step = (name) => h("h3.gp-subtitle", { "data-text": `cell.step_${name}` });
+  const [one, sums, softmax] = Array.from({ length: 3 }, () => h("div.gp-formula", { lang: "en" }));
+  const carried = createCarried(glass, text);
+  const written = createWritten(glass, text);
+  const mapSide = h("div.at-map", null, views.element, canvas, mapNote, sink);
+  const right = h("div.at-steps", null, step("score"), h("div", null, products), one, sums, step("softmax"), softmax);
+  panel.body.append(
+    h("div.at-cell", null, mapSide, right),
+    step("carried"),
+    carried.element,
+    step("written"),
+    written.element,
+  );
+
+  const map = createMap(canvas, glass);
+  const strips = createStrips(products);
+  let dimension = 0;
+  wire();
+  const mapWide = widthOf(mapSide, glass);
+  const stripWide = widthOf(products.parentElement, glass);
+  const valueWide = widthOf(carried.holder, glass);
+
+  function wire() {
+    link(canvas, glass, map.find);
+    steer(canvas, glass, {
+      ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
+      ArrowRight: ({ key }) => ({ key: key + 1 }),
+      ArrowUp: ({ query }) => ({ query: query - 1 }),
+      ArrowDown: ({ query }) => ({ query: query + 1 }),
+    });
+    const choose = (i) => {
+      if (i === null) return null;
+      dimension = i;
+      return { pair: i % (state.trace.model.head_dim / 2) };
+    };
+    for (const [strip, found] of [
+      [products, strips],
+      [carried.canvas, carried],
+    ]) {
+      link(strip, glass, (x) => choose(found.find(x)));
+      const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, dimension + by)));
+      steer(strip, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+    }
+  }
+
+  /** The map, a few milliseconds a frame. @returns {boolean} whether it is complete */
+  function drawMap(held, values, width) {
+    const view = chosenView();
+    const norms = values && valueNorms(values, state.trace.model, state.head);
+    views.mark(view);
+    const block = blockFor(state.trace.T, map.size(width));
+    const matrix =
+      view === "weighted" && !norms ? null : matrixOf(held, state.trace.model, state.head, view, block, norms);
+    const done = matrix ? matrix.work(performance.now() + BUDGET) : true;
+    map.draw(width, done ? matrix : null, view);
+    mapNote.textContent = [text(`scale_${view}`), block > 1 ? text("pooled", { block }) : ""].join(" ");
+    return done;
+  }
+
+  function drawScore(cellNow, width) {
+    const { q, k, terms } = cellNow;
+    strips.draw(
+      width,
+      [
+        { name: "q", role: "q", values: q },
+        { name: "k", role: "k", values: k },
+        { name: "q × k", role: "accent", values: terms, bars: true },
+      ],
+      dimension,
+    );
+    one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
+    sums.replaceChildren(...scoreLines(cellNow, text));
+    softmax.replaceChildren(weightLine(cellNow, text));
+  }
+
+  function tell({ score, weight, dot: product }, facts, write) {
+    const { trace, layer, head, query, key } = state;
+    const name = (t) => visible(trace.tokens.pieces[t]);
+    const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
+    panel.tell(
+      `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
+      text("read", {
+        layer,
+        head,
+        query: name(query),
+        key: name(key),
+        product: shown(product, 5),
+        score: shown(score, 5),
+        weight: shown(weight, 5),
+      }),
+    );
+  }
+
+  /** The cell by its tokens, and the jobs that this head is known for. */
+  function titleOf(names) {
+    const { trace, layer, head, query, key } = state;
+    const jobs = jobsOf(names, layer, head).map(({ name, score }) =>
+      text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }),
+    );
+    const [from, to] = [query, key].map((t) => visible(trace.tokens.pieces[t]));
+    return [text("title", { layer, head, query: from, key: to }), ...jobs].join(" · ");
+  }
+
+  const changed = watcher();
+  let complete = false;
+  return inView(element, function draw(fresh) {
+    const { trace, layer, head, query, key, theme, language, locked } = state;
+    const held = glass.layer();
+    const widths = [mapWide(), stripWide(), valueWide()];
+    if (!held || widths.includes(0)) return;
+    dimension = Math.min(dimension, trace.model.head_dim - 1);
+    const values = glass.detail("values", { layer });
+    const atLocked = layer === locked.layer && head === locked.head && query === locked.query;
+    const write = atLocked ? glass.detail("head_write", { layer, head, query }) : null;
+    const names = glass.detail("head_names", {});
+    const shownNow = [held, layer, head, query, key, theme, language, dimension, chosenView(), written.chosen()];
+    if (!changed(...shownNow, values, write, names, ...widths) && complete && !fresh) return;
+    panel.title.textContent = titleOf(names);
+    complete = drawMap(held, values, widths[0]);
+    if (!complete) glass.repaint();
+    const cellNow = cellOf(state, held);
+    drawScore(cellNow, widths[1]);
+    const facts = carried.draw(cellNow, values, widths[2], dimension);
+    written.draw(write, { layer, head, query }, language);
+    sink.textContent = sinkText(cellNow.weights, values, state, text);
+    tell(cellNow, facts, write);
+  });
+}

@@ -1,0 +1,181 @@
+// Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
+
+import { row } from "../../compute.js";
+import { exact, h, share, signed, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { createMap, blockFor } from "./map.js";
+import { differenceOf, matrixOf } from "./matrix.js";
+
+const BUDGET = 3; // ms of a frame
+
+/** A small "‹ 2 ›" for head B. */
+function stepper(name, value, act) {
+  const shown = h("output.gp-step-value");
+  const button = (by, sign) => {
+    const made = h(
+      "button.gp-step",
+      { type: "button", "data-text-label": `difference.${name}_${by < 0 ? "down" : "up"}` },
+      sign,
+    );
+    made.addEventListener("click", () => act(by));
+    return made;
+  };
+  const [down, up] = [button(-1, "‹"), button(1, "›")];
+  const element = h(
+    "span.gp-stepper",
+    { role: "group", "data-text-label": `difference.${name}` },
+    h("span", { "data-text": `difference.${name}` }),
+    down,
+    shown,
+    up,
+  );
+  const draw = (count) => {
+    shown.textContent = String(value());
+    [down.disabled, up.disabled] = [value() <= 0, value() >= count - 1];
+  };
+  return { element, draw };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function difference(element, glass) {
+  const { state } = glass;
+  const canvases = ["a", "b", "minus"].map((name) =>
+    h("canvas.gp-canvas", { "data-text-label": `difference.map_${name}` }),
+  );
+  const panel = frame(element, glass, "difference", {
+    png: () => canvases[2],
+    csv: () => table(),
+    parts: ["what", "formula"],
+  });
+  const text = (name, params) => panel.text(name, params);
+  const captions = canvases.map(() => h("figcaption"));
+  const steps = {
+    layer: stepper(
+      "layer",
+      () => other().layer,
+      (by) => choose("layer", by),
+    ),
+    head: stepper(
+      "head",
+      () => other().head,
+      (by) => choose("head", by),
+    ),
+  };
+  const hold = h("button.at-chip", { type: "button", "data-text": "difference.hold" });
+  hold.addEventListener("click", () => keep({ layer: state.locked.layer, head: state.locked.head }));
+  const note = h("p.gp-note");
+  const first = h("figure", null, captions[0], canvases[0]);
+  panel.body.append(
+    h(
+      "div.at-bar",
+      null,
+      h("span", { "data-text": "difference.against" }),
+      steps.layer.element,
+      steps.head.element,
+      hold,
+    ),
+    h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], canvases[i]))),
+    note,
+  );
+  const maps = canvases.map((canvas) => createMap(canvas, glass));
+  const wide = widthOf(first, glass);
+  maps.forEach((map, i) => {
+    link(canvases[i], glass, map.find);
+    steer(canvases[i], glass, {
+      ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
+      ArrowRight: ({ key }) => ({ key: key + 1 }),
+      ArrowUp: ({ query }) => ({ query: query - 1 }),
+      ArrowDown: ({ query }) => ({ query: query + 1 }),
+    });
+  });
+
+  /** Head B: what was chosen, at first the head after the locked one. */
+  function other() {
+    const { n_layers, n_heads } = state.trace.model;
+    const { layer, head } = glass.settings.get("difference");
+    const whole = (value, count, otherwise) =>
+      /^\d{1,4}$/.test(value ?? "") ? Math.min(Number(value), count - 1) : otherwise;
+    return {
+      layer: whole(layer, n_layers, state.locked.layer),
+      head: whole(head, n_heads, (state.locked.head + 1) % n_heads),
+    };
+  }
+  function keep(chosen) {
+    glass.settings.set("difference", chosen);
+    glass.repaint();
+  }
+  const choose = (name, by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) });
+
+  function table() {
+    const { trace, layer, head, query } = state;
+    const b = other();
+    const [heldA, heldB] = [glass.layer(), trace.layers.get(b.layer)];
+    const lines = [
+      ["query", "key", "piece", `layer_${layer}_head_${head}`, `layer_${b.layer}_head_${b.head}`, "difference"],
+    ];
+    if (!heldA || !heldB) return lines;
+    const [a, of] = [row(heldA, trace.model, head, query).weights, row(heldB, trace.model, b.head, query).weights];
+    a.forEach((weight, key) => lines.push([query, key, trace.tokens.pieces[key], weight, of[key], weight - of[key]]));
+    return lines;
+  }
+
+  let made = {};
+  /** The map of A − B, made once for a pair of maps. */
+  function minus(a, b) {
+    if (made.a !== a || made.b !== b) made = { a, b, map: differenceOf(a, b) };
+    return made.map;
+  }
+
+  function tell(heldB, b) {
+    const { trace, layer, head, query, key } = state;
+    const { weights } = row(glass.layer(), trace.model, head, query);
+    if (!heldB) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
+    const others = row(heldB, trace.model, b.head, query).weights;
+    const apart = weights.reduce((sum, weight, t) => sum + Math.abs(weight - others[t]), 0) / 2;
+    const name = (t) => visible(trace.tokens.pieces[t]);
+    panel.tell(
+      `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key} a=${exact(weights[key])} b=${exact(others[key])} difference=${exact(weights[key] - others[key])} apart=${exact(apart)}`,
+      text("read", {
+        query: name(query),
+        key: name(key),
+        a: share(weights[key]),
+        b: share(others[key]),
+        difference: signed(weights[key] - others[key], 4),
+      }),
+    );
+    note.textContent = text("apart", { share: share(apart), query });
+    return undefined;
+  }
+
+  const changed = watcher();
+  let complete = false;
+  return inView(element, function draw(fresh) {
+    const { trace, layer, head, query, key, theme, language } = state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held || width === 0) return;
+    const b = other();
+    const heldB = trace.layers.get(b.layer);
+    if (!changed(held, heldB, layer, head, b.layer, b.head, query, key, theme, language, width) && complete && !fresh)
+      return;
+    const block = blockFor(trace.T, maps[0].size(width));
+    const end = performance.now() + BUDGET;
+    const a = matrixOf(held, trace.model, head, "weights", block, null);
+    const of = heldB && matrixOf(heldB, trace.model, b.head, "weights", block, null);
+    const [doneA, doneB] = [a.work(end), of ? of.work(end) : true];
+    complete = doneA && doneB;
+    if (!complete) glass.repaint();
+    maps[0].draw(width, doneA ? a : null, "weights");
+    maps[1].draw(width, of && doneB ? of : null, "weights");
+    maps[2].draw(width, of && complete ? minus(a, of) : null, "scores");
+    steps.layer.draw(trace.model.n_layers);
+    steps.head.draw(trace.model.n_heads);
+    captions[0].textContent = text("caption_a", { layer, head });
+    captions[1].textContent = text("caption_b", b);
+    captions[2].textContent = text("caption_minus");
+    panel.title.textContent = text("title", { layer, head, other_layer: b.layer, other_head: b.head });
+    tell(heldB, b);
+  });
+}

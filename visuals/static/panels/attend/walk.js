@@ -1,0 +1,73 @@
+// Walking through the tokens that the model wrote: for each, the row of attention that chose it.
+
+import { h, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+
+const PACE = 800; // ms a token while it plays
+
+/** @param {HTMLElement} panel the section, which stops playing when it leaves the page @param {object} glass */
+export function createWalk(panel, glass) {
+  const { state } = glass;
+  const text = (name, params) => glass.text(`arcs.${name}`, params);
+  const said = h("span.gp-note");
+  const value = h("output.gp-step-value");
+  const button = (label, sign, act) => {
+    const made = h("button.gp-step", { type: "button", "data-text-label": `arcs.${label}` }, sign);
+    made.addEventListener("click", () => {
+      stop();
+      act();
+    });
+    return made;
+  };
+  const [down, up] = [button("earlier", "‹", () => move(-1)), button("later", "›", () => move(1))];
+  const play = h("button.at-chip", { type: "button" });
+  const stepper = h("span.gp-stepper", { role: "group", "data-text-label": "arcs.written" }, down, value, up);
+  const element = h("div.at-bar", null, stepper, play, said);
+  let timer = 0;
+
+  /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
+  const place = () => state.locked.query + 1 - state.trace.nPrompt;
+  const count = () => state.trace.T - state.trace.nPrompt;
+
+  function go(index) {
+    const query = state.trace.nPrompt - 1 + Math.max(0, Math.min(count() - 1, index));
+    glass.select({ query });
+  }
+  const move = (by) => go(place() + by);
+
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    glass.repaint();
+  }
+
+  function start() {
+    if (place() < 0 || place() >= count() - 1) go(0);
+    timer = setInterval(() => {
+      const going = panel.isConnected && state.chapter === "attend" && place() < count() - 1;
+      if (going) move(1);
+      else stop();
+    }, PACE);
+    glass.repaint();
+  }
+  play.addEventListener("click", () => (timer ? stop() : start()));
+
+  const changed = watcher();
+  function draw() {
+    const { trace, locked, language } = state;
+    if (!changed(trace, trace.generating, locked.query, language, timer > 0)) return;
+    const written = count();
+    for (const part of [stepper, play]) part.hidden = written === 0;
+    play.textContent = text(timer ? "pause" : "play");
+    const index = place();
+    const chosen = index >= 0 && index < written;
+    value.textContent = chosen ? `${index + 1} / ${written}` : `– / ${written}`;
+    [down.disabled, up.disabled] = [index <= 0, index >= written - 1];
+    const piece = (t) => visible(trace.tokens.pieces[t]);
+    if (trace.generating) said.textContent = text("writing");
+    else if (!written) said.textContent = text("none_written");
+    else if (chosen) said.textContent = text("chose", { from: piece(locked.query), piece: piece(locked.query + 1) });
+    else said.textContent = text("walk");
+  }
+  return { element, draw };
+}

@@ -1,0 +1,77 @@
+// What the head writes to the residual stream at the locked token: size, direction, strongest channels, term by term.
+
+import { h, shown, signed } from "../../dom.js";
+import { channelLine, writtenLines } from "./formulas.js";
+import { cosine, dot, norm } from "./values.js";
+
+/** @param {object} glass @param {Function} text */
+export function createWritten(glass, text) {
+  const formula = h("div.gp-formula", { lang: "en" });
+  const note = h("p.gp-note");
+  const names = ["channel", "written", "all_heads", "stream"].map((name) =>
+    h("th", { scope: "col", "data-text": `cell.${name}` }),
+  );
+  const body = h("tbody");
+  const table = h("table.gp-table.at-channels", null, h("thead", null, h("tr", null, ...names)), body);
+  const sum = h("div.gp-formula", { lang: "en" });
+  const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table));
+  let chosen = 0;
+
+  function choose(event) {
+    const line = event.target.closest?.("tr[data-rank]");
+    if (!line) return;
+    chosen = Number(line.dataset.rank);
+    glass.repaint();
+  }
+  body.addEventListener("pointerover", choose);
+  body.addEventListener("click", choose);
+
+  let held = null;
+  /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
+  function draw(found, { layer, head, query }, language) {
+    formula.parentElement.parentElement.hidden = !found;
+    note.textContent = found ? text("write_note", { layer, head, query }) : text("write_locked");
+    const name = `${language} ${chosen}`;
+    if (!found || (held?.found === found && held.name === name)) return;
+    held = { found, name };
+    const [written, stream] = [found.written.data, found.stream.data];
+    formula.replaceChildren(
+      ...writtenLines(
+        {
+          written: norm(written),
+          stream: norm(stream),
+          product: dot(written, stream),
+          cosine: cosine(written, stream),
+        },
+        text,
+      ),
+    );
+    const channels = [...found.channels.data];
+    body.replaceChildren(
+      ...channels.map((channel, rank) =>
+        h(
+          rank === chosen ? "tr.is-chosen" : "tr",
+          { "data-rank": rank },
+          h("td", null, String(channel)),
+          ...[written, found.attn_out.data, stream].map((values) => h("td", null, signed(values[channel], 4))),
+        ),
+      ),
+    );
+    const width = found.mixed.data.length;
+    const row = found.rows.data.subarray(chosen * width, (chosen + 1) * width);
+    sum.replaceChildren(
+      channelLine(
+        channels[chosen],
+        Float64Array.from(row, (w, i) => w * found.mixed.data[i]),
+        text,
+      ),
+    );
+  }
+
+  /** For data-value. */
+  const tell = (found) =>
+    found
+      ? ` written=${norm(found.written.data).toPrecision(5)} cosine=${cosine(found.written.data, found.stream.data).toPrecision(5)}`
+      : "";
+  return { element, draw, tell, chosen: () => chosen };
+}

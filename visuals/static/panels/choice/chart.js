@@ -1,0 +1,65 @@
+// Two small curves by depth for one token: the probability of the token that is followed, and its rank.
+
+import { fit, ink, write } from "../../draw.js";
+
+const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 28, 44];
+const HIGH = 150;
+
+function grid(context, width, ticks, yOf) {
+  const { colour } = ink();
+  context.strokeStyle = colour("grid");
+  context.lineWidth = 1;
+  for (const [value, label] of ticks) {
+    const y = Math.round(yOf(value)) + 0.5;
+    context.beginPath();
+    context.moveTo(LEFT, y);
+    context.lineTo(width - RIGHT, y);
+    context.stroke();
+    write(context, label, LEFT - 8, y, { align: "right", base: "middle", colour: colour("muted") });
+  }
+}
+
+function curve(context, values, xOf, yOf, hue, selected) {
+  const { colour } = ink();
+  context.strokeStyle = context.fillStyle = colour(hue);
+  context.lineWidth = 2;
+  context.beginPath();
+  values.forEach((value, i) => context.lineTo(xOf(i), yOf(value)));
+  context.stroke();
+  values.forEach((value, i) => {
+    context.beginPath();
+    context.arc(xOf(i), yOf(value), i === selected ? 6 : 3, 0, 2 * Math.PI);
+    context.fill();
+  });
+}
+
+/**
+ * One chart into a canvas. @param {HTMLCanvasElement} canvas
+ * @param {{ values: number[], title: string, axis: string, ticks: [number, string][], y: (value: number) => number,
+ *           hue: string, labels: (i: number) => string, selected: number }} chart  `y` puts a value in 0 (below) … 1
+ */
+export function drawChart(canvas, width, { values, title, axis, ticks, y, hue, labels, selected }) {
+  const context = fit(canvas, width, TOP + HIGH + BELOW);
+  const xOf = (i) => LEFT + 8 + (i / Math.max(1, values.length - 1)) * (width - LEFT - RIGHT - 16);
+  const yOf = (value) => TOP + (1 - y(value)) * HIGH;
+  const { colour } = ink();
+  write(context, title, 0, 16, { weight: 600, most: width });
+  grid(context, width, ticks, yOf);
+  curve(context, values, xOf, yOf, hue, selected);
+  let free = -Infinity;
+  for (let i = 0; i < values.length; i++) {
+    const [label, x] = [labels(i), xOf(i)];
+    const half = context.measureText(label).width / 2;
+    const left = Math.max(0, Math.min(x - half, width - 2 * half));
+    if (left < free) continue;
+    free = left + 2 * half + 10;
+    write(context, label, left, TOP + HIGH + 20, { colour: colour("muted") });
+  }
+  write(context, axis, width - RIGHT, TOP + HIGH + 40, { align: "right", colour: colour("muted") });
+}
+
+/** The point of the chart nearest to x. @param {number} count how many points there are @returns {number} */
+export function pointAt(x, width, count) {
+  const place = (x - LEFT - 8) / (width - LEFT - RIGHT - 16);
+  return Math.max(0, Math.min(count - 1, Math.round(place * (count - 1))));
+}

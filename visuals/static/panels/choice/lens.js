@@ -1,0 +1,190 @@
+// The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
+
+import { createDepthMap } from "../../depthmap.js";
+import { exact, h, share, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { createChoices } from "../../choices.js";
+import { drawChart, pointAt } from "./chart.js";
+
+const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
+
+/** Looks into the answer "lens". @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token */
+function reader(answer) {
+  const [depths, tokens, kept] = answer.ids.shape;
+  const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
+  const at = (depth, token) => depth * tokens + token;
+  return {
+    depths,
+    tokens,
+    piece: (id) => visible(pieces.get(id)),
+    target: (token) => answer.targets.data[token],
+    rank: (depth, token) => answer.rank.data[at(depth, token)],
+    own: (depth, token) => answer.probability.data[at(depth, token)],
+    best: (depth, token) =>
+      Array.from({ length: kept }, (_, k) => {
+        const i = at(depth, token) * kept + k;
+        return { id: answer.ids.data[i], probability: answer.probabilities.data[i] };
+      }),
+  };
+}
+
+/** What the colour of a cell says, by choice. */
+const COLOURS = {
+  own: {
+    value: (lens, depth, token) => Math.max(-DARKEST, Math.log10(lens.own(depth, token))),
+    place: (x) => 1 + x / DARKEST,
+    ticks: Array.from({ length: DARKEST + 1 }, (_, i) => [i / DARKEST, i === 0 ? `≤ ${10 ** -DARKEST}` : String(10 ** (i - DARKEST))]),
+  },
+  top: {
+    value: (lens, depth, token) => lens.best(depth, token)[0].probability,
+    place: (x) => x,
+    ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]],
+  },
+};
+
+const depthName = (panel, depth) => (depth === 0 ? panel.text("embedding") : panel.text("layer", { layer: depth - 1 }));
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function lensPanel(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "lens.map" });
+  let lens = null;
+  const table = () => [
+    ["depth", "token", "piece", "rank_1_id", "rank_1_piece", "rank_1_probability", "followed_id", "followed_rank", "followed_probability"],
+    ...Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
+      const [depth, t] = [Math.floor(i / lens.tokens), i % lens.tokens];
+      const [top] = lens.best(depth, t);
+      return [depth, t, state.trace.tokens.pieces[t], top.id, lens.piece(top.id), top.probability, lens.target(t), lens.rank(depth, t) + 1, lens.own(depth, t)];
+    }),
+  ];
+  const panel = frame(element, glass, "lens", { png: () => canvas, csv: table, parts: ["what", "formula", "myth"] });
+  const repaint = () => glass.repaint(true);
+  const follow = createChoices(glass, "lens", "follow", ["choice", "text"], repaint);
+  const colour = createChoices(glass, "lens", "colour", ["own", "top"], repaint);
+  const subtitle = h("h3.gp-subtitle");
+  const list = h("tbody");
+  const head = [h("th.is-left", { scope: "col", "data-text": "lens.token" }), h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" })];
+  const detail = h("table.gp-table.ch-best", null, h("thead", null, h("tr", null, ...head)), list);
+  const charts = { own: h("canvas.gp-canvas"), rank: h("canvas.gp-canvas") };
+  const room = h("div", null, charts.own);
+  panel.body.append(
+    h("div.gp-options", null, follow.element, colour.element),
+    h("div.gp-scroll", null, canvas),
+    subtitle,
+    h("div.gp-columns", null, detail, room, h("div", null, charts.rank)),
+  );
+  const map = createDepthMap(canvas);
+  const wide = widthOf(canvas.parentElement, glass);
+  const roomWide = widthOf(room, glass);
+  // The embedding has no layer in the store, so the panel itself knows when it is selected or under the pointer.
+  const view = { embedding: false, hovered: null };
+
+  const changeTo = ({ row, token }) => (row === 0 ? { query: token } : { layer: row - 1, query: token });
+  link(canvas, glass, (x, y) => {
+    view.hovered = lens && map.find(x, y, lens.tokens);
+    return view.hovered && changeTo(view.hovered);
+  });
+  canvas.addEventListener("pointerleave", () => {
+    view.hovered = null;
+  });
+  canvas.addEventListener("click", () => {
+    if (!view.hovered) return;
+    view.embedding = view.hovered.row === 0;
+    glass.select(changeTo(view.hovered));
+  });
+  const stepTo = (by) => ({ layer, trace }) => {
+    const next = Math.max(0, Math.min(trace.model.n_layers, (view.embedding ? 0 : layer + 1) + by));
+    Object.assign(view, { embedding: next === 0, hovered: null });
+    return next === 0 ? { layer: 0 } : { layer: next - 1 };
+  };
+  steer(canvas, glass, { ArrowUp: stepTo(1), ArrowDown: stepTo(-1) });
+  for (const chart of Object.values(charts)) {
+    chart.addEventListener("click", (event) => {
+      const depth = pointAt(event.offsetX, roomWide(), lens?.depths ?? 1);
+      view.embedding = depth === 0;
+      glass.select({ layer: Math.max(0, depth - 1) });
+    });
+  }
+  glass.on("select", () => {
+    if (state.layer !== 0) view.embedding = false;
+  });
+
+  function drawMap(selected, fresh) {
+    const { value, place, ticks } = COLOURS[colour.now()];
+    const make = () => ({
+      rows: lens.depths,
+      values: Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) => value(lens, Math.floor(i / lens.tokens), i % lens.tokens)),
+      place,
+      table: "magnitude",
+      ticks,
+      label: (depth) => depthName(panel, depth),
+      axis: panel.text("axis"),
+      scale: panel.text(`scale_${colour.now()}`),
+      word: (depth, token) => lens.piece(lens.best(depth, token)[0].id),
+    });
+    map.draw([lens, state.theme, state.language, colour.now()], make, state.trace.tokens.pieces, wide(), selected);
+  }
+
+  /** One place: its most probable tokens, and the curves of its token through all depths. */
+  function drawPlace({ row, token }) {
+    const target = lens.target(token);
+    const best = lens.best(row, token);
+    const rows = best.map(({ id, probability }, i) => tableRow(String(i + 1), lens.piece(id), probability, id === target));
+    if (!best.some(({ id }) => id === target)) rows.push(tableRow(String(lens.rank(row, token) + 1), lens.piece(target), lens.own(row, token), true));
+    list.replaceChildren(...rows);
+    const depths = Array.from({ length: lens.depths }, (_, i) => i);
+    const vocabulary = state.trace.model.vocab_size;
+    const common = { axis: panel.text("depth"), hue: "output", selected: row, labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)) };
+    drawChart(charts.own, roomWide(), {
+      ...common,
+      values: depths.map((depth) => lens.own(depth, token)),
+      title: panel.text("curve_own", { piece: lens.piece(target) }),
+      ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]],
+      y: (p) => p,
+    });
+    const powers = Math.ceil(Math.log10(vocabulary));
+    drawChart(charts.rank, roomWide(), {
+      ...common,
+      values: depths.map((depth) => lens.rank(depth, token) + 1),
+      title: panel.text("curve_rank", { piece: lens.piece(target), vocabulary }),
+      ticks: Array.from({ length: powers + 1 }, (_, i) => [10 ** i, String(10 ** i)]),
+      y: (rank) => 1 - Math.log10(rank) / powers,
+    });
+  }
+
+  const tableRow = (rank, piece, probability, followed) => {
+    const bar = h("span.gp-bar", { style: `width: ${100 * probability}%` });
+    const row = h("tr", null, h("th.gp-token", { scope: "row" }, `${rank}  ${piece}`), h("td.gp-track", null, bar), h("td.gp-number", null, share(probability)));
+    row.classList.toggle("is-chosen", followed);
+    return row;
+  };
+
+  function tell({ row, token }) {
+    const target = lens.target(token);
+    const [top] = lens.best(row, token);
+    const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
+    const at = row === 0 ? "embedding" : `layer ${row - 1}`;
+    const params = { at: depthName(panel, row), piece: visible(state.trace.tokens.pieces[token]), top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank, own: share(own) };
+    subtitle.textContent = panel.text("place", params);
+    panel.tell(`${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`, panel.text("read", params));
+  }
+
+  const changed = watcher();
+  let answer = null;
+  return inView(element, function draw(fresh) {
+    const { trace, layer, query, theme } = state;
+    const came = glass.detail("lens", { follow: follow.now() === "text" });
+    element.toggleAttribute("data-loading", !came);
+    if (!came) return;
+    if (came !== answer) lens = reader((answer = came));
+    if (fresh) view.hovered = null;
+    const selected = view.hovered ?? { row: view.embedding && layer === 0 ? 0 : layer + 1, token: query };
+    if (!changed(trace, came, theme, selected.row, selected.token, wide(), roomWide(), colour.now()) && !fresh) return;
+    panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
+    drawMap(selected, fresh);
+    drawPlace(selected);
+    tell(selected);
+  });
+}

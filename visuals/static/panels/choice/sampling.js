@@ -1,0 +1,133 @@
+// Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
+
+import { exact, fraction, h, share, shown, sub, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+import { createControls } from "./controls.js";
+import { filter, probabilityAfter, rank, rest, sumAfter, weigh } from "./filters.js";
+import { createStages, STAGES } from "./stages.js";
+
+const ROWS = 12;
+
+/** Everything the panel shows of one run and one setting. */
+function createCalculation() {
+  let logits = null;
+  let ranked = null;
+  let plain = null;
+  let [temperature, weighed] = [NaN, null];
+  return (next, settings) => {
+    if (next !== logits) {
+      logits = next;
+      ranked = rank(next);
+      plain = filter(ranked, { temperature: 1, topK: 0, topP: 1 });
+      temperature = NaN;
+    }
+    if (settings.temperature !== temperature) {
+      temperature = settings.temperature;
+      weighed = weigh(ranked, temperature);
+    }
+    return { ranked, plain, after: filter(ranked, settings, weighed) };
+  };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function sampling(element, glass) {
+  const { state } = glass;
+  const calculate = createCalculation();
+  const view = { rank: 0, stage: "topP", locked: null };
+  let result = null;
+  let drawn = null;
+
+  const pieceOf = (rank) => {
+    const id = result.ranked.order[rank];
+    const at = state.trace.next.ids.indexOf(id);
+    if (at >= 0) return visible(state.trace.next.pieces[at]);
+    return drawn?.id === id ? visible(drawn.piece) : `#${id}`;
+  };
+  const probability = (stage, rank) =>
+    stage === "softmax" ? probabilityAfter(result.plain, "all", rank) : probabilityAfter(result.after, stage, rank);
+  const others = (stage, from) => (stage === "softmax" ? rest(result.plain, "all", from) : rest(result.after, stage, from));
+
+  const table = () => [
+    ["rank", "id", "piece", "logit", ...STAGES],
+    ...state.trace.next.ids.map((_, rank) => [
+      rank + 1,
+      result.ranked.order[rank],
+      state.trace.next.pieces[rank],
+      result.ranked.values[rank],
+      ...STAGES.map((stage) => probability(stage, rank)),
+    ]),
+  ];
+  const panel = frame(element, glass, "sampling", { csv: table, parts: ["what", "formula", "draw", "myth"] });
+  const controls = createControls(glass, panel, () => glass.repaint(true));
+  const stages = createStages(panel, ROWS, (place, lock) => {
+    if (lock) view.locked = { ...place };
+    Object.assign(view, place ?? view.locked ?? { rank: 0, stage: "topP" });
+    if (result) tell();
+  });
+  const sums = h("div.gp-formula.ch-sums");
+  panel.body.append(controls.element, h("div.ch-wide", null, stages.element), sums);
+
+  /** The number under the pointer with its operands. */
+  function tell() {
+    const { rank, stage } = view;
+    const { values } = result.ranked;
+    const settings = controls.settings();
+    const p = probability(stage, rank);
+    const piece = pieceOf(rank);
+    panel.tell(
+      `'${piece}' rank ${rank + 1} ${stage} p=${exact(p)} logit=${exact(values[rank])}`,
+      panel.text(p > 0 ? `read_${stage}` : "read_out", { piece, rank: rank + 1, p: share(p), logit: shown(values[rank], 6) }),
+    );
+    sums.replaceChildren(...arithmetic(rank, stage, settings), ...race());
+  }
+
+  function arithmetic(rank, stage, { temperature, topK, topP }) {
+    const { ranked, plain, after } = result;
+    const name = () => tinted("output", "p");
+    const line = (...parts) => h("p", null, ...parts);
+    const power = (t) => `e^((${shown(ranked.values[rank], 6)} − ${shown(ranked.values[0], 6)}) / ${t})`;
+    if (stage === "softmax") {
+      return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", fraction(power(1), shown(sumAfter(plain, "all"), 6)), " = ", h("strong", null, shown(probability(stage, rank), 5)))];
+    }
+    if (after.greedy) return [line(panel.text("greedy"))];
+    const weight = after.weights[rank];
+    const lines = [
+      line(name(), sub("T"), " = ", fraction(power(temperature), shown(sumAfter(after, "all"), 6)), " = ", h("strong", null, shown(weight / sumAfter(after, "all"), 5))),
+    ];
+    const share = (label, from, to) => {
+      if (rank >= after.kept[to]) return lines.push(line(label, " = 0   ", panel.text(`out_${to}`, { rank: rank + 1, kept: after.kept[to], k: topK, p: topP })));
+      const mass = sumAfter(after, to) / sumAfter(after, from);
+      const before = weight / sumAfter(after, from);
+      lines.push(line(label, " = ", fraction(shown(before, 5), shown(mass, 6)), " = ", h("strong", null, shown(before / mass, 5)), `   ${panel.text(`mass_${to}`, { kept: after.kept[to] })}`));
+    };
+    if (stage !== "all") share(h("span", null, name(), sub("k")), "all", "topK");
+    if (stage === "topP" && rank < after.kept.topK) share(h("span", null, name(), sub("p")), "topK", "topP");
+    return lines;
+  }
+
+  /** Why the drawn token won: its p / E is the largest. */
+  function race() {
+    if (!drawn?.race) return [];
+    const { winner, second } = drawn.race;
+    const one = ({ piece, probability: p, throw: e }) => [`“${visible(piece)}” `, fraction("p", "E"), " = ", fraction(shown(p, 5), shown(e, 5)), " = ", h("strong", null, shown(p / e, 5))];
+    return [h("p", null, panel.text("won"), " ", ...one(winner), ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []))];
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const answer = glass.detail("logits");
+    element.toggleAttribute("data-loading", !answer);
+    if (!answer) return;
+    const settings = controls.settings();
+    drawn = controls.settled() ? glass.detail("draw", controls.asked()) : null;
+    if (!changed(answer, drawn, ...Object.values(settings)) && !fresh) return;
+    result = calculate(answer.logits.data, settings);
+    const drawnRank = drawn ? result.ranked.order.indexOf(drawn.id) : -1;
+    panel.title.textContent = panel.text("title", { piece: visible(state.trace.tokens.pieces.at(-1)), count: result.ranked.values.length });
+    controls.show(drawn ? visible(drawn.piece) : null, drawn);
+    stages.show({ result, drawn, drawnRank, settings, pieceOf, probability, others });
+    tell();
+  });
+}

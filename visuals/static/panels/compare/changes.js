@@ -1,0 +1,39 @@
+// What a run is to be changed in: lists as app/comparing.py reads them, and their names for a reader.
+
+export const KINDS = ["heads", "attention", "ffn", "neurons", "patches"];
+
+/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind */
+export function atSelection({ layer, head, query, neuron, kept, trace }) {
+  const patchable = kept && kept.model.name === trace.model.name && query < kept.T;
+  return {
+    heads: [layer, head],
+    attention: layer,
+    ffn: layer,
+    neurons: neuron === null ? null : [layer, neuron],
+    patches: patchable ? [layer, query] : null,
+  };
+}
+
+const same = (a, b) => String(a) === String(b);
+
+/** The changes with one more; the same one is not listed twice. */
+export const added = (changes, kind, value) =>
+  (changes[kind] ?? []).some((listed) => same(listed, value))
+    ? changes
+    : { ...changes, [kind]: [...(changes[kind] ?? []), value] };
+
+/** The changes without one. */
+export const removed = (changes, kind, value) => ({
+  ...changes,
+  [kind]: (changes[kind] ?? []).filter((listed) => !same(listed, value)),
+});
+
+/** @returns {{ kind: string, value: any }[]} every change, in the order of KINDS */
+export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? []).map((value) => ({ kind, value })));
+
+/** The numbers of a change for its text: {layer, head, neuron, token}, as they apply. */
+export function parameters(kind, value) {
+  if (kind === "attention" || kind === "ffn") return { layer: value };
+  const [layer, index] = value;
+  return { layer, head: index, neuron: index, token: index };
+}

@@ -1,0 +1,62 @@
+// The next token in two runs: every candidate that one of them ranks high, with its probability in both.
+
+import { exact, h, share } from "../../dom.js";
+import { visible } from "../../draw.js";
+
+const COUNT = 10;
+
+/** A candidate's probability by id; what is not among the stored candidates is at most as probable as the last of them. */
+export function probabilities({ ids, logits, logZ }) {
+  const known = new Map(ids.map((id, i) => [id, Math.exp(logits.data[i] - logZ)]));
+  const least = Math.min(...known.values());
+  return { of: (id) => known.get(id) ?? null, least };
+}
+
+/**
+ * The candidates of both runs, the ones with the largest probability in either first.
+ * @returns {{ id: number, piece: string, a: number|null, b: number|null }[]} null: not among a run's stored candidates
+ */
+export function compared(a, b, count = COUNT) {
+  const [first, second] = [probabilities(a), probabilities(b)];
+  const pieces = new Map([...a.ids.map((id, i) => [id, a.pieces[i]]), ...b.ids.map((id, i) => [id, b.pieces[i]])]);
+  const rows = [...pieces].map(([id, piece]) => ({ id, piece, a: first.of(id), b: second.of(id) }));
+  return rows.sort((x, y) => Math.max(y.a ?? 0, y.b ?? 0) - Math.max(x.a ?? 0, x.b ?? 0)).slice(0, count);
+}
+
+const written = (value, least) => (value === null ? `≤ ${share(least)}` : share(value));
+
+/** B − A with its sign; nothing where one of the two is only known to be small. */
+export function change(a, b) {
+  if (a === null || b === null) return "";
+  const text = (b - a).toFixed(4);
+  return Number(text) < 0 ? text.replace("-", "−") : `+${text}`;
+}
+
+/** @param {Function} text of the panel @param {(value: string) => void} tell */
+export function createTable(text, tell) {
+  const head = ["token", "a", "b", "change"].map((name, i) =>
+    h(i ? "th" : "th.is-left", { scope: "col", "data-text": `compare.${name}` }),
+  );
+  const body = h("tbody");
+  const element = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), body);
+
+  /** @param {object} a what follows run A @param {object} b what follows run B */
+  function fill(a, b) {
+    const [first, second] = [probabilities(a).least, probabilities(b).least];
+    const rows = compared(a, b).map((row) => {
+      const cells = [written(row.a, first), written(row.b, second), change(row.a, row.b)];
+      const line = h("tr", { tabindex: "0" }, h("th.gp-token", { scope: "row" }, visible(row.piece)));
+      line.append(...cells.map((cell) => h("td.gp-number", null, cell)));
+      const say = () =>
+        tell(
+          `'${row.piece}' A=${row.a === null ? "?" : exact(row.a)} B=${row.b === null ? "?" : exact(row.b)}`,
+          text("read", { piece: visible(row.piece), a: cells[0], b: cells[1], change: cells[2] || "–" }),
+        );
+      line.addEventListener("pointerenter", say);
+      line.addEventListener("focus", say);
+      return line;
+    });
+    body.replaceChildren(...rows);
+  }
+  return { element, fill };
+}

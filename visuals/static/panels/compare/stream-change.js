@@ -1,0 +1,76 @@
+// How far the residual stream of run B lies from that of run A: layers × tokens.
+
+import { exact, h, shown } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { createDepthMap } from "../../depthmap.js";
+import { frame } from "../../frame.js";
+import { inView, link, widthOf } from "../../pointing.js";
+
+/** ‖B − A‖ / ‖A‖ of each place, rows × tokens. @param {{ apart: object, first: object }} found */
+export const relative = ({ apart, first }) => Float64Array.from(apart.data, (value, i) => value / first.data[i]);
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function streamChange(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "stream-change.map" });
+  let found = null;
+  const csv = () => {
+    if (!found) return [];
+    const [rows, tokens] = found.apart.shape;
+    const lines = Array.from({ length: rows * tokens }, (_, i) => [
+      Math.floor(i / tokens), i % tokens, found.apart.data[i], found.first.data[i], found.values[i],
+    ]);
+    return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
+  };
+  const panel = frame(element, glass, "stream-change", { png: () => canvas, csv });
+  const empty = h("p.gp-note");
+  const scroll = h("div.gp-scroll", null, canvas);
+  panel.body.append(empty, scroll);
+  const map = createDepthMap(canvas);
+  const wide = widthOf(canvas.parentElement, glass);
+  link(canvas, glass, (x, y) => {
+    const place = found && map.find(x, y, found.apart.shape[1]);
+    return place && { layer: Math.min(place.row, state.trace.model.n_layers - 1), query: place.token };
+  });
+
+  /** The answer about the two runs, with the ratio of each place. */
+  function fetched(sides) {
+    const answer = state.side === "B" ? glass.detail("difference", { other: sides.A.id }) : found;
+    if (answer && answer !== found) found = { ...answer, values: relative(answer), key: `${sides.A.id} ${sides.B.id}` };
+    return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
+  }
+
+  return inView(element, function draw() {
+    const sides = glass.sides();
+    panel.title.textContent = panel.text("title");
+    const comparable = sides && sides.A.model.name === sides.B.model.name;
+    const known = comparable ? fetched(sides) : null;
+    empty.hidden = Boolean(known);
+    scroll.hidden = !known;
+    empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
+    if (!known) return panel.tell("", "");
+    const [rows, tokens] = known.apart.shape;
+    const most = Math.max(...known.values, 1e-12);
+    const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
+    const pieces = sides.B.tokens.pieces.slice(0, tokens);
+    map.draw([known, state.theme, state.language], () => ({
+      rows,
+      values: known.values,
+      place: (value) => value / most,
+      table: "magnitude",
+      label: (row) => (row === rows - 1 ? panel.text("last") : panel.text("row", { layer: row })),
+      ticks: [[0, "0"], [1, shown(most, 3)]],
+      axis: panel.text("axis"),
+      scale: "‖B − A‖ / ‖A‖",
+    }), pieces, wide(), place);
+    const at = place.row * tokens + place.token;
+    const [apart, first, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
+    panel.tell(
+      `layer ${place.row} token ${place.token} apart=${exact(apart)} first=${exact(first)} ratio=${exact(ratio)}`,
+      panel.text("read", {
+        layer: place.row, token: place.token, piece: visible(pieces[place.token]),
+        apart: shown(apart, 5), first: shown(first, 5), ratio: shown(ratio, 5),
+      }),
+    );
+  });
+}

@@ -1,0 +1,176 @@
+// SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
+
+import { silu, strongest, swiglu } from "../../compute.js";
+import { exact, h, shown, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { quadrantOf, quadrants } from "./gates.js";
+import { createScatter } from "./scatter.js";
+import { createWritten, pushes } from "./written.js";
+
+const KIND = "ffn-token";
+const known = new WeakMap();
+
+/** All neurons of a token with their product and quadrants; computed once. */
+function fullOf(neurons) {
+  if (!known.has(neurons)) {
+    const full = swiglu(neurons.gate.data, neurons.up.data);
+    known.set(neurons, { ...full, quadrants: quadrants(full.gate, full.up), best: strongest(full.product, 1)[0] });
+  }
+  return known.get(neurons);
+}
+
+/** The neurons at what is pointed at, where they are here; else at what is locked; null until those have come. */
+function neuronsAt({ state }) {
+  for (const { layer, query } of [state, state.locked]) {
+    const held = state.trace.layers.get(layer)?.neurons.get(query);
+    if (held) return { layer, token: query, full: fullOf(held) };
+  }
+  return null;
+}
+
+/** What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come. */
+function writtenAt(glass) {
+  const { layer, query: token, neuron } = glass.state.locked;
+  const found = glass.detail("ffn_written", { layer, token, neuron: null });
+  if (!found) return null;
+  const listed = neuron === null || found.rows.some((row) => row.neuron === neuron);
+  const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
+  return {
+    layer,
+    token,
+    rows: extra ? [...extra.rows, ...found.rows] : found.rows,
+    rest: found.rest,
+    whole: found.whole,
+    count: found.rows.length,
+  };
+}
+
+/** From gate to product, with the numbers of one neuron, and the length of what it writes where that is here. */
+function arithmetic({ gate, up, product }, neuron, row, text) {
+  const strong = (value) => h("strong", null, shown(value, 5));
+  const [g, u] = [gate[neuron], up[neuron]];
+  const paren = (value) => (value < 0 ? `(${shown(value, 5)})` : shown(value, 5));
+  const lines = [
+    h(
+      "p",
+      null,
+      `${text("at", { neuron })}   `,
+      tinted("gate", "SiLU(gate)"),
+      " = ",
+      tinted("gate", `${shown(g, 5)} × σ(${shown(g, 5)})`),
+      " = ",
+      strong(silu(g)),
+    ),
+    h(
+      "p",
+      null,
+      tinted("gate", "SiLU(gate)"),
+      " · ",
+      tinted("up", "up"),
+      ` = ${paren(silu(g))} × `,
+      tinted("up", paren(u)),
+      " = ",
+      strong(product[neuron]),
+    ),
+  ];
+  if (row?.norm === 0) lines.push(h("p", null, text("silent")));
+  else if (row) {
+    lines.push(
+      h(
+        "p",
+        null,
+        `‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W`,
+        h("sub", null, "down"),
+        `[:, ${neuron}]‖ = ${shown(Math.abs(product[neuron]), 5)} × ${shown(row.column, 5)} = `,
+        strong(row.norm),
+      ),
+    );
+  }
+  return lines;
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function ffnToken(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const view = { at: null, chosen: 0 };
+  const csv = () => {
+    const { gate, up, silu: activated, product } = view.at.full;
+    return [
+      ["neuron", "gate", "silu", "up", "product", "quadrant"],
+      ...Array.from(gate, (g, i) => [i, g, activated[i], up[i], product[i], quadrantOf(g, up[i])]),
+    ];
+  };
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const [formula, note, push] = [h("div.gp-formula"), h("p.gp-note"), h("div.ffn-pushes")];
+  const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
+  const written = createWritten(glass);
+  const left = h("div", null, canvas);
+  panel.body.append(h("div.gp-columns", null, left, h("div", null, formula, push)), note, subtitle, sums, written.box);
+  const scatter = createScatter(canvas, panel.text);
+  const wide = widthOf(left, glass);
+  link(canvas, glass, (x, y) => {
+    const neuron = view.at && scatter.find(x, y);
+    return neuron === null ? null : { neuron };
+  });
+  const move =
+    (by) =>
+    ({ trace }) => ({ neuron: Math.max(0, Math.min(trace.model.ffn_hidden - 1, view.chosen + by)) });
+  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
+
+  function tell({ layer, token, full }, neuron, row) {
+    const { gate, up, product } = full;
+    const counts = full.quadrants.map(({ count }) => count).join(",");
+    const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
+    panel.tell(
+      `layer ${layer} token ${token} neuron ${neuron} gate=${exact(gate[neuron])} silu=${exact(silu(gate[neuron]))} up=${exact(up[neuron])} product=${exact(product[neuron])} quadrants=${counts}${wrote}`,
+      panel.text("read", {
+        neuron,
+        gate: shown(gate[neuron], 4),
+        up: shown(up[neuron], 4),
+        product: shown(product[neuron], 5),
+      }),
+    );
+  }
+
+  /** The list of what is written: of the locked token, whose name is above it. */
+  function list(found) {
+    subtitle.textContent = panel.text(
+      "written_title",
+      named(found ?? { layer: state.locked.layer, token: state.locked.query }),
+    );
+    sums.textContent = found
+      ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
+      : "";
+    const held = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
+    written.fill(found?.rows ?? [], held ? fullOf(held).product : null);
+  }
+
+  const [anew, moved, listed] = [watcher(), watcher(), watcher()];
+  return inView(element, function draw(fresh) {
+    const { theme, language, neuron } = state;
+    const at = neuronsAt(glass);
+    const found = writtenAt(glass);
+    const width = wide();
+    element.classList.toggle("is-coming", !at);
+    if (!at || width === 0) return;
+    if (listed(found?.rows, found?.token, found?.layer, at.full, language) || fresh) list(found);
+    const renewed = anew(at.full, width, theme, language) || fresh;
+    if (renewed) scatter.prepare(width, at.full, at.full.quadrants);
+    const chosen = neuron ?? at.full.best;
+    if (!moved(at.full, chosen, found?.rows.length, found?.token, found?.layer, language) && !renewed) return;
+    Object.assign(view, { at, chosen });
+    const here = found && found.layer === at.layer && found.token === at.token;
+    const row = here ? found.rows.find((r) => r.neuron === chosen) : null;
+    panel.title.textContent = panel.text("title", named(at));
+    note.textContent = panel.text("note", { f: at.full.gate.length });
+    scatter.draw(chosen);
+    written.mark(chosen);
+    push.replaceChildren(...pushes(row, panel.text));
+    formula.replaceChildren(...arithmetic(at.full, chosen, row, panel.text));
+    tell(at, chosen, row);
+  });
+}

@@ -1,0 +1,139 @@
+// SwiGLU across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
+
+import { exact, h, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { meanOf } from "./gates.js";
+import { createMap, productsOf } from "./neuron-map.js";
+import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
+
+const KIND = "ffn-tokens";
+const VIEWS = ["product", "gates"];
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function ffnTokens(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.map` });
+  const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const view = { answer: null, layer: 0, values: [], firing: null };
+  const csv = () => {
+    const { neurons, gate, up } = view.answer;
+    const { T, tokens } = state.trace;
+    const rows = neurons.flatMap((neuron, i) =>
+      tokens.pieces.map((piece, t) => [
+        neuron,
+        t,
+        piece,
+        gate.data[i * T + t],
+        up.data[i * T + t],
+        view.values[i * T + t],
+      ]),
+    );
+    return [["neuron", "token", "piece", "gate", "up", "product"], ...rows];
+  };
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const buttons = VIEWS.map((name) => {
+    const button = h("button.ffn-tab", { type: "button", "data-text": `${KIND}.${name}` });
+    button.addEventListener("click", () => {
+      glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name });
+      glass.repaint();
+    });
+    return button;
+  });
+  const [note, subtitle, measures] = [h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
+  panel.body.append(
+    h("div.ffn-tabs", { role: "group", "data-text-label": `${KIND}.colours` }, ...buttons),
+    note,
+    canvas,
+    subtitle,
+    measures,
+    chart,
+  );
+  const map = createMap(canvas, panel.text);
+  const wide = widthOf(panel.body, glass);
+  link(canvas, glass, (x, y) => {
+    const cell = view.answer && map.find(x, y);
+    return cell ? { query: cell.token, neuron: view.answer.neurons[cell.place] } : null;
+  });
+  const move =
+    (by) =>
+    ({ neuron }) => {
+      const { neurons } = view.answer ?? { neurons: [] };
+      const next = Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(neuron) + by));
+      return neurons.length ? { neuron: neurons[next] } : null;
+    };
+  steer(canvas, glass, { ArrowUp: move(-1), ArrowDown: move(1) });
+  link(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
+
+  /** The answer of the layer that is pointed at, where it is here; else of the locked one. */
+  function answerAt() {
+    for (const { layer } of [state, state.locked]) {
+      const answer = glass.detail("ffn_map", { layer });
+      if (answer) return { answer, layer };
+    }
+    return null;
+  }
+
+  function tell({ query, neuron }) {
+    const { answer, layer, values, firing } = view;
+    const at = answer.neurons.indexOf(neuron);
+    const place = at < 0 ? 0 : at;
+    const cell = place * state.trace.T + query;
+    const shares = firing
+      ? MEASURES.map(
+          ([name]) =>
+            ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`,
+        ).join("")
+      : "";
+    const params = {
+      neuron: answer.neurons[place],
+      token: query,
+      piece: visible(state.trace.tokens.pieces[query]),
+      product: shown(values[cell], 5),
+      gate: shown(answer.gate.data[cell], 4),
+    };
+    panel.tell(
+      `layer ${layer} neuron ${params.neuron} token ${query} gate=${exact(answer.gate.data[cell])} up=${exact(answer.up.data[cell])} product=${exact(values[cell])} measured layer ${state.layer}${shares}`,
+      panel.text("read", params),
+    );
+  }
+
+  function drawMeasures(width, layer, query) {
+    const { firing } = view;
+    const params = Object.fromEntries(
+      MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]),
+    );
+    subtitle.textContent = panel.text("sparsity_title");
+    measures.textContent = panel.text("measures", { layer, ...params });
+    chart.hidden = !firing;
+    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text });
+  }
+
+  const [anew, moved] = [watcher(), watcher()];
+  return inView(element, function draw(fresh) {
+    const { trace, layer, query, neuron, theme, language } = state;
+    const found = answerAt();
+    view.firing = glass.detail("ffn_firing", {});
+    const width = wide();
+    element.classList.toggle("is-coming", !found);
+    if (!found || width === 0) return;
+    const open = glass.settings.get("ffn").view === VIEWS[1];
+    if (!moved(found.answer, view.firing, layer, query, neuron, open, width, theme, language) && !fresh) return;
+    if (anew(found.answer, open, width, theme, language) || fresh) {
+      Object.assign(view, { ...found, values: productsOf(found.answer) });
+      map.prepare(width, found.answer, view.values, { trace, open });
+      panel.title.textContent = panel.text("title", {
+        layer: found.layer,
+        count: found.answer.neurons.length,
+        f: trace.model.ffn_hidden,
+        tokens: trace.T,
+      });
+      note.textContent = panel.text(open ? "note_gates" : "note");
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(open === (i === 1))));
+    }
+    map.draw(found.answer.neurons.indexOf(neuron), query);
+    drawMeasures(width, layer, query);
+    tell(state);
+  });
+}

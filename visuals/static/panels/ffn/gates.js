@@ -1,0 +1,39 @@
+// What the gates of a token add up to. Pure: no DOM, no store.
+
+import { silu } from "../../compute.js";
+
+/** Signs of gate and up, in the order of reading: up above 0 on top, gate above 0 on the right. */
+export const QUADRANTS = [
+  [false, true],
+  [true, true],
+  [false, false],
+  [true, false],
+];
+
+/** Which quadrant a neuron is in; 0 counts as not above 0. */
+export const quadrantOf = (gate, up) => QUADRANTS.findIndex(([g, u]) => g === gate > 0 && u === up > 0);
+
+/**
+ * How many neurons each quadrant has, and its share of Σ|SiLU(gate)·up|.
+ * @param {ArrayLike<number>} gate @param {ArrayLike<number>} up @returns {{ count: number, share: number }[]}
+ */
+export function quadrants(gate, up) {
+  const found = QUADRANTS.map(() => ({ count: 0, share: 0 }));
+  let total = 0;
+  for (let i = 0; i < gate.length; i++) {
+    const at = found[quadrantOf(gate[i], up[i])];
+    const size = Math.abs(silu(gate[i]) * up[i]);
+    at.count += 1;
+    at.share += size;
+    total += size;
+  }
+  for (const at of found) at.share /= total || 1;
+  return found;
+}
+
+/** Mean over tokens of one layer's row. @param {{ shape: number[], data: ArrayLike<number> }} values (L, T) */
+export function meanOf({ shape: [, tokens], data }, layer) {
+  let total = 0;
+  for (let t = 0; t < tokens; t++) total += data[layer * tokens + t];
+  return total / tokens;
+}

@@ -1,0 +1,79 @@
+// All neurons of a token as dots, gate across and up upwards: four quadrants with their counts.
+
+import { strongest } from "../../compute.js";
+import { shown } from "../../dom.js";
+import { fit, ink, write } from "../../draw.js";
+import { axes, dot, rule, xOf, yOf } from "../../plot.js";
+import { QUADRANTS } from "./gates.js";
+
+const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
+const [NEAR, STRONG] = [14, 12]; // pixels within which the pointer finds a dot; neurons drawn as strong ones
+
+const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) * spare || 1;
+
+/** @param {HTMLCanvasElement} canvas @param {Function} text */
+export function createScatter(canvas, text) {
+  const scene = document.createElement("canvas");
+  let [chart, gate, up] = [null, [], []];
+  let size = { width: 0, high: 0 };
+
+  function prepare(width, full, found) {
+    [gate, up] = [full.gate, full.up];
+    size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
+    const [x, y] = [reach(gate, 1.04), reach(up, 1.2)]; // above and below, room for the counts
+    chart = {
+      left: LEFT,
+      top: TOP,
+      width: width - LEFT - RIGHT,
+      height: size.high - TOP - BELOW,
+      x: { low: -x, high: x },
+      y: { low: -y, high: y },
+    };
+    const context = fit(scene, size.width, size.high);
+    const { colour } = ink();
+    axes(context, chart, { xName: "gate →", yName: "up ↑" });
+    rule(context, chart, { x: 0, colour: colour("muted") });
+    rule(context, chart, { y: 0, colour: colour("muted") });
+    const top = new Set(strongest(full.product, STRONG));
+    context.globalAlpha = 0.45;
+    context.fillStyle = colour("gate");
+    for (let i = 0; i < gate.length; i++)
+      if (!top.has(i)) context.fillRect(xOf(chart, gate[i]) - 1.75, yOf(chart, up[i]) - 1.75, 3.5, 3.5);
+    context.globalAlpha = 1;
+    for (const i of top) dot(context, chart, gate[i], up[i], colour("output"), 4.5);
+    found.forEach(({ count, share }, i) =>
+      label(context, QUADRANTS[i], text("quadrant", { count, share: shown(100 * share, 3) })),
+    );
+  }
+
+  function label(context, [right, above], words) {
+    const x = right ? chart.left + chart.width - 4 : chart.left + 4;
+    const y = above ? chart.top + 16 : chart.top + chart.height - 8;
+    context.lineWidth = 4;
+    context.strokeStyle = ink().colour("card");
+    context.textAlign = right ? "right" : "left";
+    context.strokeText(words, x, y);
+    write(context, words, x, y, { align: right ? "right" : "left", weight: 600 });
+  }
+
+  function draw(chosen) {
+    const context = fit(canvas, size.width, size.high);
+    context.drawImage(scene, 0, 0, size.width, size.high);
+    context.beginPath();
+    context.arc(xOf(chart, gate[chosen]), yOf(chart, up[chosen]), 8, 0, 2 * Math.PI);
+    context.lineWidth = 2.5;
+    context.strokeStyle = ink().colour("text");
+    context.stroke();
+  }
+
+  /** The neuron nearest to a point, if one is near. */
+  function find(x, y) {
+    let [best, apart] = [null, NEAR ** 2];
+    for (let i = 0; i < gate.length; i++) {
+      const far = (xOf(chart, gate[i]) - x) ** 2 + (yOf(chart, up[i]) - y) ** 2;
+      if (far < apart) [best, apart] = [i, far];
+    }
+    return best;
+  }
+  return { prepare, draw, find };
+}

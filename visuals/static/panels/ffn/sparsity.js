@@ -1,0 +1,68 @@
+// The chart of sparsity by layer: mean over the tokens as lines, the selected token as dots.
+
+import { fit, ink, write } from "../../draw.js";
+import { axes, dot, path, rule } from "../../plot.js";
+import { meanOf } from "./gates.js";
+
+const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
+/** Each measure with its hue and stroke. */
+export const MEASURES = [
+  ["top", "output", []],
+  ["open", "gate", [8, 4]],
+  ["needed", "up", [2, 3]],
+];
+
+const chartOf = (width, layers) => ({
+  left: LEFT,
+  top: TOP,
+  width: width - LEFT - RIGHT,
+  height: HIGH - TOP - BELOW,
+  x: { low: -0.5, high: layers - 0.5 },
+  y: { low: 0, high: 1 },
+});
+
+/** @param {HTMLCanvasElement} canvas @param {object} firing the answer to ffn_firing @param {Function} text */
+export function drawSparsity(canvas, width, firing, { layer, token, text }) {
+  const context = fit(canvas, width, HIGH);
+  const [layers, tokens] = firing.open.shape;
+  const chart = chartOf(width, layers);
+  const step = Math.max(1, Math.ceil(layers / Math.max(3, chart.width / 44)));
+  axes(context, chart, {
+    xTicks: Array.from({ length: Math.ceil(layers / step) }, (_, i) => i * step),
+    xName: text("layers"),
+    yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1],
+  });
+  rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
+  let left = 0;
+  let line = 0;
+  for (const [name, role, dash] of MEASURES) {
+    const colour = ink().colour(role);
+    path(
+      context,
+      chart,
+      Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]),
+      { colour, dash, width: 2.5 },
+    );
+    for (let i = 0; i < layers; i++)
+      dot(context, chart, i, firing[name].data[i * tokens + token], colour, i === layer ? 6 : 3);
+    const words = text(`measure_${name}`);
+    const long = context.measureText(words).width + 46;
+    if (left > 0 && left + long > width) [left, line] = [0, line + 1];
+    context.strokeStyle = colour;
+    context.lineWidth = 2.5;
+    context.setLineDash(dash);
+    context.beginPath();
+    context.moveTo(left, 10 + line * 18);
+    context.lineTo(left + 24, 10 + line * 18);
+    context.stroke();
+    context.setLineDash([]);
+    write(context, words, left + 30, 10 + line * 18, { base: "middle", colour });
+    left += long;
+  }
+}
+
+/** The layer at a pixel. */
+export function findLayer(width, layers, x) {
+  const chart = chartOf(width, layers);
+  return Math.max(0, Math.min(layers - 1, Math.round(((x - chart.left) / chart.width) * layers - 0.5)));
+}

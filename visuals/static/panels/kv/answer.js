@@ -1,0 +1,48 @@
+// A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
+
+import { h } from "../../dom.js";
+import { both, equals, exactBytes, product, scaled } from "./format.js";
+
+/** @param {object} glass */
+export function answerView(glass) {
+  const element = h("div.kv-answer");
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  const factor = (code, params) => text(`factor_${code}`, params);
+
+  function term({ label, factors, bytes }) {
+    const parts = label.replace("draft.", "").split(".");
+    const what = parts.pop();
+    const own = `${text(`place_${parts.join("_")}`)} · ${text(`part_${what}`)}`;
+    const title = label.startsWith("draft.") ? `${text("draft")}: ${own}` : own;
+    return h("div.kv-term", null, h("h4", null, title), product(factors, factor, equals(bytes)));
+  }
+
+  /** The note in the reader's language; a code that the page does not know is said in English. */
+  function note({ code, text: english, params }) {
+    const shown = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value]));
+    const said = text(`note_${code}`, shown);
+    return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
+  }
+
+  function show(answer) {
+    const { bytes, per_token, per_gpu, gpus, terms, notes, card } = answer;
+    const small = [text("per_token", { bytes: exactBytes(per_token), scaled: scaled(per_token, "binary") })];
+    if (gpus > 1) small.push(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }));
+    element.replaceChildren(
+      h("p.kv-total", null, h("strong", null, scaled(bytes, "binary")), h("span", null, ` = ${scaled(bytes, "decimal")}`)),
+      h("p.kv-exact", null, exactBytes(bytes)),
+      ...small.map((line) => h("p.gp-note", null, line)),
+      h("div.kv-terms", null, ...terms.map(term)),
+      ...(terms.length > 1 ? [h("p.kv-sum", null, terms.map((t) => exactBytes(t.bytes)).join(" + "), " = ", h("strong", null, exactBytes(bytes)))] : []),
+      ...notes.map(note),
+      source(card),
+    );
+  }
+
+  function source(card) {
+    const rows = card.source.map((line) => h("li", null, line));
+    const unsure = card.not_verified.length ? [h("p.gp-note", null, text("not_verified", { fields: card.not_verified.join(", ") }))] : [];
+    return h("details.kv-source", null, h("summary", null, text("source")), h("ul", null, ...rows), ...unsure);
+  }
+  return { element, show };
+}

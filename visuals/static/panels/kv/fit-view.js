@@ -1,0 +1,92 @@
+// The answers about GPUs: one GPU's memory as a bar, the largest batch and context, the bound, and a table of GPUs.
+
+import { h, shown } from "../../dom.js";
+import { both, equals, exactBytes, product, scaled, whole } from "./format.js";
+import { troubleText } from "./trouble.js";
+
+const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
+
+/** @param {object} glass */
+export function fitView(glass) {
+  const text = (name, params) => glass.text(`kv-fit.${name}`, params);
+  const element = h("div.kv-answer");
+
+  /** The fullest GPU from 0 to its memory; where it does not fit, the bar is as long as what it would need. */
+  function bar({ gpu, percent, usable, weights, cache, free, fits }) {
+    const taken = Number(weights) + Number(cache);
+    const scale = Math.max(Number(gpu.memory), taken);
+    const piece = (name, bytes) => h(`span.kv-piece.is-${name}`, { style: `width: ${percentOf(bytes, scale)}`, title: `${text(name)}: ${exactBytes(Math.round(bytes))}` });
+    const pieces = [piece("weights", weights), piece("cache", cache)];
+    if (fits) pieces.push(piece("room", Number(free)), piece("reserve", Number(gpu.memory) - Number(usable)));
+    const edge = h("span.kv-edge", { style: `left: ${percentOf(usable, scale)}` });
+    const key = (name) => h("span.gp-sample", null, h(`span.kv-dot.is-${name}`), text(name));
+    const said = { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), usable: scaled(usable, "binary"), percent, memory: scaled(gpu.memory, "decimal") };
+    return [h("div.kv-memory", null, ...pieces, edge), h("div.gp-samples", null, ...["weights", "cache", "room", "reserve"].map(key)), h("p.gp-note", null, text("bar", said))];
+  }
+
+  function verdict({ fits, free }) {
+    const words = fits ? text("fits") : text("lacks", { bytes: both(-Number(free)) });
+    return h("p.kv-total.kv-fits", null, h("strong", null, words), ...(fits ? [h("span", null, ` ${text("free", { bytes: both(free) })}`)] : []));
+  }
+
+  function largest(found, title, unit) {
+    if (found.refused) return h("div.kv-fact", null, h("h4", null, title), h("p.gp-note", null, troubleText(glass, found.refused)));
+    const value = found.unlimited ? text("no_limit") : found.value ? text(unit, { count: whole(found.value) }) : text("none_fits");
+    const beyond = unit === "tokens" && found.max_context && found.value > found.max_context;
+    const notes = [found.next && text("next", { bytes: exactBytes(found.next) }), beyond && text("trained", { max_context: whole(found.max_context) })];
+    return h("div.kv-fact", null, h("h4", null, title), h("p.kv-kind-size", null, h("strong", null, value)), ...notes.filter(Boolean).map((note) => h("p.gp-note", null, note)));
+  }
+
+  function bound(found, batch) {
+    const title = h("h4", null, text("bound_title"));
+    if (found.refused) return h("div.kv-fact", null, title, h("p.gp-note", null, text("bound_none")));
+    const rate = (value) => (value >= 1000 ? whole(Math.round(value)) : shown(value, 3));
+    const how = { weights: scaled(found.weights, "binary"), cache: scaled(found.cache, "binary"), total: exactBytes(found.total), bandwidth: `${scaled(found.bandwidth, "decimal")}/s`, gpus: found.gpus, ms: shown(found.milliseconds, 3) };
+    const spread = found.spread_milliseconds > found.milliseconds ? [h("p.gp-note", null, text("spread", { ms: shown(found.spread_milliseconds, 3) }))] : [];
+    const all = batch > 1 ? [h("p", null, text("bound_all", { rate: rate(found.all), batch: whole(batch) }))] : [];
+    return h("div.kv-fact", null, title, h("p.kv-kind-size", null, h("strong", null, text("bound_each", { rate: rate(found.each) }))), ...all, h("p.gp-note", null, text("bound_how", how)), ...spread);
+  }
+
+  /** What a weight's product is of; parts of one kind share a name. */
+  function weightName(label) {
+    const exact = text(`w_${label.replace(/\./g, "_")}`);
+    return exact.startsWith("kv-fit.") ? text(`w_${label.split(".")[0]}`) : exact;
+  }
+
+  function weights({ weight_terms, all_weights }) {
+    const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
+    const rows = weight_terms.map(({ label, factors, bytes }) => h("div.kv-term", null, h("h4", null, weightName(label)), product(factors, factor, equals(bytes))));
+    return h("details.kv-source", weights.open ? { open: "" } : null, h("summary", null, `${text("weights_sum")}: ${exactBytes(all_weights)} = ${both(all_weights)}`), ...rows);
+  }
+  element.addEventListener("toggle", (event) => { weights.open = event.target.open; }, true);
+
+  function show({ use, batch, context, bound: found }, { tokens, batch: sequences }) {
+    element.replaceChildren(
+      verdict(use), ...bar(use),
+      h("div.kv-facts", null,
+        largest(batch, text("largest_batch", { tokens: whole(tokens) }), "sequences"),
+        largest(context, text("largest_context", { batch: whole(sequences) }), "tokens"),
+        bound(found, sequences)),
+      weights(use), h("p.gp-note", null, text("source", { source: use.gpu.source })));
+  }
+  return { element, show };
+}
+
+/** @param {object} glass */
+export function needsView(glass) {
+  const text = (name, params) => glass.text(`kv-fit.${name}`, params);
+  const element = h("div.kv-answer");
+
+  const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
+
+  function show({ users, tokens, weights, cache, total, gpus }) {
+    const rows = gpus.map(({ name, at_least, layout: found, one_server }) =>
+      h("tr", null, h("th.gp-token", { scope: "row" }, name), h("td", null, whole(at_least)), h("td", null, layout(found)), h("td", null, one_server ? String(one_server) : "—")));
+    const heads = ["gpu", "at_least", "found", "one_server"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, text(name)));
+    element.replaceChildren(
+      h("h3.gp-subtitle", null, text("reverse_title", { users: whole(users), tokens: whole(tokens) })),
+      h("p", null, text("reverse_sum", { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) })),
+      h("div.kv-scroll", null, h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows))));
+  }
+  return { element, show };
+}

@@ -1,0 +1,58 @@
+// Bytes and counts as people read them: exact, in GiB and in GB, and products with their factors named.
+
+import { h } from "../../dom.js";
+
+const UNITS = { binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]], decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]] };
+
+/** Whole numbers with separators, of any size. @param {number|string|bigint} count */
+export const whole = (count) => BigInt(count).toLocaleString("en-US");
+
+/** @param {number|string|bigint} count of bytes @returns {string} such as "8,589,934,592 B" */
+export const exactBytes = (count) => `${whole(count)} B`;
+
+/** In the unit that leaves a number under 1024 or 1000, to four digits. @param {"binary"|"decimal"} system */
+export function scaled(count, system) {
+  const [base, names] = UNITS[system];
+  let value = Number(count);
+  let step = 0;
+  while (value >= base && step < names.length - 1) [value, step] = [value / base, step + 1];
+  const digits = step === 0 ? 0 : value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  const text = value.toFixed(digits);
+  return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
+}
+
+/** Both systems: "8 GiB = 8.59 GB". */
+export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "decimal")}`;
+
+/** A ratio to three digits, such as "4×" or "56.9×". */
+export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
+
+/**
+ * One product, each factor over its name.
+ * @param {{ value: number, code: string, format: string|null, how: string }[]} factors
+ * @param {(code: string, params?: object) => string} name of a factor @param {...Node} result after the last factor
+ */
+export function product(factors, name, ...result) {
+  const parts = factors.flatMap(({ value, code, format, count, how, name: english }, i) => {
+    const said = name(code, { format, count });
+    const label = h("span.kv-name", null, said.startsWith("kv.") ? english : said);
+    const origin = how ? [h("span.kv-how", null, how)] : [];
+    const cell = h("span.kv-factor", null, h("span.kv-number", null, whole(value)), label, ...origin);
+    return [i ? h("span.kv-pair", null, h("span.kv-times", null, "×"), cell) : cell];
+  });
+  return h("p.kv-product", null, ...parts, ...result);
+}
+
+/** A product in two lines of running text, first the names, then the numbers; for narrow places. */
+export function shortProduct(factors, name, bytes) {
+  const names = factors.map(({ code, format, count, name: english }) => {
+    const said = name(code, { format, count });
+    return said.startsWith("kv.") ? english : said;
+  });
+  const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
+  return h("div.kv-short", null, h("p.gp-note", null, names.join(" × ")), h("p", null, sum, h("strong", null, exactBytes(bytes))));
+}
+
+/** "= bytes", the end of a product. @param {string|number} bytes */
+export const equals = (bytes) =>
+  h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));

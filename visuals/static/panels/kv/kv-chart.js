@@ -1,0 +1,100 @@
+// Bytes against context for several models, or what takes them; a click on a point shows its arithmetic.
+
+import { createChart } from "../../chart.js";
+import { h, watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { latest } from "../../latest.js";
+import { inView, widthOf } from "../../pointing.js";
+import { answerView } from "./answer.js";
+import { whole } from "./format.js";
+import { choiceBar } from "./choice-bar.js";
+import { question, requestOf } from "./question.js";
+import { troubleText } from "./trouble.js";
+
+export const FIRST = { view: "lines", x: "log", y: "log", unit: "gib", weights: "", compare: "Llama-2 7B|Gemma-3 12B (text)|DeepSeek-V3" };
+const MOST = 5;
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvChart(element, glass) {
+  const { state } = glass;
+  const asked = question(glass);
+  const view = { settings: { ...FIRST, ...glass.settings.get("kvchart") }, answer: null, trouble: null, failed: "", pinned: null };
+  const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
+  const panel = frame(element, glass, "kv-chart", { png: chart.picture, csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
+  const compared = () => view.settings.compare.split("|").filter(Boolean);
+
+  const ask = latest(
+    ([settings, drawn]) => {
+      const { view: kind, unit, x, y, weights } = drawn;
+      const own = { few: wide() < 640, view: kind, unit, x, y, weights: Boolean(weights), compare: drawn.compare.split("|").filter(Boolean) };
+      return glass.calculate("kv_chart", { ...requestOf(settings), ...own });
+    },
+    ({ data, message }) => {
+      Object.assign(view, data ? { answer: data, trouble: null } : { trouble: message });
+      glass.repaint();
+    },
+  );
+  const wide = widthOf(panel.body, glass);
+  const refresh = watcher();
+  /** Asks for a figure when the question or the view changed and the chart is in sight. */
+  function need() {
+    if (refresh(asked.settings, view.settings, wide() < 640)) ask([asked.settings, view.settings]);
+  }
+  function set(change) {
+    view.settings = { ...view.settings, ...change };
+    const changed = Object.entries(view.settings).map(([name, value]) => [name, value === FIRST[name] ? "" : value || "none"]);
+    glass.settings.set("kvchart", Object.fromEntries(changed));
+    glass.repaint();
+  }
+
+  const pick = latest(
+    (point) => glass.calculate("kv", { ...(point.own ? requestOf(asked.settings) : { batch: asked.answer.batch, dtype: asked.answer.dtype }), ...(point.own ? {} : { model: point.model }), tokens: point.tokens }),
+    ({ data }) => { if (data) view.pinned = data; glass.repaint(); },
+  );
+  function pin({ customdata }) {
+    const [model, tokens] = customdata;
+    pick({ model, tokens, own: model === asked.answer?.model });
+  }
+
+  const bar = choiceBar(glass, view, set, { compared, most: MOST, catalogue: () => asked.catalogue });
+  const hint = h("p.gp-note", { "data-text": "kv-chart.hint" });
+  const excluded = h("p.gp-note");
+  const trouble = h("p.kv-trouble", { role: "alert" });
+  const point = answerView(glass);
+  const use = h("button.kv-button", { type: "button", "data-text": "kv-chart.use" });
+  use.addEventListener("click", () => asked.set({ tokens: String(view.pinned.tokens) }));
+  const pinTitle = h("h3.gp-subtitle");
+  const pinned = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, pinTitle, use), point.element);
+  panel.body.append(bar.element, trouble, chart.element, hint, excluded, pinned);
+  glass.translate(element);
+
+  const changed = watcher();
+  const redraw = watcher();
+  return inView(element, function draw(fresh) {
+    need();
+    const { answer, settings } = view;
+    if (!changed(answer, settings, view.trouble, view.pinned, view.failed, asked.catalogue, state.theme, state.language) && !fresh) return;
+    panel.title.textContent = panel.text("title");
+    bar.show();
+    trouble.textContent = view.failed ? panel.text("failed", { detail: view.failed }) : view.trouble ? troubleText(glass, view.trouble) : "";
+    element.toggleAttribute("data-stale", Boolean(view.trouble));
+    pinned.hidden = !view.pinned;
+    if (view.pinned) {
+      pinTitle.textContent = panel.text("point", { model: view.pinned.model, tokens: whole(view.pinned.tokens) });
+      point.show(view.pinned);
+    }
+    if (!answer) return;
+    excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.join(", "), dtype: asked.settings.dtype }) : "";
+    if (redraw(answer, state.theme, state.language) || fresh) {
+      const scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
+      chart.draw(answer.figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); });
+    }
+    panel.tell(`view=${settings.view} x=${settings.x} y=${settings.y} unit=${settings.unit} traces=${answer.figure.data.length}`);
+  });
+}
+
+/** Every point of the figure, with its exact bytes. */
+function table(answer) {
+  const rows = answer.figure.data.flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [model, tokens, name.replace("text:kv.stack_", ""), bytes]) : []));
+  return [["model", "tokens", "what", "bytes"], ...rows];
+}

@@ -1,0 +1,103 @@
+// What fits on a GPU: weights and cache on one, the largest batch and context, what users need, the bound on decoding.
+
+import { h, watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { latest } from "../../latest.js";
+import { inView } from "../../pointing.js";
+import { choiceField, numberField, slidingField } from "./fields.js";
+import { fitView, needsView } from "./fit-view.js";
+import { whole } from "./format.js";
+import { question, requestOf } from "./question.js";
+import { troubleText } from "./trouble.js";
+
+export const FIRST = { gpu: "H100 80 GB", weights: "bf16", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
+const OWN_GPU = ":gpu";
+/** Settings that only the reverse question depends on. */
+const REVERSE = ["users", "user_tokens"];
+
+/** Asks the server whenever its part of the settings changed. */
+function asker(glass, what, state) {
+  const ask = latest(
+    (settings) => glass.calculate(what, requestOf(settings)),
+    ({ data, message }) => {
+      Object.assign(state, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
+      glass.repaint();
+    },
+  );
+  const changed = watcher();
+  return (settings) => {
+    if (changed(JSON.stringify(settings))) ask(settings);
+  };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvFit(element, glass) {
+  const { state } = glass;
+  const asked = question(glass);
+  const view = { settings: { ...FIRST, ...glass.settings.get("kvfit") }, kv_fit: null, kv_needs: null, gpus: null };
+  const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
+  const set = (change) => {
+    view.settings = { ...view.settings, ...change };
+    const changed = Object.entries(view.settings).filter(([name, value]) => value !== FIRST[name]);
+    glass.settings.set("kvfit", Object.fromEntries(changed));
+    glass.repaint();
+  };
+  glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; glass.repaint(); });
+  const [askFit, askNeeds] = [asker(glass, "kv_fit", view), asker(glass, "kv_needs", view)];
+
+  const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
+  const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
+  const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
+  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), numberField("usable_percent", set)];
+  const reverse = [slidingField("users", set, [0, 12], 4), slidingField("user_tokens", set, [7, 20], 8)];
+  const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
+  const [fit, needs] = [fitView(glass), needsView(glass)];
+  const side = (list) => h("div.kv-form", null, ...list.map((one) => one.element));
+  panel.body.append(
+    h("div.kv-two", null, side(fields), h("div", null, trouble.kv_fit, fit.element)),
+    h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)));
+  glass.translate(element);
+
+  /** The settings of both panels, without what the question does not depend on. */
+  function settingsFor(skipped) {
+    const kept = Object.entries(view.settings).filter(([name]) => !skipped.includes(name));
+    const chosen = Object.fromEntries(kept.filter(([name]) => view.settings.gpu === OWN_GPU || !own.some((one) => one.name === name)));
+    return { ...asked.settings, ...chosen };
+  }
+
+  /** The reverse question asks for the users' tokens, whatever the calculator's own are. */
+  function reversed() {
+    const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor([]);
+    return kept;
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    askFit(settingsFor(REVERSE));
+    askNeeds(reversed());
+    const { kv_fit: found, kv_needs: need, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
+    if (!changed(view.settings, found, need, bad, unmet, view.gpus, asked.answer, state.language) && !fresh) return;
+    const { model, batch, tokens, dtype } = asked.answer ?? {};
+    panel.title.textContent = model ? panel.text("title_of", { model, batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
+    for (const one of [...fields, ...reverse]) one.show(view.settings);
+    for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
+    for (const [name, message, list] of [["kv_fit", bad, fields], ["kv_needs", unmet, reverse]]) {
+      const said = message ? troubleText(glass, message) : "";
+      const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
+      for (const one of list) one.complain(one.name === aliased ? said : "");
+      trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
+    }
+    element.toggleAttribute("data-stale", Boolean(bad));
+    const explained = { usable: view.settings.usable_percent };
+    for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
+    if (found && asked.answer) fit.show(found, asked.answer);
+    if (need) needs.show(need);
+    if (found) panel.tell(`gpu=${found.use.gpu.name} fits=${found.use.fits} free=${found.use.free} batch=${found.batch.value ?? "none"} context=${found.context.value ?? "none"}`);
+  });
+}
+
+/** @returns {(string|number)[][]} the GPUs that the reverse question found */
+function table({ kv_needs: need }) {
+  const rows = need.gpus.map(({ name, at_least, layout }) => [need.users, need.tokens, name, at_least, layout?.gpus ?? "", layout?.tp ?? "", layout?.pp ?? ""]);
+  return [["users", "tokens", "gpu", "at_least", "gpus_that_fit", "tp", "pp"], ...rows];
+}

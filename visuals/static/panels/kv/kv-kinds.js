@@ -1,0 +1,45 @@
+// What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows.
+
+import { watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+import { whole } from "./format.js";
+import { kindsView } from "./kinds.js";
+import { momentOf } from "./live-state.js";
+
+/** A row of one token as one of `tokens` tokens: every term grows with them alone. */
+function grown(row, tokens) {
+  const factor = (one) => (one.code === "tokens" ? { ...one, value: tokens } : one);
+  const bytes = (one) => String(BigInt(one) * BigInt(tokens));
+  const terms = row.terms.map((term) => ({
+    ...term,
+    factors: term.factors.filter(({ code }) => code !== "sequences").map(factor),
+    bytes: bytes(term.bytes),
+  }));
+  return { ...row, terms, bytes: bytes(row.bytes) };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvKinds(element, glass) {
+  const { state } = glass;
+  let rows = [];
+  let tokens = 0;
+  const table = () => [["kind", "tokens", "bytes"], ...rows.map(({ kind, bytes }) => [kind, tokens, bytes])];
+  const panel = frame(element, glass, "kv-kinds", { csv: table, parts: ["what", "formula", "myth"], pointed: false });
+  const view = kindsView(glass);
+  view.element.firstChild.hidden = true; // the panel's own title says it
+  panel.body.append(view.element);
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, query, language } = state;
+    const live = trace.generating ? null : glass.detail("kv_live");
+    if (!changed(trace, query, language, live) && !fresh) return;
+    tokens = momentOf(trace, query).held;
+    panel.title.textContent = panel.text("title", { tokens: whole(tokens) });
+    if (!live) return;
+    rows = live.kinds.map((row) => grown(row, tokens));
+    view.show(rows);
+    panel.tell(`tokens=${tokens} ${rows.map(({ kind, bytes }) => `${kind}=${bytes}`).join(" ")} own=${rows.find(({ own }) => own)?.kind}`);
+  });
+}

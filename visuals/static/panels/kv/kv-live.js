@@ -1,0 +1,125 @@
+// The live cache: which rows each token writes and reads, and its bytes as measured beside the formula.
+
+import { row as attentionRow } from "../../compute.js";
+import { h, shown, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { both, equals, exactBytes, product, whole } from "./format.js";
+import { cellAt, drawGrid, roleOf } from "./live-grid.js";
+import { agreement, bytesOf, elementBytes, factorsOf, measuredAt, momentOf, piecesOf } from "./live-state.js";
+import { player } from "./player.js";
+
+/** @returns {import("./live-grid.js").Scene} */
+function sceneOf(state, layer) {
+  const { trace } = state;
+  const pieces = piecesOf(trace);
+  // The token of the last step is chosen but not yet read: the one before it is what the cache took in last.
+  const query = trace.generating ? trace.nPrompt - 1 + Math.max(0, trace.steps.length - 1) : state.query;
+  const known = layer && query < trace.T;
+  const weights = known ? attentionRow(layer, trace.model, state.head, query).weights : null;
+  return {
+    layers: trace.model.n_layers, columns: pieces.length, pieces, prompt: trace.nPrompt, layer: state.layer, head: state.head, weights,
+    ...momentOf(trace, query),
+  };
+}
+
+/** @returns {(string|number)[][]} every length that was measured, with the formula's bytes beside it */
+function table({ trace }, detail) {
+  const rows = Array.from({ length: trace.T }, (_, t) => t + 1);
+  const cells = rows.map((held) => [held, bytesOf(factorsOf(trace, held)), measuredAt(trace, detail, held) ?? ""]);
+  return [["tokens", "formula_bytes", "measured_bytes"], ...cells];
+}
+
+/** The formula with its numbers, and what the tensors say. */
+function sums(panel, factors, held, measured, tally) {
+  const name = (code, params) => panel.glass.text(`kv.factor_${code}`, params);
+  const bytes = bytesOf(factors);
+  const equal = measured === bytes;
+  const check = h(`span.kv-check.${measured === null ? "is-open" : equal ? "is-equal" : "is-unequal"}`, null,
+    measured === null ? panel.text("unmeasured") : panel.text(equal ? "equal" : "unequal"));
+  const said = measured === null ? "—" : exactBytes(measured);
+  return [
+    h("p.kv-line", null, panel.text("formula_line")),
+    product(factors, name, equals(bytes)),
+    h("p.kv-line.kv-verdict", null, panel.text("measured_line", { held: whole(held) }), " ", h("strong", null, said), " ", check,
+      h("span.gp-note", null, ` ${both(bytes)}`)),
+    h("p.gp-note", null, panel.text("tally", tally)),
+  ];
+}
+
+/** What this step writes and reads, and why Q is in none of it; with this run's numbers. */
+function story(panel, trace, moment) {
+  const { n_layers, n_heads, n_kv_heads, head_dim } = trace.model;
+  const size = elementBytes(trace);
+  const rows = moment.held - moment.from;
+  const wrote = bytesOf(factorsOf(trace, rows));
+  const read = bytesOf(factorsOf(trace, moment.held));
+  const query = n_layers * n_heads * head_dim * size;
+  const params = {
+    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, group: n_heads / n_kv_heads,
+    wrote: exactBytes(wrote), read: exactBytes(read), query: exactBytes(query), token: moment.query,
+    percent: Math.round((100 * n_heads) / (2 * n_kv_heads)),
+  };
+  const part = (title, ...names) =>
+    h("div", null, h("h3.gp-subtitle", null, panel.text(title)), ...names.map((name) => h("p", null, panel.text(name, params))));
+  return [
+    part("step_title", moment.prefill ? "step_prefill" : "step_decode", moment.prefill ? "read_prefill" : "read_decode"),
+    part("q_title", "q_used", "q_cost"),
+  ];
+}
+
+function legend(panel) {
+  const sample = (role, name) => h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
+  return h("div.gp-samples.kv-legend", null, sample("new", "is_new"), sample("read", "is_read"), sample("held", "is_held"),
+    sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvLive(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "kv-live.grid" });
+  const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
+  const parts = ["what", "formula", "myth"];
+  const panel = frame(element, glass, "kv-live", { png: () => canvas, csv: () => table(state, detailOf()), parts });
+  panel.glass = glass;
+  const play = player(glass);
+  const arithmetic = h("div.kv-sums");
+  const stories = h("div.gp-columns.kv-story");
+  panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, canvas), arithmetic, stories);
+  const wide = widthOf(canvas.parentElement, glass);
+  let scene = null;
+  link(canvas, glass, (x, y) => {
+    const cell = scene && !state.trace.generating && cellAt(scene, wide(), x, y);
+    if (!cell) return null;
+    return state.trace.layers.has(cell.layer) ? { layer: cell.layer, query: cell.token } : { query: cell.token };
+  });
+  steer(canvas, glass, {});
+
+  function tell(detail, measured, bytes) {
+    const { trace, layer } = state;
+    const { query, held } = scene;
+    const at = layer * trace.T + query;
+    const norms = detail && query < trace.T ? [shown(detail.k_norm.data[at], 4), shown(detail.v_norm.data[at], 4)] : ["…", "…"];
+    const reading = { layer, token: query, piece: visible(scene.pieces[query]), k: norms[0], v: norms[1] };
+    reading.bytes = whole(bytesOf(factorsOf(trace, 1)) / trace.model.n_layers);
+    const value = `layer ${layer} token ${query} tokens=${held} bytes=${bytes} measured=${measured ?? "none"} ${roleOf(scene, query)}`;
+    panel.tell(value, panel.text("read", reading));
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, theme, language } = state;
+    const detail = detailOf();
+    play.draw();
+    if (!changed(trace, theme, language, state.layer, state.head, state.query, wide(), detail, glass.layer()) && !fresh) return;
+    scene = sceneOf(state, glass.layer());
+    const factors = factorsOf(trace, scene.held);
+    const [bytes, measured] = [bytesOf(factors), measuredAt(trace, detail, scene.held)];
+    panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
+    drawGrid(canvas, scene, wide(), panel.text);
+    arithmetic.replaceChildren(...sums(panel, factors, scene.held, measured, agreement(trace, detail)));
+    stories.replaceChildren(...story(panel, trace, scene));
+    tell(detail, measured, bytes);
+  });
+}

@@ -1,0 +1,60 @@
+// The copied sum that gives 128 GB where 8 GiB is right: both products, factor by factor.
+
+import { h, watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+import { equals, exactBytes, product, scaled } from "./format.js";
+
+const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
+
+/** The copied sum: heads times the width of all heads, and one tensor where there are two. */
+export const copiedFactors = ({ n_layers, n_heads, d_model }, { tokens, batch }) => [
+  { value: batch, code: "sequences" },
+  { value: tokens, code: "tokens" },
+  { value: n_layers, code: "layers" },
+  { value: n_heads, code: "heads" },
+  { value: d_model, code: "d_model" },
+  { value: 2, code: "bytes", format: "fp16" },
+];
+
+const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value, 1);
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvMyth(element, glass) {
+  const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
+  let answer = null;
+  const table = () => [["sum", "bytes"], ["copied", answer ? bytesOf(copiedFactors(answer.card, answer)) : ""], ["right", answer?.bytes ?? ""]];
+  glass.calculate("kv", ASKED).then(({ data }) => { answer = data; glass.repaint(); });
+  const body = h("div");
+  panel.body.append(body);
+
+  function show() {
+    const { card, bytes, terms, kinds, tokens, batch, dtype } = answer;
+    const { n_heads, d_model, head_dim } = card;
+    const copied = copiedFactors(card, answer);
+    const wrong = bytesOf(copied);
+    const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
+    const grouped = kinds.find(({ kind }) => kind === "GQA");
+    const params = { model: card.name, batch, tokens: tokens.toLocaleString("en-US"), dtype, d_model, heads: n_heads, head_dim };
+    const side = (name, role, size, ...content) =>
+      h(`div.kv-verdict-card.is-${role}`, null, h("h3.gp-subtitle", null, panel.text(name)), h("p.kv-total", null, h("strong", null, size)), ...content,
+        h("p", null, panel.text(`${name}_text`, params)));
+    body.replaceChildren(
+      h("p", null, panel.text("question", params)),
+      h("div.gp-columns", null,
+        side("wrong", "wrong", scaled(wrong, "binary"), product(copied, factor, equals(wrong))),
+        side("right", "right", scaled(bytes, "binary"), ...terms.map((term) => product(term.factors, factor, equals(term.bytes))))),
+      h("p", null, panel.text("ratio", { ...params, wrong: scaled(wrong, "binary"), right: scaled(bytes, "binary"), ratio: wrong / Number(bytes) })),
+      h("p", null, panel.text("gqa", { bytes: exactBytes(grouped.bytes), gib: scaled(grouped.bytes, "binary"), group: n_heads / grouped.n_kv_heads })),
+      h("p.gp-note", null, h("strong", null, panel.text("check"), ": "), panel.text("check_text")),
+    );
+    panel.tell(`wrong=${wrong} right=${bytes}`);
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    if (!changed(answer, glass.state.language) && !fresh) return;
+    panel.title.textContent = panel.text("title");
+    if (answer) show();
+  });
+}

@@ -1,0 +1,124 @@
+// With and without a cache: the same tokens written both ways on the server, timed and counted.
+
+import { h, shown, watcher } from "../../dom.js";
+import { fit, ink } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { axes, dot, path, rule, xAt } from "../../plot.js";
+import { inView, widthOf } from "../../pointing.js";
+import { times, whole } from "./format.js";
+import { AT_ONCE, createRace, totals } from "./race.js";
+import { troubleText } from "./trouble.js";
+
+const [LEFT, TOP, HIGH, BELOW] = [64, 30, 190, 50];
+const milli = (seconds) => shown(1000 * seconds, 3);
+const million = (count) => shown(count / 1e6, 4);
+const CHARTS = {
+  time: { cached: "cached_seconds", full: "full_seconds", scale: 1000 },
+  work: { cached: "cached_work", full: "full_work", scale: 1e-6 },
+};
+
+/** One chart: a line with the cache, one without, against the length of the text. */
+function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis) {
+  const context = fit(canvas, width, TOP + HIGH + BELOW);
+  const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
+  const [first, last] = [steps[0].tokens, Math.max(steps.at(-1).tokens, steps[0].tokens + 8)];
+  const chart = { left: LEFT, top: TOP, width: width - LEFT - 12, height: HIGH, x: { low: first, high: last }, y: { low: 0, high: most * 1.08 } };
+  axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
+  const { colour } = ink();
+  for (const [name, hue, dash] of [[full, "output", [6, 4]], [cached, "accent", []]]) {
+    path(context, chart, steps.map((step) => [step.tokens, step[name] * scale]), { colour: colour(hue), width: 2.5, dash });
+    if (at) dot(context, chart, at.tokens, at[name] * scale, colour(hue));
+  }
+  if (at) rule(context, chart, { x: at.tokens, colour: colour("muted"), dash: [2, 3] });
+  return chart;
+}
+
+/** The count of one step, written out. @returns {HTMLElement[]} */
+function arithmetic(panel, { model }, at) {
+  const { n_layers, n_heads, n_kv_heads, head_dim, d_model, ffn_hidden, vocab_size } = model;
+  const weights = n_layers * d_model * ((2 * n_heads + 2 * n_kv_heads) * head_dim + 3 * ffn_hidden);
+  const [head, n, each] = [vocab_size * d_model, at.tokens, n_layers * n_heads * 2 * head_dim];
+  const pairs = (n * (n + 1)) / 2;
+  const sum = (fresh, meeting, work) =>
+    `${whole(fresh)} × ${whole(weights)} + ${whole(head)} + ${whole(each)} × ${whole(meeting)} = ${whole(work)}`;
+  const params = { weights: whole(weights), head: whole(head), layers: n_layers, heads: n_heads, head_dim };
+  return [
+    h("p.gp-note", null, panel.text("work_formula", params)),
+    h("p", null, panel.text("work_cached", { n }), " ", sum(1, n, at.cached_work)),
+    h("p", null, panel.text("work_full", { n, m: n + 1, pairs: whole(pairs) }), " ", sum(n, pairs, at.full_work)),
+  ];
+}
+
+const table = (race) => [
+  ["tokens", "token_id", "cached_seconds", "full_seconds", "cached_multiply_adds", "full_multiply_adds", "same_token"],
+  ...race.steps.map((s) => [s.tokens, s.token_id, s.cached_seconds, s.full_seconds, s.cached_work, s.full_work, String(s.same)]),
+];
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function kvRace(element, glass) {
+  const { state } = glass;
+  const race = createRace(glass);
+  const panel = frame(element, glass, "kv-race", { png: () => canvases.time, csv: () => table(race), parts: ["what", "formula", "myth"] });
+  const [go, anew] = [h("button.kv-button", { type: "button" }), h("button.kv-button", { type: "button", "data-text": "kv-race.again" })];
+  go.addEventListener("click", () => (race.running ? race.stop() : race.start(false)));
+  anew.addEventListener("click", () => race.start(true));
+  const status = h("span.gp-note", { role: "status" });
+  const canvases = { time: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_time" }), work: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_work" }) };
+  const titles = { time: h("h3.gp-subtitle"), work: h("h3.gp-subtitle") };
+  const side = (name) => h("div", null, titles[name], h("div", null, canvases[name]));
+  const stroke = (name) => h("span.gp-sample", null, h(`span.kv-stroke.is-${name}`), h("span", { "data-text": `kv-race.${name}` }));
+  const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
+  const sums = h("div.kv-sums");
+  const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, side("time"), side("work")), sums);
+  panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
+  const wide = widthOf(canvases.time.parentElement, glass);
+  let hovered = null;
+  let chart = null;
+  for (const canvas of Object.values(canvases)) {
+    canvas.addEventListener("pointermove", (event) => {
+      const tokens = chart && xAt(chart, event.clientX - canvas.getBoundingClientRect().left);
+      hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
+      glass.repaint();
+    });
+    canvas.addEventListener("pointerleave", () => { hovered = null; glass.repaint(); });
+  }
+
+  function tell(at) {
+    const { steps } = race;
+    const sum = totals(steps);
+    const ratio = (a, b) => times(b / a);
+    const reading = {
+      tokens: at.tokens, cached: milli(at.cached_seconds), full: milli(at.full_seconds), ratio: ratio(at.cached_seconds, at.full_seconds),
+      cached_work: million(at.cached_work), full_work: million(at.full_work), work_ratio: ratio(at.cached_work, at.full_work),
+    };
+    panel.tell(`tokens=${at.tokens} cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`, panel.text("read", reading));
+    const differ = steps.filter(({ same }) => !same).length;
+    const all = { count: steps.length, cached: milli(sum.cached), full: milli(sum.full), ratio: ratio(sum.cached, sum.full), work_ratio: ratio(sum.cachedWork, sum.fullWork) };
+    const check = differ ? panel.text("differ", { count: differ, all: steps.length, dtype: state.trace.model.dtype }) : panel.text("same", { count: steps.length });
+    const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
+    sums.replaceChildren(
+      h("p", null, h("strong", null, panel.text("sum", all)), " ", h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check)),
+      ...arithmetic(panel, state.trace, at), h("p.gp-note", null, panel.text("overhead", { floor })));
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, theme, language } = state;
+    race.follow(trace);
+    const { steps, running, trouble } = race;
+    if (!changed(trace, theme, language, steps, running, trouble, hovered, wide()) && !fresh) return;
+    panel.title.textContent = panel.text("title");
+    go.textContent = panel.text(running ? "stop" : steps.length ? "more" : "start");
+    anew.hidden = running || !steps.length;
+    go.disabled = trace.generating;
+    status.textContent = trouble ? troubleText(glass, trouble) : running ? panel.text("running", { count: steps.length }) : steps.length ? "" : panel.text("ready", { count: AT_ONCE });
+    results.hidden = !steps.length;
+    if (!steps.length) return panel.tell("none", "");
+    if (!steps.includes(hovered)) hovered = null;
+    const at = hovered ?? steps.at(-1);
+    titles.time.textContent = panel.text("time_title", { device: `${trace.model.device}, ${trace.model.dtype}` });
+    titles.work.textContent = panel.text("work_title");
+    for (const name of ["time", "work"]) chart = drawChart(canvases[name], wide(), steps, CHARTS[name], at, panel.text, `axis_${name}`);
+    tell(at);
+  });
+}

@@ -1,0 +1,66 @@
+// What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
+
+import { latest } from "../../latest.js";
+
+export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
+/** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
+const NUMBERS = new Set(["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "encoder_tokens", "batched_tokens",
+  "reserved_tokens", "reserved_batch", "prompt_tokens", "n_kv_heads", "dcp", "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+
+/** A number as it was typed: separators and blanks do not count; what is no whole number stays a text. */
+export function asNumber(text) {
+  const plain = text.replace(/[\s,_]/g, "");
+  return /^-?\d{1,15}$/.test(plain) ? Number(plain) : text;
+}
+
+/** What no question goes without: empty, it is sent so, and refused by its name. */
+const NEEDED = new Set(["tokens", "batch", "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+
+/** The settings as a request: other empty ones left out, numbers as numbers. @param {Object<string, string>} settings */
+export function requestOf(settings) {
+  const given = Object.entries(settings).filter(([name, value]) => value !== "" || NEEDED.has(name));
+  return Object.fromEntries(given.map(([name, value]) => [name, name === "mtp" ? true : NUMBERS.has(name) ? asNumber(value) : value]));
+}
+
+let shared = null;
+
+/**
+ * The question that all panels of the chapter share.
+ * @param {object} glass
+ * @returns {{ settings: Object<string, string>, answer: object|null, trouble: object|null, catalogue: object|null,
+ *             set: (change: object) => void }}
+ */
+export function question(glass) {
+  shared ??= createQuestion(glass);
+  return shared;
+}
+
+/** As `question`, a new one. */
+export function createQuestion(glass) {
+  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answer: null, trouble: null, catalogue: null };
+
+  const ask = latest(
+    (settings) => glass.calculate("kv", requestOf(settings)),
+    ({ data, message }) => {
+      if (data) Object.assign(state, { answer: data, trouble: null });
+      else state.trouble = message; // the last good answer stays
+      glass.repaint();
+    },
+  );
+
+  /** Changes settings, keeps them in the link, and asks. */
+  state.set = (change) => {
+    state.settings = { ...state.settings, ...change };
+    const changed = Object.entries(state.settings).filter(([name, value]) => value !== (FIRST[name] ?? ""));
+    glass.settings.set("kv", Object.fromEntries(changed));
+    ask(state.settings);
+    glass.repaint();
+  };
+
+  glass.calculate("kv_models").then(({ data, message }) => {
+    Object.assign(state, data ? { catalogue: data } : { trouble: message });
+    glass.repaint();
+  });
+  ask(state.settings);
+  return state;
+}

@@ -1,0 +1,57 @@
+// The measurement with and without a cache: asks the server for a few tokens at a time, until enough or told to stop.
+
+export const AT_ONCE = 32; // tokens a press of the button measures
+
+/**
+ * @param {object} glass
+ * @returns {{ steps: object[], running: boolean, trouble: object|null, start: (anew: boolean) => Promise<void>, stop: () => void, follow: (trace: object) => void }}
+ */
+export function createRace(glass) {
+  const race = { steps: [], running: false, trouble: null };
+  let trace = null;
+  let ids = [];
+
+  function reset() {
+    ids = trace.tokens.ids.slice(0, trace.nPrompt);
+    Object.assign(race, { steps: [], trouble: null });
+  }
+
+  /** Another prompt or model begins afresh; further tokens of the same prompt do not. */
+  race.follow = (next) => {
+    const same = trace && next.model.name === trace.model.name && next.prompt === trace.prompt;
+    trace = next;
+    if (same) return;
+    race.running = false;
+    reset();
+  };
+
+  race.stop = () => { race.running = false; };
+
+  race.start = async (anew) => {
+    if (race.running) return;
+    if (anew) reset();
+    const of = ids;
+    const enough = race.steps.length + AT_ONCE;
+    race.running = true;
+    while (race.running && race.steps.length < enough) {
+      const { data, message } = await glass.calculate("kv_race", { model: trace.model.name, ids: of });
+      if (of !== ids) return; // another prompt came meanwhile
+      if (message) {
+        Object.assign(race, { running: false, trouble: message });
+        break;
+      }
+      of.push(...data.steps.map(({ token_id }) => token_id));
+      race.steps = [...race.steps, ...data.steps];
+      glass.repaint();
+    }
+    race.running = false;
+    glass.repaint();
+  };
+  return race;
+}
+
+/** Sums over the measured tokens. */
+export function totals(steps) {
+  const sum = (name) => steps.reduce((all, step) => all + step[name], 0);
+  return { cached: sum("cached_seconds"), full: sum("full_seconds"), cachedWork: sum("cached_work"), fullWork: sum("full_work") };
+}

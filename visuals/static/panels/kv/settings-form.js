@@ -1,0 +1,101 @@
+// The calculator's settings: model, tokens, batch, format, and behind a fold what engines do beyond the formula.
+
+import { h } from "../../dom.js";
+import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
+
+const OWN = ["config", "hub"];
+/** Options that only some models have; they are shown, and sent, for those alone. */
+export const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
+
+/** Models by family as a choice's groups. */
+function modelChoices(catalogue, text) {
+  const families = new Map();
+  for (const { name, family } of catalogue?.models ?? []) families.set(family, [...(families.get(family) ?? []), [name, name]]);
+  return [...families, [text("own_model"), OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)])]];
+}
+
+/** The card of the chosen model: of the catalogue, else of the last answer. */
+export function cardOf({ settings, catalogue, answer }) {
+  if (!settings.model.startsWith(":")) return catalogue?.models.find(({ name }) => name === settings.model) ?? null;
+  return answer?.card ?? null;
+}
+
+/** What another model does not know is taken back with it. */
+export function withoutParticulars(settings) {
+  return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
+}
+
+/** @param {object} glass @param asked what question() gives */
+export function settingsForm(glass, asked) {
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
+  const options = (first, ...values) => () => [["", text(first)], ...values.map((value) => [value, text(`choice_${value}`)])];
+  const formats = () => (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
+  const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
+  const config = textField("config", set, 6, '{ "model_type": "llama", … }');
+  const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
+  const main = [
+    slidingField("tokens", set, [7, 20], 8),
+    slidingField("batch", set, [0, 10], 4),
+    choiceField("dtype", set, formats),
+  ];
+  const more = [
+    numberField("tp", set, "1"), numberField("pp", set, "1"), numberField("dcp", set, "1"), numberField("block_size", set, "1"),
+    numberField("shared_prefix", set, "0"), numberField("reserved_tokens", set, "—"), numberField("reserved_batch", set, "—"),
+    numberField("encoder_tokens", set, "—"), choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
+    numberField("batched_tokens", set, "—"),
+    choiceField("layout", set, () => layouts(cardOf(asked), text)), choiceField("indexer", set, options("choice_fp8", "dtype")),
+    choiceField("state", set, options("choice_dtype", "fp32")), switchField("mtp", set),
+    choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]), numberField("prompt_tokens", set, "—"), numberField("n_kv_heads", set, "—"),
+  ];
+  const fold = h("details.kv-more", null, h("summary", { "data-text": "kv.more" }), h("div.kv-fields", null, ...more.map(({ element }) => element)));
+  const element = h("form.kv-form", null, ...[model, config, hub, ...main].map((one) => one.element), shareButton(glass));
+  element.addEventListener("submit", (event) => event.preventDefault());
+  const all = [model, config, hub, ...main, ...more];
+
+  /** Which options mean something for the model and the format. */
+  function useful(name) {
+    const { settings } = asked;
+    if (name === "config" || name === "hub") return settings.model === `:${name}`;
+    if (name === "prompt_tokens") return settings.dtype === "hf_int4";
+    if (name === "batched_tokens") return settings.window === "vllm";
+    return !PARTICULAR.includes(name) || (cardOf(asked)?.options.includes(name) ?? false);
+  }
+
+  function show() {
+    if (more.some(({ name }) => asked.settings[name]) && !show.opened) fold.open = true;
+    show.opened = true;
+    for (const one of all) {
+      one.element.hidden = !useful(one.name);
+      one.show(asked.settings);
+    }
+  }
+
+  /** Puts what is wrong under its field. @returns {boolean} whether there is such a field */
+  function complain(trouble, said) {
+    const own = trouble?.code === "hf_config" || trouble?.code === "hub";
+    const name = own ? asked.settings.model.slice(1) : trouble?.code === "unknown_model" ? "model" : trouble?.params.field;
+    for (const one of all) one.complain(one.name === name ? said : "");
+    const place = all.find((one) => one.name === name && !one.element.hidden);
+    if (place && more.includes(place)) fold.open = true;
+    return Boolean(place);
+  }
+  return { element, fold, show, complain };
+}
+
+/** A button that copies the page's address, which holds every setting. */
+function shareButton(glass) {
+  const button = h("button.kv-button", { type: "button", "data-text": "kv.link" });
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = glass.text("kv.copied");
+    setTimeout(() => { button.textContent = glass.text("kv.link"); }, 1500);
+  });
+  return button;
+}
+
+function layouts(card, text) {
+  const name = card?.kind === "MLA" ? "expanded_mla" : "broadcast_heads";
+  return ["", name].map((value) => [value, text(`choice_${value || "formula"}`)]);
+}

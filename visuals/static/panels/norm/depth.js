@@ -1,0 +1,108 @@
+// The chart through depth: the RMS before every norm, and the magnitudes of the run's largest channels.
+
+import { fit, ink, write } from "../../draw.js";
+import { axes, dot, path, rule, xOf, yOf } from "../../plot.js";
+import { rmsAt } from "../rmsnorm-map.js";
+
+const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
+export const LINES = 3; // channels that are drawn
+const DASHES = [[], [7, 4], [2, 3]];
+
+/** Norms in the order of the computation. @returns {{ layer: number, norm: "attn"|"ffn"|"final" }[]} */
+export function placesOf(layers) {
+  const both = (layer) => [
+    { layer, norm: "attn" },
+    { layer, norm: "ffn" },
+  ];
+  return [...Array.from({ length: layers }, (_, layer) => both(layer)).flat(), { layer: layers - 1, norm: "final" }];
+}
+
+/** Where a norm stands in that order. */
+export const orderOf = ({ layer, norm }, layers) =>
+  norm === "final" ? 2 * layers : 2 * layer + (norm === "ffn" ? 1 : 0);
+
+/** The RMS of a token before every norm. @returns {number[]} 2·L + 1 values */
+export function growth(trace, token) {
+  const place = ({ layer, norm }) => (norm === "final" ? { layer: null, norm } : { layer, norm });
+  return placesOf(trace.model.n_layers).map((at) => rmsAt(trace, place(at), token));
+}
+
+/** A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and the final one. */
+function channelPoints({ values }, token, index) {
+  const [levels, tokens, count] = values.shape;
+  return Array.from({ length: levels }, (_, i) => [2 * i, Math.abs(values.data[(i * tokens + token) * count + index])]);
+}
+
+const medianPoints = ({ median }, token) =>
+  Array.from({ length: median.shape[0] }, (_, i) => [2 * i, median.data[i * median.shape[1] + token]]);
+
+/** Labels at the lines' right ends, moved apart where they would overlap. @param {{ y: number }[]} labels */
+function apart(labels, step = 18) {
+  labels.sort((a, b) => a.y - b.y);
+  labels.forEach((label, i) => {
+    if (i) label.y = Math.max(label.y, labels[i - 1].y + step);
+  });
+  return labels;
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {object} trace @param {number} token
+ * @param {{ layer: number, norm: string }} selected @param {object|null} depth the answer to norm_depth, if it has come
+ * @param {Function} text
+ */
+export function drawDepth(canvas, width, trace, token, selected, depth, text) {
+  const context = fit(canvas, width, HIGH);
+  const layers = trace.model.n_layers;
+  const rms = growth(trace, token);
+  const shown = depth ? depth.channels.slice(0, LINES) : [];
+  const lines = shown.map((channel, i) => ({
+    points: channelPoints(depth, token, i),
+    name: text("line", { channel }),
+    dash: DASHES[i],
+    role: "residual",
+  }));
+  if (depth) lines.push({ points: medianPoints(depth, token), name: text("median"), dash: [1, 4], role: "residual" });
+  lines.push({ points: rms.map((value, i) => [i, value]), name: "RMS", dash: [], role: "norm" });
+  const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
+  const chart = chartOf(width, layers, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
+  const step = Math.max(1, Math.ceil(layers / Math.max(3, chart.width / 60)));
+  const xTicks = Array.from({ length: Math.ceil(layers / step) }, (_, i) => 2 * i * step);
+  axes(context, chart, { xTicks, xText: (v) => String(v / 2), xName: text("depth_axis"), yName: text("depth_scale") });
+  rule(context, chart, { x: orderOf(selected, layers), colour: ink().colour("line"), width: 2 });
+  for (const { points, dash, role } of lines) {
+    path(
+      context,
+      chart,
+      points.filter(([, value]) => value > 0),
+      { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 },
+    );
+  }
+  const labels = lines.map(({ points, name, role }) => ({
+    y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)),
+    name,
+    role,
+  }));
+  for (const { y, name, role } of apart(labels)) {
+    write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
+  }
+  const at = orderOf(selected, layers);
+  dot(context, chart, at, rms[at], ink().colour("norm"), 6);
+}
+
+function chartOf(width, layers, low, high) {
+  return {
+    left: LEFT,
+    top: TOP,
+    width: width - LEFT - RIGHT,
+    height: HIGH - TOP - BELOW,
+    x: { low: 0, high: 2 * layers },
+    y: { low, high, log: true },
+  };
+}
+
+/** The norm nearest to a point of the chart. @returns {{ layer: number, norm: string }} */
+export function findDepth(width, layers, x) {
+  const chart = chartOf(width, layers, 1, 10);
+  const step = xOf(chart, 1) - chart.left;
+  return placesOf(layers)[Math.max(0, Math.min(2 * layers, Math.round((x - LEFT) / step)))];
+}

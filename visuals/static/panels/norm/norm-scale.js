@@ -1,0 +1,198 @@
+// What scaling and shifting a vector of the run changes after RMSNorm, beside LayerNorm and ε = 0, measured.
+
+import { exact, fraction, h, root, shown, tinted, watcher } from "../../dom.js";
+import { fit, ink, visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { pointAt } from "../../pointed.js";
+import { inView, widthOf } from "../../pointing.js";
+import { axes, dot, path, rule, xAt } from "../../plot.js";
+import { setNorm } from "../norm-choice.js";
+import { normButtons } from "./buttons.js";
+import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
+import { createStrips, largest } from "./strips.js";
+import { nameOf, vectorAt } from "./vector.js";
+
+const KIND = "norm-scale";
+const [HIGH, DECADES, FLOOR] = [260, 4, 1e-10]; // the chart's height; powers of ten of a each way; the least change drawn
+const MOST = 3; // shifts reach so many times the RMS each way
+const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: log10 of a, and b as a multiple of the RMS
+const METHODS = [
+  ["rms_eps", rmsNorm, true],
+  ["rms_zero", rmsNorm, false],
+  ["layer_eps", layerNorm, true],
+  ["layer_zero", layerNorm, false],
+];
+const CASES = ["scaled", "shifted", "both"];
+
+/** Relative change of each method's output in each case. @returns {number[][]} METHODS × CASES */
+export function changes({ x, eps }, a, b) {
+  const inputs = [changed(x, a, 0), changed(x, 1, b), changed(x, a, b)];
+  return METHODS.map(([, norm, own]) => {
+    const [e, before] = [own ? eps : 0, norm(x, own ? eps : 0)];
+    return inputs.map((input) => relativeChange(before, norm(input, e)));
+  });
+}
+
+function slider(name, range, act) {
+  const input = h("input", { type: "range", ...range, "data-text-label": `${KIND}.${name}` });
+  const output = h("output");
+  input.addEventListener("input", act);
+  return {
+    input,
+    output,
+    box: h("label.norm-slider", null, h("span", { "data-text": `${KIND}.${name}` }), output, input),
+  };
+}
+
+/** The change by the formula for every a, and the slider's a on it. */
+function drawCurve(canvas, width, { meanSquare, eps }, a, text) {
+  const context = fit(canvas, width, HIGH);
+  const chart = {
+    left: 62,
+    top: 30,
+    width: width - 78,
+    height: HIGH - 76,
+    x: { low: 10 ** -DECADES, high: 10 ** DECADES, log: true },
+    y: { low: FLOOR, high: 10, log: true },
+  };
+  axes(context, chart, { xName: text("curve_x"), yName: text("curve_y") });
+  const { colour } = ink();
+  rule(context, chart, { x: 1, colour: colour("line"), width: 2 });
+  const points = Array.from({ length: 321 }, (_, i) => {
+    const at = 10 ** (-DECADES + (i / 320) * 2 * DECADES);
+    return [at, Math.max(FLOOR / 10, scaleChange(meanSquare, eps, at))];
+  });
+  path(context, chart, points, { colour: colour("norm"), width: 2.5 });
+  dot(context, chart, Math.abs(a), Math.max(FLOOR, scaleChange(meanSquare, eps, Math.abs(a))), colour("norm"), 6);
+  return chart;
+}
+
+/** Why scaling shows: ε does not grow with x. */
+function arithmetic({ meanSquare: m, eps }, a) {
+  const name = (content) => tinted("norm", `RMSNorm(${content})`);
+  const [top, under] = [Math.sqrt(m + eps), Math.sqrt(a * a * m + eps)];
+  const numbers = fraction(`${shown(a, 4)} · ${shown(top, 6)}`, shown(under, 6));
+  const factor = (a * top) / under;
+  return [
+    h(
+      "p",
+      null,
+      name("a·x"),
+      " = ",
+      fraction(h("span", null, "a · ", root("m + ε")), root("a²·m + ε")),
+      " · ",
+      name("x"),
+      ",   m = mean(x²) = ",
+      shown(m, 5),
+    ),
+    h("p", null, "= ", numbers, " · ", name("x"), " = ", h("strong", null, shown(factor, 8)), " · ", name("x")),
+  ];
+}
+
+function makeTable() {
+  const head = h(
+    "tr",
+    null,
+    h("th.is-left", { scope: "col", "data-text": `${KIND}.method` }),
+    ...CASES.map((name) => h("th", { scope: "col", "data-text": `${KIND}.${name}` })),
+  );
+  const fields = METHODS.map(() => CASES.map(() => h("td.gp-number")));
+  const rows = METHODS.map(([name], i) =>
+    h("tr", null, h("th.gp-token.norm-method", { scope: "row", "data-text": `${KIND}.${name}` }), ...fields[i]),
+  );
+  return {
+    box: h(
+      "div.gp-list.norm-channels",
+      null,
+      h("table.gp-table", null, h("thead", null, head), h("tbody", null, ...rows)),
+    ),
+    fields,
+  };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function normScale(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.strips` });
+  const curve = h("canvas.gp-canvas", { "data-text-label": `${KIND}.curve` });
+  const view = { vector: null, chart: null, found: null, a: 1, b: 0 };
+  const csv = () => [["method", ...CASES], ...METHODS.map(([name], i) => [name, ...view.found[i]])];
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const norms = normButtons(glass);
+  const set = (change) => setNorm(glass, change);
+  const scale = slider("scale", { min: -DECADES, max: DECADES, step: 0.05 }, () => set({ scale: scale.input.value }));
+  const shift = slider("shift", { min: -MOST, max: MOST, step: 0.05 }, () => set({ shift: shift.input.value }));
+  const flip = h("input", { type: "checkbox" });
+  flip.addEventListener("change", () => set({ flip: flip.checked ? 1 : "" }));
+  const reset = h("button.norm-tab", { type: "button", "data-text": `${KIND}.reset` });
+  reset.addEventListener("click", () => set({ scale: 0, shift: 0, flip: "" }));
+  const check = h("label.gp-check", null, flip, h("span", { "data-text": `${KIND}.flip` }));
+  const [table, formula, note] = [makeTable(), h("div.gp-formula"), h("p.gp-note", { "data-text": `${KIND}.measure` })];
+  const left = h("div", null, table.box, note, formula);
+  const right = h("div", null, curve);
+  panel.body.append(
+    h("div.norm-bar", null, norms.box, check, reset),
+    h("div.norm-sliders", null, scale.box, shift.box),
+    h("div.gp-columns", null, left, right),
+    canvas,
+  );
+  const strips = createStrips(canvas);
+  const [wide, curveWide] = [widthOf(panel.body, glass), widthOf(right, glass)];
+  const exponentAt = (x) => (view.chart ? Math.round(Math.log10(xAt(view.chart, x)) * 20) / 20 : null);
+  const pointed = pointAt(curve, glass, exponentAt, (exponent) => set({ scale: exponent }));
+
+  function readSettings(rms) {
+    const { scale: power = FIRST.scale, shift: amount = FIRST.shift, flip: flipped } = glass.settings.get("norm");
+    const exponent = pointed() ?? Math.max(-DECADES, Math.min(DECADES, Number(power) || 0));
+    const share = Math.max(-MOST, Math.min(MOST, Number(amount) || 0));
+    [scale.input.value, shift.input.value, flip.checked] = [exponent, share, Boolean(flipped)];
+    view.a = (flipped ? -1 : 1) * 10 ** exponent;
+    view.b = share * rms;
+    scale.output.textContent = `a = ${shown(view.a, 4)}`;
+    shift.output.textContent = `b = ${shown(share, 3)} · RMS(x) = ${shown(view.b, 4)}`;
+  }
+
+  function tell({ norm, layer, token, eps }) {
+    const { a, b, found } = view;
+    const values = METHODS.map(([name], i) => `${name}=${CASES.map((_, c) => exact(found[i][c])).join(",")}`);
+    panel.tell(
+      `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} a=${exact(a)} b=${exact(b)} ${values.join(" ")}`,
+      panel.text("read", {
+        a: shown(a, 4),
+        change: shown(found[0][0], 3),
+        eps: shown(eps, 1),
+        b: shown(b, 4),
+        shifted: shown(found[0][1], 3),
+      }),
+    );
+  }
+
+  const moved = watcher();
+  return inView(element, function draw(fresh) {
+    norms.mark();
+    const vector = vectorAt(glass);
+    element.classList.toggle("is-coming", !vector);
+    const width = wide();
+    if (!vector || width === 0) return;
+    readSettings(vector.rms);
+    const { a, b } = view;
+    if (!moved(vector, a, b, state.theme, state.language, width, curveWide()) && !fresh) return;
+    view.vector = vector;
+    view.found = changes(vector, a, b);
+    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
+    view.found.forEach((row, i) => row.forEach((value, c) => (table.fields[i][c].textContent = shown(value, 3))));
+    formula.replaceChildren(...arithmetic(vector, a));
+    view.chart = drawCurve(curve, curveWide(), vector, a, panel.text);
+    const [before, after] = [rmsNorm(vector.x, vector.eps), rmsNorm(changed(vector.x, a, b), vector.eps)];
+    const stages = { before, after, apart: after.map((value, i) => value - before[i]) };
+    const limit = Math.max(...Object.values(stages).map(largest)); // one for all three, so that they compare
+    const named = Object.entries(stages).map(([name, values]) => ({
+      name: panel.text(name),
+      role: "norm",
+      values,
+      limit,
+    }));
+    strips.draw(width, named, { start: 0, count: vector.x.length }, -1);
+    tell(vector);
+  });
+}

@@ -1,0 +1,173 @@
+// One vector through one RMSNorm: x, its mean square, the RMS, x / RMS, γ and the product, down to single values.
+
+import { strongest } from "../../compute.js";
+import { exact, h, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { pointAt } from "../../pointed.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { setNorm } from "../norm-choice.js";
+import { normButtons, zoomButtons } from "./buttons.js";
+import { createChannels } from "./channels.js";
+import { drawDepth, findDepth } from "./depth.js";
+import { medianMagnitude } from "./norms.js";
+import { arithmetic } from "./steps.js";
+import { createStrips } from "./strips.js";
+import { nameOf, vectorAt } from "./vector.js";
+import { fewest, showing, within, zoomed } from "./zoom.js";
+
+const KIND = "norm-vector";
+
+/** The vector's stages by name; x is as recorded, the others follow by the formula. */
+function stagesOf({ x, gamma, rms }) {
+  const after = Float64Array.from(x, (value) => value / rms);
+  return { x, after, gamma, product: after.map((value, i) => value * gamma[i]) };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function normVector(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
+  const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
+  const view = { zoom: null, hovered: null, vector: null, stages: null, chosen: 0 };
+  const csv = () => {
+    const { x, after, gamma, product } = view.stages;
+    return [
+      ["channel", "x", "x_over_rms", "gamma", "product"],
+      ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]]),
+    ];
+  };
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const norms = normButtons(glass);
+  const [formula, note, massive, depthTitle] = [
+    h("div.gp-formula"),
+    h("p.gp-note"),
+    h("p.gp-note"),
+    h("h3.gp-subtitle"),
+  ];
+  const channels = createChannels((channel, keep) => pick(channel, keep));
+  const bar = h("div.norm-bar", null, norms.box, zoomButtons(zoomBy));
+  const columns = h("div.gp-columns", null, h("div", null, formula, massive), channels.box);
+  panel.body.append(
+    bar,
+    canvas,
+    note,
+    columns,
+    depthTitle,
+    h("p.gp-note", { "data-text": `${KIND}.depth_note` }),
+    chart,
+  );
+  const strips = createStrips(canvas);
+  const wide = widthOf(panel.body, glass);
+
+  function pick(channel, keep) {
+    view.hovered = keep ? null : channel;
+    if (!keep) return glass.repaint();
+    view.zoom = showing(view.zoom, channel, view.vector.x.length);
+    setNorm(glass, { channel });
+  }
+  function zoomBy(name) {
+    const size = view.vector?.x.length;
+    if (!size) return;
+    if (name === "all") view.zoom = { start: 0, count: size };
+    else view.zoom = zoomed(view.zoom, size, fewest(wide()), view.chosen, name === "closer");
+    glass.repaint();
+  }
+  const move = (by) => () => {
+    const size = view.vector?.x.length ?? 1;
+    if (view.vector) pick(Math.max(0, Math.min(size - 1, view.chosen + by)), true);
+    return {};
+  };
+  const pointed = pointAt(
+    canvas,
+    glass,
+    (x, y) => (view.vector ? strips.find(x, y, wide()) : null),
+    (channel) => pick(channel, true),
+  );
+  canvas.addEventListener("dblclick", () => zoomBy("closer"));
+  const key = (name) => () => (zoomBy(name), {});
+  steer(canvas, glass, {
+    ArrowLeft: move(-1),
+    ArrowRight: move(1),
+    "+": key("closer"),
+    "=": key("closer"),
+    "-": key("wider"),
+    0: key("all"),
+  });
+  const place = (x) => findDepth(wide(), state.trace.model.n_layers, x);
+  let under = null; // the norm under the pointer
+  link(chart, glass, (x) => {
+    under = place(x);
+    return { layer: under.layer };
+  });
+  chart.addEventListener("click", () => setNorm(glass, { which: under.norm }));
+
+  /** The channel under the pointer, else the one that was clicked, else the largest. */
+  function choose({ x }) {
+    const { channel } = glass.settings.get("norm");
+    const kept = channel !== undefined && Number(channel) < x.length ? Number(channel) : null;
+    return pointed() ?? view.hovered ?? kept ?? strongest(x, 1)[0];
+  }
+
+  function tell(vector, channel) {
+    const { norm, layer, token, eps, meanSquare, rms, x, gamma } = vector;
+    const product = (x[channel] / rms) * gamma[channel];
+    const name = `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} channel ${channel}`;
+    const steps = `before=${exact(x[channel])} mean_square=${exact(meanSquare)} eps=${exact(eps)} rms=${exact(rms)} after=${exact(x[channel] / rms)}`;
+    const params = { channel, x: shown(x[channel], 5), product: shown(product, 5), rms: shown(rms, 5) };
+    panel.tell(`${name} ${steps} gamma=${exact(gamma[channel])} product=${exact(product)}`, panel.text("read", params));
+  }
+
+  const [moved, anew, deep] = [watcher(), watcher(), watcher()];
+  return inView(element, function draw(fresh) {
+    norms.mark();
+    const vector = vectorAt(glass);
+    const depth = glass.detail("norm_depth", {});
+    element.classList.toggle("is-coming", !vector);
+    const width = wide();
+    if (!vector || width === 0) return;
+    const { theme, language } = state;
+    if (view.vector?.x.length !== vector.x.length) view.zoom = null;
+    view.zoom = within(view.zoom ?? { start: 0, count: vector.x.length }, vector.x.length);
+    if (anew(vector)) view.stages = stagesOf(vector);
+    view.vector = vector;
+    const chosen = choose(vector);
+    const { start, count } = view.zoom;
+    if (deep(vector, depth, theme, width, language) || fresh) {
+      panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
+      depthTitle.textContent = panel.text("depth_title", nameOf(vector, state, visible));
+      drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
+    }
+    if (!moved(vector, chosen, start, count, theme, width, language) && !fresh) return;
+    view.chosen = chosen;
+    const { x, after, gamma, product } = view.stages;
+    const named = (name, role, values) => ({ name: panel.text(`strip_${name}`), role, values });
+    strips.draw(
+      width,
+      [
+        named("x", "residual", x),
+        named("after", "norm", after),
+        named("gamma", "text", gamma),
+        named("product", "norm", product),
+      ],
+      view.zoom,
+      chosen,
+    );
+    const each = strips.perColumn(count);
+    note.textContent =
+      each > 1
+        ? panel.text("pooled", { each: each.toFixed(1) })
+        : panel.text("window", { first: start, last: start + count - 1, d: x.length });
+    formula.replaceChildren(...arithmetic(vector, chosen, panel.text));
+    const median = medianMagnitude(x);
+    const top = strongest(x, 1)[0];
+    massive.textContent = panel.text("massive", {
+      channel: top,
+      value: shown(Math.abs(x[top]), 4),
+      times: shown(Math.abs(x[top]) / median, 3),
+      median: shown(median, 3),
+    });
+    channels.fill(vector, chosen);
+    tell(vector, chosen);
+  });
+}

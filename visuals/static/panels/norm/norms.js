@@ -1,0 +1,53 @@
+// The arithmetic of normalisation, in double precision. Pure: no DOM, no store.
+
+/** mean(x²). @param {ArrayLike<number>} x @returns {number} */
+export function meanSquare(x) {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i] * x[i];
+  return sum / x.length;
+}
+
+/** √(mean(x²) + ε), as LLaMA has it. */
+export const rms = (x, eps) => Math.sqrt(meanSquare(x) + eps);
+
+/** x / RMS(x), γ left out. @returns {Float64Array} */
+export function rmsNorm(x, eps) {
+  const by = rms(x, eps);
+  return Float64Array.from(x, (value) => value / by);
+}
+
+/** (x − mean) / √(variance + ε), its own factor and bias left out. @returns {Float64Array} */
+export function layerNorm(x, eps) {
+  let mean = 0;
+  for (let i = 0; i < x.length; i++) mean += x[i] / x.length;
+  return rmsNorm(
+    Float64Array.from(x, (value) => value - mean),
+    eps,
+  );
+}
+
+/** a·x + b in every channel. @returns {Float64Array} */
+export const changed = (x, a, b) => Float64Array.from(x, (value) => a * value + b);
+
+/** ‖after − before‖ / ‖before‖. @returns {number} */
+export function relativeChange(before, after) {
+  let [apart, whole] = [0, 0];
+  for (let i = 0; i < before.length; i++) {
+    apart += (after[i] - before[i]) ** 2;
+    whole += before[i] ** 2;
+  }
+  return Math.sqrt(apart / whole);
+}
+
+/**
+ * What scaling alone changes, by the formula: RMSNorm(a·x) = a·√(m + ε) / √(a²·m + ε) · RMSNorm(x), with m = mean(x²).
+ * @returns {number} the relative change, |that factor − 1|
+ */
+export const scaleChange = (m, eps, a) => Math.abs((a * Math.sqrt(m + eps)) / Math.sqrt(a * a * m + eps) - 1);
+
+/** Middle of the magnitudes. @param {ArrayLike<number>} x @returns {number} */
+export function medianMagnitude(x) {
+  const sorted = Float64Array.from(x, Math.abs).sort();
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}

@@ -1,0 +1,56 @@
+// The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
+
+import { chosenNorm } from "../norm-choice.js";
+import { meanSquare } from "./norms.js";
+
+/** Up to this many bytes, a layer's vectors are fetched for all tokens, so that hovering finds them. */
+const ALL_BYTES = 400_000;
+
+/**
+ * @typedef {{ norm: "attn"|"ffn"|"final", layer: number, token: number, x: Float32Array, gamma: Float32Array,
+ *             eps: number, meanSquare: number, rms: number }} Vector  x before the norm; rms = √(meanSquare + eps)
+ */
+
+const known = new WeakMap();
+
+function vectorOf(held, row, norm, layer, token, eps) {
+  const name = `${norm} ${layer} ${token}`;
+  if (!known.has(held)) known.set(held, new Map());
+  const vectors = known.get(held);
+  if (!vectors.has(name)) {
+    const width = held.gamma.data.length;
+    const x = held.before.data.subarray(row * width, (row + 1) * width);
+    const square = meanSquare(x);
+    vectors.set(name, {
+      norm,
+      layer,
+      token,
+      x,
+      gamma: held.gamma.data,
+      eps,
+      meanSquare: square,
+      rms: Math.sqrt(square + eps),
+    });
+  }
+  return vectors.get(name);
+}
+
+/** The vector at what is pointed at, where it is here; else at what is locked; null until that has come. @returns {Vector|null} */
+export function vectorAt(glass) {
+  const { state } = glass;
+  const { d_model, norm_eps } = state.trace.model;
+  const norm = chosenNorm(glass);
+  const all = state.trace.T * d_model * 4 <= ALL_BYTES;
+  for (const { layer, query } of [state, state.locked]) {
+    const held = glass.detail("norm_vectors", { layer: norm === "final" ? 0 : layer, norm, token: all ? null : query });
+    if (held) return vectorOf(held, all ? query : 0, norm, layer, query, norm_eps);
+  }
+  return null;
+}
+
+/** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
+export const nameOf = ({ layer, token }, { trace }, visible) => ({
+  layer,
+  token,
+  piece: visible(trace.tokens.pieces[token]),
+});

@@ -1,0 +1,193 @@
+// The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each tensor.
+
+import { cells, centred, ink } from "../../draw.js";
+import { columnsOf, indexOf, ROWS } from "./rows.js";
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+const [WIDE, MARGIN, STREAM] = [760, 8, 30];
+const MOST_COLUMNS = 512;
+
+/** An SVG element. @param {string} tag "name" or "name.class" */
+export function s(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElementNS(NAMESPACE, name);
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** Where columns and rows are, for a width in pixels. */
+export function layoutOf(width) {
+  const wide = width >= WIDE;
+  const [high, diagram] = wide ? [44, 300] : [90, 136];
+  const top = 12;
+  const gap = 26; // above and below the expanded layer: its name, and air
+  const before = indexOf("attn_norm");
+  const after = indexOf("ffn_add");
+  // Attention and FFN name what they hold inside, on a line of its own where there is room.
+  const taller = (index) => (wide ? 18 * ROWS.slice(0, index).filter(({ inner }) => inner).length : 0);
+  const y = (index) => top + index * high + taller(index) + (index >= before ? gap : 0) + (index > after ? 12 : 0);
+  const middle = (index) => y(index) + high / 2;
+  const columns = wide
+    ? { name: diagram + 16, size: diagram + 176, strip: diagram + 300, end: width - 84, limit: width - 12 }
+    : { name: diagram + 8, size: diagram + 8, strip: diagram + 8, end: width - MARGIN, limit: width - MARGIN };
+  return { width, wide, high, diagram, gap, y, middle, columns, total: y(ROWS.length) + 4, box: wide ? 34 : 38 };
+}
+
+/** The frame of a row's box: on the stream, or beside it. */
+function boxOf({ branch }, layout) {
+  const left = branch ? (layout.wide ? 92 : 46) : MARGIN;
+  return { left, width: layout.diagram - left };
+}
+
+/** Lines of flow: the stream, and its way out to norm, attention, FFN and back to the two additions. */
+function flows(layout) {
+  const middle = (key) => layout.middle(indexOf(key));
+  const group = s("g.ov-flow");
+  const path = (d) => group.append(s("path.ov-line", { d, "marker-end": "url(#ov-head)" }));
+  group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${middle("softmax")}` }));
+  for (const part of ["attn", "ffn"]) {
+    const { left, width } = boxOf({ branch: true }, layout);
+    const across = left + width / 2;
+    path(`M${STREAM} ${middle(`${part}_norm`)} H${left - 3}`);
+    path(`M${across} ${middle(`${part}_norm`) + layout.box / 2} V${middle(part) - layout.box / 2 - 3}`);
+    path(`M${across} ${middle(part) + layout.box / 2} V${middle(`${part}_add`)} H${STREAM + 14}`);
+  }
+  return group;
+}
+
+/** One row: its box or ⊕, its texts, its strip. @returns the parts that change with the run */
+function makeRow(one, layout, act) {
+  const { key, chapter } = one;
+  const index = indexOf(key);
+  const [y, middle] = [layout.y(index), layout.middle(index)];
+  const { columns, wide } = layout;
+  const ground = s("rect.ov-ground", { x: 0, y: y + 1, width: layout.width, height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2, rx: 6 });
+  const label = s("text.ov-label");
+  const mark = s("g.ov-mark");
+  if (key.endsWith("_add")) {
+    mark.append(s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }), s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }));
+    label.setAttribute("x", wide ? 56 : 48);
+    label.setAttribute("y", wide ? middle - 8 : middle - 10);
+  } else {
+    const { left, width } = boxOf(one, layout);
+    mark.append(s("rect.ov-box", { x: left, y: middle - layout.box / 2, width, height: layout.box, rx: 6, "data-part": key }));
+    label.setAttribute("x", left + width / 2);
+    label.setAttribute("y", middle + 5);
+    label.classList.add("is-middle");
+  }
+  mark.append(label);
+  if (chapter) {
+    mark.classList.add("is-link");
+    for (const [name, value] of Object.entries({ role: "button", tabindex: "0", "data-chapter": chapter })) mark.setAttribute(name, value);
+    mark.addEventListener("click", (event) => {
+      event.stopPropagation();
+      act.open(key);
+    });
+    mark.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      act.open(key);
+    });
+  }
+  const line = (n) => (wide ? middle + (n === 0 ? -3 : 15) : y + 18 + 19 * n);
+  const parts = {
+    label,
+    name: s("text.ov-name", { x: columns.name, y: line(0) }),
+    shape: s("text.ov-shape", { x: columns.name, y: line(1) }),
+    size: s("text.ov-size", wide ? { x: columns.size, y: middle + 5 } : { x: columns.size, y: line(2) }),
+    limit: s("text.ov-limit", wide ? { x: columns.limit, y: middle + 5, "text-anchor": "end" } : { x: columns.end, y: line(1), "text-anchor": "end" }),
+    inner: s("text.ov-inner", { x: columns.strip, y: middle + 17 }),
+    channel: s("rect.ov-channel", { y: 0, width: 3, height: 0 }),
+  };
+  const strip = { x: columns.strip, y: wide ? middle - 9 : y + 64, width: columns.end - columns.strip, height: 18 };
+  parts.strip = s("image.ov-strip", { ...strip, preserveAspectRatio: "none" });
+  parts.place = strip;
+  parts.inner.setAttribute("y", strip.y + strip.height + 16);
+  const group = s(`g.ov-row${one.inside ? ".is-inside" : ""}`, { "data-row": key }, ground, mark);
+  group.append(parts.name, parts.shape, parts.size, parts.limit, parts.strip, parts.channel, parts.inner);
+  group.addEventListener("pointerenter", () => act.hover(key));
+  group.addEventListener("click", () => act.choose(key));
+  const find = (event) => act.find(event, key, parts);
+  parts.strip.addEventListener("pointermove", (event) => act.channel(key, find(event), false));
+  parts.strip.addEventListener("click", (event) => act.channel(key, find(event), true));
+  parts.group = group;
+  return parts;
+}
+
+/** A vector as one row of pixels, for an <image>. @returns {{ address: string, columns: number[] }} */
+function stripOf(values, width, key) {
+  const columns = columnsOf(values, Math.min(MOST_COLUMNS, Math.floor(width)), key);
+  const picked = columns.map((i) => values[i]);
+  const limit = picked.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const positive = key === "softmax";
+  const place = positive ? (x) => Math.sqrt(x / (limit || 1)) : (x) => centred(x, limit);
+  const image = cells(picked, columns.length, 1, positive ? ink().magnitude : ink().signed, place);
+  return { address: image.toDataURL(), columns, limit };
+}
+
+/** @param {SVGSVGElement} svg @param {object} act  hover(key), choose(key), open(key), channel(key, column, lock), find(event, key, parts) */
+export function createDiagram(svg, act) {
+  let layout = null;
+  let rows = new Map();
+  const frame = { box: s("rect.ov-layer", { rx: 10 }), title: s("text.ov-title") };
+  const dot = s("circle.ov-dot", { r: 7, cx: 0, cy: 0 });
+
+  /** Lays everything out anew for a width. */
+  function build(width) {
+    layout = layoutOf(width);
+    const { total, y, high, gap } = layout;
+    for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` })) svg.setAttribute(name, value);
+    const head = s("marker", { id: "ov-head", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }));
+    const [from, to] = [y(indexOf("attn_norm")) - gap + 2, y(indexOf("ffn_add")) + high + 4];
+    for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from })) frame.box.setAttribute(name, value);
+    frame.title.setAttribute("x", layout.wide ? 56 : 46);
+    frame.title.setAttribute("y", from + 18);
+    rows = new Map(ROWS.map((one) => [one.key, makeRow(one, layout, act)]));
+    const marks = [...rows.values()].map(({ group }) => group);
+    const grounds = marks.map((group) => group.querySelector(".ov-ground"));
+    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout), frame.title, ...marks, dot);
+  }
+
+  /** The vector of a row as a strip, or an empty place. */
+  function drawStrip(key, { values }) {
+    const parts = rows.get(key);
+    parts.drawn = values ? stripOf(values, parts.place.width, key) : null;
+    if (parts.drawn) parts.strip.setAttribute("href", parts.drawn.address);
+    else parts.strip.removeAttribute("href");
+    return parts.drawn;
+  }
+
+  /** Shows which index is looked at, as a mark over the strip. */
+  function markChannel(key, index) {
+    const { channel, drawn, place } = rows.get(key);
+    const at = drawn && index !== null ? nearest(drawn.columns, index) : -1;
+    channel.setAttribute("height", at < 0 ? 0 : place.height + 6);
+    if (at < 0) return;
+    const each = place.width / drawn.columns.length;
+    channel.setAttribute("width", Math.max(3, each));
+    channel.setAttribute("x", place.x + at * each - Math.max(0, (3 - each) / 2));
+    channel.setAttribute("y", place.y - 3);
+  }
+
+  /** Marks the row that is looked at, and puts the walker there. */
+  function activate(key) {
+    for (const [name, { group }] of rows) group.classList.toggle("is-active", name === key);
+    for (const ground of svg.querySelectorAll(".ov-ground")) ground.classList.remove("is-active");
+    svg.querySelectorAll(".ov-ground")[indexOf(key)]?.classList.add("is-active");
+    const one = ROWS[indexOf(key)];
+    const middle = layout.middle(indexOf(key));
+    dot.style.transform = `translate(${one.branch ? boxOf(one, layout).left : STREAM}px, ${middle}px)`;
+  }
+  return { build, drawStrip, markChannel, activate, row: (key) => rows.get(key), title: frame.title, layout: () => layout };
+}
+
+/** The column of a strip that stands for an index. */
+function nearest(columns, index) {
+  let best = 0;
+  columns.forEach((shown, at) => {
+    if (Math.abs(shown - index) < Math.abs(columns[best] - index)) best = at;
+  });
+  return best;
+}

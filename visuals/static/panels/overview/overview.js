@@ -1,0 +1,191 @@
+// The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
+
+import { exact, h, shown, signed, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, widthOf } from "../../pointing.js";
+import { createDiagram, s } from "./diagram.js";
+import { createPlayer } from "./play.js";
+import { indexOf, innerShapes, ROWS, tensorOf } from "./rows.js";
+import { sumsOf } from "./sums.js";
+
+const shapeText = (shape) => shape.join(" × ");
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function overview(element, glass) {
+  const { state } = glass;
+  const svg = s("svg.ov-diagram");
+  let run = null;
+  const table = () => [
+    ["row", "tensor", "shape", "index", "value"],
+    ...ROWS.flatMap(({ key }) => {
+      const { name, shape, values, ids } = tensorOf(key, run);
+      return Array.from(values ?? [], (x, i) => [key, name, shapeText(shape), ids ? ids[i] : i, x]);
+    }),
+  ];
+  const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
+  // `row` is locked by a click or the walk, `hovered` is under the pointer; `channel` an index of the row's values.
+  const view = { row: "attn", hovered: null, channel: null, pointed: null };
+  const active = () => view.hovered ?? view.row;
+  const player = createPlayer(glass, {
+    now: () => view.row,
+    go(key) {
+      Object.assign(view, { row: key, hovered: null, channel: null, pointed: null });
+      glass.repaint();
+    },
+  });
+  const say = h("p.ov-say");
+  const sums = h("div.gp-formula.ov-sums");
+  const room = h("div.ov-room", null, svg);
+  panel.body.append(player.element, say, sums, room);
+  const wide = widthOf(room, glass);
+
+  const diagram = createDiagram(svg, {
+    hover(key) {
+      if (player.playing()) return;
+      Object.assign(view, { hovered: key, pointed: null });
+      glass.repaint();
+    },
+    choose(key) {
+      Object.assign(view, { row: key, channel: view.pointed ?? view.channel });
+      glass.repaint();
+    },
+    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
+    find(event, key, { drawn, place }) {
+      if (!drawn) return null;
+      const box = svg.getBoundingClientRect();
+      const x = (event.clientX - box.left) * (wide() / box.width) - place.x;
+      return drawn.columns[Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))];
+    },
+    channel(key, index, lock) {
+      if (player.playing()) return;
+      view.pointed = index;
+      if (lock) view.channel = index;
+      glass.repaint();
+    },
+  });
+  svg.addEventListener("pointerleave", () => {
+    if (!view.hovered) return;
+    Object.assign(view, { hovered: null, pointed: null });
+    glass.repaint();
+  });
+
+  /** Names of the parts, from the config. */
+  function labels() {
+    const { model } = run.trace;
+    const { n_layers: layers, n_heads: heads, n_kv_heads: kv } = model;
+    const { layer } = run;
+    const range = (from, to) => (from > to ? "none" : from === to ? "one" : "many");
+    for (const { key } of ROWS) {
+      const parts = diagram.row(key);
+      let name = panel.text(`part_${key}`);
+      if (key === "before") name = panel.text(`before_${range(0, layer - 1)}`, { last: layer - 1 });
+      if (key === "after") name = panel.text(`after_${range(layer + 1, layers - 1)}`, { first: layer + 1, last: layers - 1 });
+      if (key === "attn" && diagram.layout().wide) name = panel.text(kv === heads ? "attn_mha" : kv === 1 ? "attn_mqa" : "attn_gqa");
+      parts.label.textContent = name;
+      if (parts.label.parentNode.getAttribute("role")) parts.label.parentNode.setAttribute("aria-label", panel.text("open", { name }));
+    }
+    diagram.title.textContent = panel.text("layer_of", { layer, last: layers - 1 });
+  }
+
+  /** Shapes, sizes and strips of all rows for the token that is looked at. */
+  function tensors() {
+    const wideLayout = diagram.layout().wide;
+    for (const { key } of ROWS) {
+      const parts = diagram.row(key);
+      const tensor = tensorOf(key, run);
+      parts.name.textContent = tensor.name;
+      parts.shape.textContent = wideLayout ? `${tensor.dims} = ${shapeText(tensor.shape)}` : shapeText(tensor.shape);
+      parts.size.textContent = sizeText(key, tensor);
+      const drawn = diagram.drawStrip(key, tensor);
+      parts.limit.textContent = drawn && key !== "softmax" ? `±${shown(drawn.limit, 3)}` : drawn ? `0–${shown(drawn.limit, 3)}` : "";
+      const inner = innerShapes(key, run.trace).map(([name, shape]) => `${name} ${shapeText(shape)}`).join(" · ");
+      parts.inner.textContent = wideLayout ? inner : "";
+    }
+  }
+
+  function sizeText(key, { norm }) {
+    const { token, trace, stream } = run;
+    if (key === "ids") return panel.text("id", { id: trace.tokens.ids[token] });
+    if (!stream) return "…";
+    if (key === "head") return panel.text("largest", { value: shown(stream.best.logit.data[token], 5) });
+    if (key === "softmax") return panel.text("largest", { value: shown(stream.best.probability.data[token], 4) });
+    return panel.text("length", { value: shown(norm, 5) });
+  }
+
+  /** What happens at the row, as a sentence with the run's numbers. */
+  function sentence(key) {
+    const { trace, layer, token, stream } = run;
+    const { model, T, rms } = trace;
+    const at = layer * T + token;
+    const norm = (name) => shown(tensorOf(name, run).norm, 5);
+    const piece = visible(trace.tokens.pieces[token]);
+    const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
+    const of = {
+      ids: () => ({}),
+      embed: () => ({ norm: norm("embed") }),
+      before: () => ({ norm: norm("before") }),
+      attn_norm: () => ({ rms: shown(rms.attn.data[at], 5), norm: norm("attn_norm") }),
+      attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
+      attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
+      ffn_norm: () => ({ rms: shown(rms.ffn.data[at], 5), norm: norm("ffn_norm") }),
+      ffn: () => ({ norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
+      ffn_add: () => ({ from: norm("attn_add"), to: norm("ffn_add") }),
+      after: () => ({ norm: norm("after") }),
+      final_norm: () => ({ rms: shown(rms.final.data[token], 5), norm: norm("final_norm") }),
+      head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
+      softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
+    };
+    return panel.text(`say_${key}`, { ...common, ...of[key]() });
+  }
+
+  /** The row that is looked at: its sentence, its arithmetic, one of its values. */
+  function tell() {
+    const key = active();
+    const { token, layer, stage, ends, stream, trace } = run;
+    diagram.activate(key);
+    if (!stream) return;
+    say.textContent = sentence(key);
+    const { name, values, ids, norm } = tensorOf(key, run);
+    for (const one of ROWS) diagram.markChannel(one.key, null);
+    const where = `${key} layer ${layer} token ${token} ${name}`;
+    const length = norm === null ? "" : ` norm=${exact(norm)}`;
+    if (!values || !(stage && ends)) {
+      sums.replaceChildren(h("p", null, key === "ids" ? panel.text("ids_note", { piece: visible(trace.tokens.pieces[token]), id: trace.tokens.ids[token] }) : panel.text("locked_only")));
+      return panel.tell(`${where}${length}`, panel.text("read_row", { name, piece: visible(trace.tokens.pieces[token]) }));
+    }
+    const wanted = view.pointed ?? (key === view.row ? view.channel : null);
+    const j = wanted !== null && wanted < values.length ? wanted : largest(values, key);
+    diagram.markChannel(key, j);
+    const index = ids ? ids[j] : j;
+    sums.replaceChildren(...sumsOf(key, run, values, j, ids));
+    panel.tell(`${where}${length} channel ${index} value=${exact(values[j])}`, panel.text(ids ? "read_token" : "read", { name, index, value: shown(values[j], 5), piece: visible(trace.tokens.pieces[token]) }));
+  }
+
+  const largest = (values, key) => {
+    const size = key === "head" ? (x) => x : Math.abs;
+    let best = 0;
+    for (let i = 1; i < values.length; i++) if (size(values[i]) > size(values[best])) best = i;
+    return best;
+  };
+
+  const built = watcher();
+  const named = watcher();
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, layer, query: token, theme, language } = state;
+    const stream = glass.detail("stream");
+    const stage = glass.detail("stage", { layer, token });
+    const ends = glass.detail("ends", { token });
+    if (player.playing() && layer + 1 < trace.model.n_layers) glass.detail("stage", { layer: layer + 1, token });
+    run = { trace, layer, token, stream, stage, ends };
+    const anew = built(wide());
+    if (anew) diagram.build(wide());
+    if (named(trace, layer, language) || anew || fresh) labels();
+    if (changed(trace, layer, token, theme, stream, stage, ends) || anew || fresh) tensors();
+    const { model } = trace;
+    panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });
+    player.show();
+    tell();
+  });
+}

@@ -1,0 +1,83 @@
+// Walking through the diagram: play, pause, one step on or back, and which layer is expanded.
+
+import { h } from "../../dom.js";
+import { stops } from "./rows.js";
+
+const PACE = 900; // ms a stop
+const CALM = 1800; // where the reader asks for less motion
+
+/** @param {object} glass @param {{ now: () => string, go: (key: string) => void }} diagram */
+export function createPlayer(glass, diagram) {
+  const { state } = glass;
+  let timer = 0;
+  let played = null;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+  /** Where the walk is: the row that is looked at, in the layer that is expanded. */
+  function place(way) {
+    const key = diagram.now();
+    const here = key === "before" ? "attn_norm" : key === "after" ? "final_norm" : key;
+    return way.findIndex((stop) => stop.key === here && (stop.layer === null || stop.layer === state.locked.layer));
+  }
+
+  function move(by) {
+    const way = stops(state.trace.model.n_layers);
+    const next = way[place(way) + by];
+    if (!next) return false;
+    diagram.go(next.key);
+    glass.select(next.layer === null ? {} : { layer: next.layer });
+    return true;
+  }
+
+  function pause() {
+    clearInterval(timer);
+    timer = 0;
+    show();
+  }
+  function play() {
+    const way = stops(state.trace.model.n_layers);
+    if (place(way) >= way.length - 1) restart();
+    played = state.trace;
+    clearInterval(timer);
+    timer = setInterval(() => {
+      if (!play_.isConnected || state.trace !== played || state.chapter !== "overview" || !move(1)) pause();
+    }, calm.matches ? CALM : PACE);
+    show();
+  }
+  function restart() {
+    diagram.go("ids");
+    glass.select({ layer: 0 });
+  }
+
+  const button = (name, act) => {
+    const element = h("button.gp-option", { type: "button", "data-text": `overview.${name}` });
+    element.addEventListener("click", () => state.trace && act());
+    return element;
+  };
+  const play_ = button("play", () => (timer ? pause() : play()));
+  play_.classList.add("ov-play");
+  const stepping = (by) => () => {
+    if (timer) pause();
+    move(by);
+  };
+  const layer = h("input", { type: "range", min: 0, step: 1, "data-text-label": "overview.layer" });
+  layer.addEventListener("input", () => glass.select({ layer: Number(layer.value) }));
+  const name = h("output.ov-layer-name");
+  const element = h(
+    "div.ov-player",
+    null,
+    h("div.gp-choices", null, play_, button("back", stepping(-1)), button("step", stepping(1)), button("restart", () => (timer ? pause() : null, restart()))),
+    h("label.ov-slider", null, name, layer),
+  );
+
+  function show() {
+    const { trace } = state;
+    play_.textContent = glass.text(timer ? "overview.pause" : "overview.play");
+    play_.setAttribute("aria-pressed", String(timer !== 0));
+    if (!trace) return;
+    layer.max = String(trace.model.n_layers - 1);
+    layer.value = String(state.layer);
+    name.textContent = glass.text("overview.layer_of", { layer: state.layer, last: trace.model.n_layers - 1 });
+  }
+  return { element, show, playing: () => timer !== 0 };
+}

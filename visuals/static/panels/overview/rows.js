@@ -1,0 +1,97 @@
+// The places of the diagram from top to bottom, and the run's real tensor at each: name, shape, size, values. Pure.
+
+import { poolColumns } from "../../compute.js";
+
+/**
+ * @typedef {{ key: string, chapter: string|null, inside: boolean, branch: boolean, inner: boolean }} Row
+ * `inside` the expanded layer; `branch`: beside the stream; `inner`: has tensors of its own to name
+ */
+
+const row = (key, chapter = null, inside = false, branch = false) => ({ key, chapter, inside, branch, inner: key === "attn" || key === "ffn" });
+
+/** @type {Row[]} */
+export const ROWS = [
+  row("ids", "token"),
+  row("embed", "token"),
+  row("before"),
+  row("attn_norm", "norm", true, true),
+  row("attn", "attend", true, true),
+  row("attn_add", null, true),
+  row("ffn_norm", "norm", true, true),
+  row("ffn", "ffn", true, true),
+  row("ffn_add", null, true),
+  row("after"),
+  row("final_norm", "norm"),
+  row("head", "choice"),
+  row("softmax", "choice"),
+];
+
+export const indexOf = (key) => ROWS.findIndex((one) => one.key === key);
+
+/** The run's way through the network: every stop by row, and by layer inside the layers. @returns {{ key: string, layer: number|null }[]} */
+export function stops(layers) {
+  const inside = ROWS.filter((one) => one.inside);
+  const through = Array.from({ length: layers }, (_, layer) => inside.map(({ key }) => ({ key, layer }))).flat();
+  const outside = (...keys) => keys.map((key) => ({ key, layer: null }));
+  return [...outside("ids", "embed"), ...through, ...outside("final_norm", "head", "softmax")];
+}
+
+// Which name of model/trace.py, and which of the answers' arrays, a row shows: [name, of the answer "stage" or "ends"].
+const TENSORS = {
+  embed: ["resid_in[0]", "ends", "embedding"],
+  before: ["resid_in", "stage", "resid_in"],
+  attn_norm: ["attn_normed", "stage", "attn_normed"],
+  attn: ["attn_out", "stage", "attn_out"],
+  attn_add: ["resid_mid", "stage", "resid_mid"],
+  ffn_norm: ["ffn_normed", "stage", "ffn_normed"],
+  ffn: ["ffn_out", "stage", "ffn_out"],
+  ffn_add: ["resid_out", "stage", "resid_out"],
+  after: ["final_resid", "ends", "final"],
+  final_norm: ["final_normed", "ends", "final_normed"],
+};
+
+/** ‖x‖ at a row for any token, from the answer "stream". */
+function normOf(key, { stream, layer, token, trace }) {
+  const { T } = trace;
+  const at = (name, depth = layer) => stream[name].data[depth * T + token];
+  const names = { attn_norm: "attn_normed", attn: "attn_out", attn_add: "resid_mid", ffn_norm: "ffn_normed", ffn: "ffn_out" };
+  if (key === "embed") return at("resid", 0);
+  if (key === "before") return at("resid");
+  if (key === "ffn_add") return at("resid", layer + 1);
+  if (key === "after") return at("resid", trace.model.n_layers);
+  if (key === "final_norm") return stream.final_normed.data[token];
+  return at(names[key]);
+}
+
+/** Shapes of what a part computes inside itself. @returns {[string, number[]][]} */
+export function innerShapes(key, { model, T }) {
+  const { n_heads, n_kv_heads, head_dim, ffn_hidden } = model;
+  if (key === "attn") return [["q", [n_heads, T, head_dim]], ["k, v", [n_kv_heads, T, head_dim]], ["scores", [n_heads, T, T]]];
+  if (key === "ffn") return [["gate, up", [T, ffn_hidden]]];
+  return [];
+}
+
+/**
+ * @param {string} key @param {{ trace, layer, token, stream, stage, ends }} run  the answers are null until they came
+ * @returns {{ name: string, shape: number[], dims: string, norm: number|null, values: ArrayLike<number>|null, ids: ArrayLike<number>|null }}
+ * `values`: the selected token's vector, known for the locked token; `ids`: which index each value has, where not its place
+ */
+export function tensorOf(key, run) {
+  const { trace, stream, ends } = run;
+  const { T, model } = trace;
+  if (key === "ids") return { name: "ids", shape: [T], dims: "T", norm: null, values: null, ids: null };
+  if (key === "head" || key === "softmax") {
+    const logits = ends?.logits;
+    const values = logits && (key === "head" ? logits.values.data : Float64Array.from(logits.values.data, (x) => Math.exp(x - ends.log_z)));
+    const name = key === "head" ? "logits" : "probabilities";
+    return { name, shape: [T, model.vocab_size], dims: "T × V", norm: null, values: values ?? null, ids: logits?.ids.data ?? null };
+  }
+  const [name, from, part] = TENSORS[key];
+  const values = run[from]?.[part].data ?? null;
+  return { name, shape: [T, model.d_model], dims: "T × d", norm: stream && normOf(key, run), values, ids: null };
+}
+
+/** For each pixel column of a strip the index of the value that it shows: the largest, by magnitude or as it is. */
+export function columnsOf(values, columns, key) {
+  return poolColumns(key === "head" || key === "softmax" ? Float64Array.from(values, Math.exp) : values, columns);
+}

@@ -1,0 +1,56 @@
+// How the loaded model was trained and what was measured of it, from the files beside its weights.
+
+import { createChart } from "../../chart.js";
+import { h, watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+
+const percent = (value) => `${(100 * value).toFixed(1)} %`;
+
+/** One row a skill, one column a language, with what is aimed at. */
+function skillRows(measured, text) {
+  const languages = [...new Set(measured.map(({ language }) => language))];
+  const skills = [...new Set(measured.map(({ name }) => name))];
+  const head = [text("skill"), ...languages.map((language) => text(`language_${language}`)), text("aim")];
+  const rows = skills.map((name) => {
+    const lines = measured.filter((line) => line.name === name);
+    const cells = languages.map((language) => {
+      const line = lines.find((one) => one.language === language);
+      return line ? h("td.gp-number", null, percent(line.right / line.cases), h("small", null, ` ${line.right}/${line.cases}`)) : h("td");
+    });
+    return h("tr", null, h("th.is-left", { scope: "row" }, text(`skill_${name}`)), ...cells, h("td.gp-number", null, percent(lines[0].bar)));
+  });
+  return [h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))), h("tbody", null, ...rows)];
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function training(element, glass) {
+  const { state } = glass;
+  const charts = { loss: createChart(glass, { label: "training.loss" }), answers: createChart(glass, { label: "training.answers" }) };
+  let known = null;
+  const csv = () => [["stage", "tokens", "loss", "heldout_loss"], ...(known?.log ?? [])];
+  const panel = frame(element, glass, "training", { csv, png: charts.loss.picture, pointed: false });
+  const empty = h("p.gp-note");
+  const table = h("table.gp-table");
+  const part = (name, ...content) => h("div", null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
+  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element), measured: part("measured", table) };
+  panel.body.append(empty, parts.loss, parts.answers, parts.measured);
+  glass.translate(element);
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const found = glass.detail("training");
+    if (!changed(found, state.theme, state.language) && !fresh) return;
+    known = found;
+    panel.title.textContent = panel.text("title", { model: state.trace.model.name });
+    const nothing = !found?.log.length && !found?.measured.length;
+    empty.hidden = !nothing;
+    empty.textContent = panel.text(found ? "empty" : "waiting");
+    for (const [name, box] of Object.entries(parts)) box.hidden = !(name === "measured" ? found?.measured.length : found?.[name]);
+    for (const [name, chart] of Object.entries(charts)) {
+      if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
+    }
+    if (found?.measured.length) table.replaceChildren(...skillRows(found.measured, panel.text));
+    const last = found?.log.at(-1);
+    panel.tell(last ? `tokens=${last[1]} heldout=${last[3]}` : "");
+  });
+}

@@ -1,0 +1,191 @@
+// Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
+
+import { kvHead, softmax, vectorOf } from "../../compute.js";
+import { exact, h, shown, share, watcher } from "../../dom.js";
+import { fit, ink, visible, write } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { axes, xOf, yOf } from "../../plot.js";
+import { namesOf, placeOf } from "./place.js";
+import { neighbours, sum, terms, turned } from "./turning.js";
+
+const KIND = "rope-layout";
+const SHIFT = 100;
+const HIGH = 250;
+/** Each case: in which layout q and k are turned; `moved`: their values were put in neighbours' order before. */
+const CASES = {
+  half: { q: "half", k: "half" },
+  neighbours: { q: "neighbours", k: "neighbours", moved: true },
+  mixed: { q: "neighbours", k: "neighbours" },
+  one_side: { q: "half", k: "neighbours" },
+};
+const NAMES = Object.keys(CASES);
+
+const caches = new WeakMap();
+const KEPT = 2048; // turned vectors that are kept a layer
+
+/** A vector of a layer, reordered where the case asks for it, turned at its position; kept, since rows share keys. */
+function turnedAt(layer, name, head, position, frequencies, layout, reorder) {
+  if (!caches.has(layer)) caches.set(layer, new Map());
+  const known = caches.get(layer);
+  const key = `${name} ${head} ${position} ${layout} ${reorder}`;
+  if (!known.has(key)) {
+    if (known.size >= KEPT) known.clear();
+    const vector = vectorOf(layer[name], head, position);
+    known.set(key, turned(reorder ? neighbours(vector) : vector, position, frequencies, { layout }));
+  }
+  return known.get(key);
+}
+
+/** q·k of a query with keys 0 … query in one case. @returns {Float64Array} */
+export function rowOf(layer, model, head, query, name, frequencies) {
+  const { q: qLayout, k: kLayout, moved = false } = CASES[name];
+  const q = turnedAt(layer, "q", head, query, frequencies, qLayout, moved);
+  const kv = kvHead(model, head);
+  return Float64Array.from({ length: query + 1 }, (_, key) =>
+    sum(terms(q, turnedAt(layer, "k", kv, key, frequencies, kLayout, moved))),
+  );
+}
+
+/** The selected q·k when both positions are SHIFT higher: a rotation by the same angles leaves it as it is. */
+function shifted({ q, k, m, n, frequencies }, name) {
+  const { q: qLayout, k: kLayout, moved = false } = CASES[name];
+  const [a, b] = moved ? [neighbours(q), neighbours(k)] : [q, k];
+  return sum(
+    terms(
+      turned(a, m + SHIFT, frequencies, { layout: qLayout }),
+      turned(b, n + SHIFT, frequencies, { layout: kLayout }),
+    ),
+  );
+}
+
+const chartOf = (width, keys) => ({
+  left: 52,
+  top: 30,
+  width: width - 60,
+  height: HIGH - 62,
+  x: { low: 0, high: keys },
+  y: { low: 0, high: 1 },
+});
+
+/** Weights of the row: as the model has them, and as the mixed layouts would have them. */
+function drawRow(canvas, width, right, wrong, key, pieces, text) {
+  const context = fit(canvas, width, HIGH);
+  const { colour } = ink();
+  const chart = chartOf(width, right.length);
+  chart.y.high = Math.max(...right, ...wrong) * 1.08;
+  axes(context, chart, { xTicks: [], yName: text("weights") });
+  const cell = chart.width / right.length;
+  context.fillStyle = colour("raised");
+  context.fillRect(xOf(chart, key), chart.top, cell, chart.height);
+  const every = Math.ceil(54 / cell);
+  right.forEach((weight, i) => {
+    const wide = Math.max(1, Math.min(24, cell * 0.36));
+    const middle = xOf(chart, i + 0.5);
+    for (const [value, role, left] of [
+      [weight, "k", middle - wide],
+      [wrong[i], "muted", middle],
+    ]) {
+      const top = yOf(chart, value);
+      context.fillStyle = colour(role);
+      context.fillRect(left, top, wide, chart.top + chart.height - top);
+    }
+    if (i % every === 0)
+      write(context, visible(pieces[i]), middle, HIGH - 10, {
+        align: "center",
+        colour: colour("muted"),
+        most: every * cell - 6,
+      });
+  });
+}
+
+function makeTable() {
+  const columns = ["product", "shifted", "weight"];
+  const heads = ["case", ...columns].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }));
+  const fields = NAMES.map(() => columns.map(() => h("td.gp-number")));
+  const rows = NAMES.map((name, i) =>
+    h("tr", null, h("th.gp-token.position-case", { scope: "row", "data-text": `${KIND}.${name}` }), ...fields[i]),
+  );
+  const box = h(
+    "div.gp-list.position-table",
+    null,
+    h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows)),
+  );
+  const fill = (found, params, text) => {
+    heads.forEach((head, i) => (head.textContent = text(["case", ...columns][i], params)));
+    found.forEach((row, i) =>
+      [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)].forEach(
+        (value, c) => (fields[i][c].textContent = value),
+      ),
+    );
+  };
+  return { box, fill };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function ropeLayout(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const view = { found: [], rows: [] };
+  const csv = () => [
+    ["key", ...NAMES.map((name) => `q_k_${name}`)],
+    ...Array.from(view.rows[0], (_, key) => [key, ...view.rows.map((row) => row[key])]),
+  ];
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const [table, note] = [makeTable(), h("p.gp-note")];
+  const sample = (name, role) =>
+    h(
+      "span.gp-sample",
+      null,
+      h("span.gp-swatch", { style: `background: var(--glass-${role})` }),
+      h("span", { "data-text": `${KIND}.${name}` }),
+    );
+  panel.body.append(
+    table.box,
+    note,
+    h("div.gp-samples", null, sample("sample_right", "k"), sample("sample_mixed", "muted")),
+    canvas,
+  );
+  const wide = widthOf(panel.body, glass);
+  link(canvas, glass, (x) => {
+    const chart = chartOf(wide(), state.query + 1);
+    const key = Math.floor(((x - chart.left) / chart.width) * (state.query + 1));
+    return key >= 0 && key <= state.query ? { key } : null;
+  });
+  const move =
+    (by) =>
+    ({ key, query }) => ({ key: Math.max(0, Math.min(query, key + by)) });
+  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+
+  const moved = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, head, query, key, theme, language } = state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held || width === 0 || (!moved(held, head, query, key, theme, width, language) && !fresh)) return;
+    const place = placeOf(held, state);
+    view.rows = NAMES.map((name) => rowOf(held, trace.model, head, query, name, place.frequencies));
+    const scale = Math.sqrt(place.width);
+    const weights = view.rows.map((row) => softmax(row.map((value) => value / scale)));
+    view.found = NAMES.map((name, i) => ({
+      product: view.rows[i][key],
+      shifted: shifted(place, name),
+      weight: weights[i][key],
+    }));
+    const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;
+    panel.title.textContent = panel.text("title", namesOf(state));
+    table.fill(view.found, { m: query, n: key, shift: SHIFT }, panel.text);
+    note.textContent = panel.text("apart", { percent: shown(100 * apart, 3), query: namesOf(state).query });
+    drawRow(canvas, width, weights[0], weights[2], key, trace.tokens.pieces, panel.text);
+    const values = NAMES.map(
+      (name, i) =>
+        `${name}=${exact(view.found[i].product, 6)},${exact(view.found[i].shifted, 6)},${exact(view.found[i].weight)}`,
+    );
+    const reading = panel.text("read", {
+      key: namesOf(state).key,
+      right: share(view.found[0].weight),
+      mixed: share(view.found[2].weight),
+    });
+    panel.tell(`head ${head} query ${query} key ${key} ${values.join(" ")} apart=${exact(apart)}`, reading);
+  });
+}

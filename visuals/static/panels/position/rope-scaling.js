@@ -1,0 +1,169 @@
+// Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
+
+import { wavelength } from "../../compute.js";
+import { exact, h, shown, watcher } from "../../dom.js";
+import { fit, ink } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { pointAt } from "../../pointed.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { axes, dot, path } from "../../plot.js";
+import { adjust, choice, FARTHEST, namesOf, placeOf, slider, whole } from "./place.js";
+import { DASHES, makeTable, METHODS } from "./scaling-table.js";
+import { drawFar, findDistance, findPair } from "./score-charts.js";
+import { overDistance, product } from "./turning.js";
+
+const KIND = "rope-scaling";
+const FACTORS = [2, 4, 8, 16, 32];
+const HIGH = 270;
+
+/** Every method's q·k at the run's positions and at a distance. */
+export function rowsOf({ q, k, m, n }, methods, distance) {
+  return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
+    const frequencies = { inv_freq: data, scaling };
+    return {
+      name,
+      frequencies,
+      real: product(q, k, m, n, frequencies),
+      far: product(q, k, distance, 0, frequencies),
+      slowest: wavelength(data.at(-1)),
+    };
+  });
+}
+
+/** Each method's frequency as a share of the unscaled one, pair by pair. */
+function drawShares(canvas, width, rows, chosen, pair, text) {
+  const context = fit(canvas, width, HIGH);
+  const { colour } = ink();
+  const plain = rows.find(({ name }) => name === "none").frequencies.inv_freq;
+  const chart = {
+    left: 60,
+    top: 30,
+    width: width - 72,
+    height: HIGH - 76,
+    x: { low: -0.5, high: plain.length - 0.5 },
+    y: { low: 0, high: 1.06 },
+  };
+  const step = Math.ceil(plain.length / Math.max(4, width / 42));
+  axes(context, chart, {
+    xTicks: Array.from({ length: Math.ceil(plain.length / step) }, (_, i) => i * step),
+    xName: text("pairs"),
+    yName: text("shares"),
+  });
+  const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
+  for (const row of rows) {
+    if (row.name === "none" || row.name === chosen) continue;
+    path(context, chart, share(row), { colour: colour("muted"), dash: DASHES[row.name], width: 1.5 });
+  }
+  const main = rows.find(({ name }) => name === chosen);
+  path(context, chart, share(main), { colour: colour("accent"), dash: [], width: 3 });
+  dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function ropeScaling(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const far = h("canvas.gp-canvas", { "data-text-label": `${KIND}.far_chart` });
+  const view = { rows: [], limit: 1 };
+  const csv = () => [
+    ["method", "pair", "inv_freq", "attention_scaling"],
+    ...view.rows.flatMap(({ name, frequencies }) =>
+      Array.from(frequencies.inv_freq, (f, i) => [name, i, f, frequencies.scaling]),
+    ),
+  ];
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const choose = (method) => adjust(glass, { method: method === METHODS[0] ? "" : method });
+  const methods = choice(METHODS, (name) => `${KIND}.${name}`, `${KIND}.method`, choose);
+  const factors = choice(FACTORS, null, `${KIND}.factor`, (factor) =>
+    adjust(glass, { factor: factor === 4 ? "" : factor }),
+  );
+  const reach = slider(KIND, "reach", (value) => adjust(glass, { reach: value }));
+  const [formula, table, note, subtitle] = [h("p.gp-note"), makeTable(choose), h("p.gp-note"), h("h3.gp-subtitle")];
+  panel.body.append(
+    h("div.position-bar", null, methods.box, factors.box),
+    formula,
+    canvas,
+    reach.box,
+    table.box,
+    note,
+    subtitle,
+    far,
+  );
+  const wide = widthOf(panel.body, glass);
+  link(canvas, glass, (x) => {
+    const pair = findPair(wide(), state.trace.model.head_dim / 2, x);
+    return pair === null ? null : { pair };
+  });
+  const move =
+    (by) =>
+    ({ pair, trace }) => ({ pair: Math.max(0, Math.min(trace.model.head_dim / 2 - 1, pair + by)) });
+  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  const pointed = pointAt(
+    far,
+    glass,
+    (x) => findDistance(wide(), view.limit, x),
+    (distance) => adjust(glass, { reach: distance }),
+  );
+
+  function tell({ m, n }, method, factor, distance) {
+    const values = view.rows
+      .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
+      .join(" ");
+    const pair = state.pair;
+    const [plain, chosen] = ["none", method].map(
+      (name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair],
+    );
+    panel.tell(
+      `head ${state.head} query ${m} key ${n} distance ${distance} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
+      panel.text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) }),
+    );
+  }
+
+  const moved = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, head, query, key, pair, theme, language } = state;
+    const set = glass.settings.get("rope");
+    const factor = FACTORS.includes(Number(set.factor)) ? Number(set.factor) : 4;
+    const answer = glass.detail("rope_scalings", { factor });
+    const held = glass.layer();
+    const width = wide();
+    element.classList.toggle("is-coming", !answer);
+    if (!held || !answer || width === 0) return;
+    const offered = answer.methods.map(({ name }) => name);
+    const method = METHODS.includes(set.method) && offered.includes(set.method) ? set.method : METHODS[0];
+    const limit = Math.min(FARTHEST, answer.original * factor);
+    const distance = pointed() ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
+    if (!moved(held, answer, head, query, key, pair, method, distance, width, theme, language) && !fresh) return;
+    const place = placeOf(held, state);
+    const own = trace.model.rope_scaling !== null;
+    const rows = rowsOf(place, answer.methods, distance).filter(({ name }) => own || name !== "model");
+    Object.assign(view, { rows, limit });
+    methods.mark(method);
+    factors.mark(factor);
+    reach.input.max = String(limit - 1);
+    reach.input.value = String(distance);
+    reach.output.textContent = String(distance);
+    panel.title.textContent = panel.text("title", {
+      ...namesOf(state),
+      factor,
+      original: answer.original,
+      stretched: answer.original * factor,
+    });
+    formula.textContent = panel.text(`formula_${method}`, { factor });
+    drawShares(canvas, width, rows, method, pair, panel.text);
+    table.fill(rows, method, { m: query, n: key, distance }, panel.text);
+    note.textContent = panel.text("note", { original: answer.original });
+    subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
+    const by = (name) => overDistance(place.q, place.k, rows.find((row) => row.name === name).frequencies, limit);
+    const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
+    drawFar(far, width, {
+      curve: by(method),
+      curves: [plain],
+      run: null,
+      real: query - key,
+      distance,
+      text: panel.text,
+    });
+    tell(place, method, factor, distance);
+  });
+}

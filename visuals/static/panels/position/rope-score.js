@@ -1,0 +1,146 @@
+// RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
+
+import { wavelength } from "../../compute.js";
+import { exact, h, shown, watcher } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { pointAt } from "../../pointed.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { adjust, choice, FARTHEST, namesOf, placeOf, slider, whole } from "./place.js";
+import { arithmetic, runOf, scoreOf } from "./score.js";
+import { drawFar, drawPairs, findDistance, findPair } from "./score-charts.js";
+import { overDistance } from "./turning.js";
+
+const KIND = "rope-score";
+const MOVE = 100; // tokens that both positions are moved by at first
+const SPANS = ["context", "run"]; // how far the chart over distance reaches
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function ropeScore(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const far = h("canvas.gp-canvas", { "data-text-label": `${KIND}.far_chart` });
+  const view = { found: null, count: 1, place: null };
+  const csv = () => {
+    const { inv_freq } = view.place.frequencies;
+    const rows = Array.from(view.found.here, (term, i) => [
+      i,
+      inv_freq[i],
+      wavelength(inv_freq[i]),
+      term,
+      view.found.moved[i],
+    ]);
+    return [["pair", "inv_freq", "wavelength", "term", "term_moved"], ...rows];
+  };
+  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const both = slider(KIND, "both", (value) => adjust(glass, { both: value }));
+  const one = slider(KIND, "one", (value) => adjust(glass, { distance: value }));
+  const reset = h("button.position-tab", { type: "button", "data-text": `${KIND}.reset` });
+  reset.addEventListener("click", () => adjust(glass, { both: 0, distance: "" }));
+  const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
+  const spans = choice(
+    SPANS,
+    (name) => `${KIND}.span_${name}`,
+    `${KIND}.span`,
+    (name) => adjust(glass, { span: name === SPANS[0] ? "" : name }),
+  );
+  const sliders = h("div.position-sliders", null, both.box, one.box, reset);
+  panel.body.append(
+    sliders,
+    formula,
+    h("p.gp-note", { "data-text": `${KIND}.bars_note` }),
+    canvas,
+    subtitle,
+    spans.box,
+    note,
+    far,
+  );
+  const wide = widthOf(panel.body, glass);
+  const half = () => state.trace.model.head_dim / 2;
+  link(canvas, glass, (x) => {
+    const pair = findPair(wide(), half(), x);
+    return pair === null ? null : { pair };
+  });
+  const move =
+    (by) =>
+    ({ pair }) => ({ pair: Math.max(0, Math.min(half() - 1, pair + by)) });
+  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  const pointed = pointAt(
+    far,
+    glass,
+    (x) => findDistance(wide(), view.count, x),
+    (distance) => adjust(glass, { distance }),
+  );
+
+  function tell({ m, n, kv }, pair, frequency) {
+    const { found } = view;
+    const { layer, head } = state;
+    const name = `layer ${layer} head ${head} kv ${kv} query ${m} key ${n} pair ${pair}`;
+    const numbers = {
+      inv_freq: frequency,
+      wavelength: wavelength(frequency),
+      term: found.here[pair],
+      sum: found.sumHere,
+      moved_term: found.moved[pair],
+      moved_sum: found.sumMoved,
+    };
+    const values = Object.entries(numbers)
+      .map(([key, value]) => `${key}=${exact(value, 6)}`)
+      .join(" ");
+    panel.tell(
+      `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
+      panel.text("read", {
+        pair,
+        term: shown(found.here[pair], 5),
+        sum: shown(found.sumHere, 5),
+        wavelength: shown(wavelength(frequency), 4),
+      }),
+    );
+  }
+
+  const [moved, deep] = [watcher(), watcher()];
+  return inView(element, function draw(fresh) {
+    const { trace, layer, head, query, key, pair, theme, language } = state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held || width === 0) return;
+    const place = placeOf(held, state);
+    const { model } = trace;
+    const limit = Math.min(FARTHEST, Math.max(model.max_context, trace.T));
+    const set = glass.settings.get("rope");
+    const shift = whole(set.both, 0, limit - 1, Math.min(MOVE, limit - 1));
+    const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
+    const near = set.span === SPANS[1];
+    if (!moved(held, head, query, key, pair, shift, distance, near, width, theme, language) && !fresh) return;
+    Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });
+    both.input.max = one.input.max = String(limit - 1);
+    [both.input.value, one.input.value] = [shift, distance];
+    both.output.textContent = `+${shift}`;
+    one.output.textContent = String(distance);
+    panel.title.textContent = panel.text("title", namesOf(state));
+    const { inv_freq } = place.frequencies;
+    drawPairs(canvas, width, view.found, {
+      inv_freq,
+      tokens: trace.T,
+      context: model.max_context,
+      pair,
+      text: panel.text,
+    });
+    formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
+    spans.mark(near ? SPANS[1] : SPANS[0]);
+    if (deep(held, head, query, key, distance, near, width, theme, language) || fresh) {
+      const run = runOf(held, model, head);
+      subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
+      note.textContent =
+        panel.text("far_note", { query: namesOf(state).query, key: namesOf(state).key }) +
+        (run.every > 1 ? ` ${panel.text("sampled", { every: run.every })}` : "");
+      drawFar(far, width, {
+        curve: overDistance(place.q, place.k, place.frequencies, view.count),
+        run,
+        real: query - key,
+        distance,
+        text: panel.text,
+      });
+    }
+    tell(place, pair, inv_freq[pair]);
+  });
+}

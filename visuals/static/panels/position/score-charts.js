@@ -1,0 +1,187 @@
+// Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
+
+import { wavelength } from "../../compute.js";
+import { fit, ink, write } from "../../draw.js";
+import { axes, dot, path, rule, ticks, xAt, xOf, yOf } from "../../plot.js";
+
+const [LEFT, RIGHT] = [60, 12];
+const [BARS, WAVES, TALL] = [200, 130, 456];
+const FAR = 300;
+
+const extent = (values) => [Math.min(0, ...values), Math.max(0, ...values)];
+
+function running(values) {
+  let total = 0;
+  return Array.from(values, (value) => (total += value));
+}
+
+/** Charts of the pairs: bars above, wavelengths below, over one axis. */
+function chartsOf(width, half, [low, high], [short, long]) {
+  const x = { low: -0.5, high: half - 0.5 };
+  const spare = (high - low || 1) * 0.06;
+  const common = { left: LEFT, width: width - LEFT - RIGHT, x };
+  return {
+    bars: { ...common, top: 28, height: BARS, y: { low: low - spare, high: high + spare } },
+    waves: { ...common, top: BARS + 74, height: WAVES, y: { low: short, high: long, log: true } },
+  };
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas @param {number} width
+ * @param {{ here: ArrayLike<number>, moved: ArrayLike<number> }} terms of every pair, at the run's positions and moved
+ * @param {{ inv_freq: ArrayLike<number>, tokens: number, context: number, pair: number, text: Function }} how
+ */
+export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
+  const context = fit(canvas, width, TALL);
+  const { colour } = ink();
+  const sums = running(moved);
+  const waves = Array.from(inv_freq, wavelength);
+  const bounds = [Math.min(6, ...waves, tokens), Math.max(...waves, trained) * 1.3];
+  const { bars, waves: lower } = chartsOf(width, inv_freq.length, extent([...here, ...moved, ...sums]), bounds);
+  axes(context, bars, { xTicks: [], yName: text("bars") });
+  const wide = Math.max(2, (bars.width / inv_freq.length) * 0.66);
+  const zero = yOf(bars, 0);
+  const bar = (i, value) => [
+    xOf(bars, i) - wide / 2,
+    Math.min(zero, yOf(bars, value)),
+    wide,
+    Math.abs(yOf(bars, value) - zero),
+  ];
+  markPair(context, [bars, lower], pair);
+  Array.from(moved, (value, i) => {
+    context.fillStyle = colour("accent");
+    context.globalAlpha = i === pair ? 1 : 0.6;
+    context.fillRect(...bar(i, value));
+    context.globalAlpha = 1;
+    context.strokeStyle = colour("text");
+    context.lineWidth = 1;
+    context.strokeRect(...bar(i, here[i]));
+  });
+  rule(context, bars, { y: 0, colour: colour("muted") });
+  path(
+    context,
+    bars,
+    sums.map((value, i) => [i, value]),
+    { colour: colour("text"), width: 2 },
+  );
+  dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
+  axes(context, lower, { xName: text("pairs"), yName: text("waves"), xTicks: everyPair(inv_freq.length, width) });
+  // The wavelengths rise from the left below to the right above: these corners are free.
+  for (const [value, name, align, x] of [
+    [tokens, text("run_length", { tokens }), "right", width - RIGHT - 4],
+    [trained, text("context", { tokens: trained }), "left", LEFT + 6],
+  ]) {
+    rule(context, lower, { y: value, colour: colour("muted"), dash: [5, 4] });
+    write(context, name, x, yOf(lower, value) - 5, { align, colour: colour("muted") });
+  }
+  path(
+    context,
+    lower,
+    waves.map((value, i) => [i, value]),
+    { colour: colour("text"), width: 1 },
+  );
+  waves.forEach((value, i) =>
+    dot(context, lower, i, value, colour(i === pair ? "accent" : "muted"), i === pair ? 6 : 3.5),
+  );
+}
+
+const everyPair = (count, width) => {
+  const step = Math.ceil(count / Math.max(4, (width - LEFT) / 42));
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+};
+
+function markPair(context, charts, pair) {
+  context.fillStyle = ink().colour("raised");
+  for (const chart of charts) {
+    const wide = chart.width / (chart.x.high - chart.x.low);
+    context.fillRect(xOf(chart, pair - 0.5), chart.top, wide, chart.height);
+  }
+}
+
+/** The pair under a point of the charts, or null. */
+export function findPair(width, half, x) {
+  const pair = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * half);
+  return pair >= 0 && pair < half ? pair : null;
+}
+
+const farChart = (width, count, low, high) => ({
+  left: LEFT,
+  top: 30,
+  width: width - LEFT - RIGHT,
+  height: FAR - 76,
+  x: { low: 0, high: Math.max(1, count - 1) },
+  y: { low: low - (high - low || 1) * 0.05, high: high + (high - low || 1) * 0.05 },
+});
+
+/** The distance at a pixel. */
+export const findDistance = (width, count, x) => Math.round(xAt(farChart(width, count, 0, 1), x));
+
+/** In each pixel column the least and the largest value, from the last of the column before, so that no swing is lost. */
+export function band(context, chart, values, { colour, alpha = 1 }) {
+  const columns = Math.max(1, Math.floor(chart.width));
+  if (values.length <= columns) {
+    context.globalAlpha = alpha;
+    path(
+      context,
+      chart,
+      Array.from(values, (value, i) => [i, value]),
+      { colour, width: 1.5 },
+    );
+    context.globalAlpha = 1;
+    return;
+  }
+  context.fillStyle = colour;
+  context.globalAlpha = alpha;
+  for (let c = 0; c < columns; c++) {
+    const [from, to] = [c, c + 1].map((at) => Math.floor((at / columns) * values.length));
+    let [low, high] = [Infinity, -Infinity];
+    for (let i = Math.max(0, from - 1); i < Math.max(to, from + 1); i++)
+      [low, high] = [Math.min(low, values[i]), Math.max(high, values[i])];
+    const top = yOf(chart, high);
+    context.fillRect(chart.left + c, top, 1.2, Math.max(1.5, yOf(chart, low) - top));
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * q·k over distance: of this q and k (`curve`, and others under it), of all the run's pairs of this head (`run`).
+ * @param {{ curve: Float64Array, curves?: { values: Float64Array, colour: string, alpha: number }[], run: object|null,
+ *           real: number, distance: number, text: Function }} what  `real`: the distance in the run; `distance`: the chosen one
+ */
+export function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
+  const context = fit(canvas, width, FAR);
+  const { colour } = ink();
+  let [low, high] = [Infinity, -Infinity];
+  const most = curve.length;
+  for (const values of [curve, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {
+    for (const value of values.subarray(0, most))
+      if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  }
+  const chart = farChart(width, curve.length, low, high);
+  const xTicks = ticks(chart.x, Math.max(2, Math.floor(chart.width / 90))).filter(Number.isInteger);
+  axes(context, chart, { xTicks, xName: text("distance_axis"), yName: text("far_axis") });
+  rule(context, chart, { y: 0, colour: colour("muted") });
+  if (run) drawRun(context, chart, run, colour("k"));
+  for (const other of curves) band(context, chart, other.values, other);
+  band(context, chart, curve, { colour: colour("accent") });
+  if (distance < curve.length) rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
+  for (const [at, role, radius] of [
+    [real, "text", 4],
+    [distance, "accent", 6],
+  ]) {
+    if (at < curve.length) dot(context, chart, at, curve[at], colour(role), radius);
+  }
+}
+
+function drawRun(context, chart, { mean, low, high }, colour) {
+  const wide = Math.max(1.5, Math.min(8, (xOf(chart, 1) - xOf(chart, 0)) * 0.7));
+  for (let i = 0; i < Math.min(mean.length, chart.x.high + 1); i++) {
+    if (!Number.isFinite(low[i])) continue;
+    const x = xOf(chart, i) - wide / 2;
+    context.fillStyle = colour;
+    context.globalAlpha = 0.28;
+    context.fillRect(x, yOf(chart, high[i]), wide, Math.max(1, yOf(chart, low[i]) - yOf(chart, high[i])));
+    context.globalAlpha = 1;
+    context.fillRect(x, yOf(chart, mean[i]) - 1.5, wide, 3);
+  }
+}

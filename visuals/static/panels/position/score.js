@@ -1,0 +1,97 @@
+// The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
+
+import { kvHead, rotatedHead, wavelength } from "../../compute.js";
+import { fraction, h, root, shown, tinted } from "../../dom.js";
+import { small } from "./place.js";
+import { byDistance, sum, terms, turned } from "./turning.js";
+
+const SINGLE = { single: true };
+
+/** Everything the panel shows. `both`: what both positions are moved by; `distance`: of the query from the key. */
+export function scoreOf({ q, k, m, n, width, frequencies }, both, distance) {
+  const [key, query] = [n + both, n + both + distance];
+  const at = (i, j, how) => terms(turned(q, i, frequencies, how), turned(k, j, frequencies, how), how);
+  const here = at(m, n, SINGLE);
+  const moved = at(query, key, SINGLE);
+  const [sumHere, sumMoved] = [sum(here, true), sum(moved, true)];
+  const precise = sum(at(query, key)) - sum(at(m, n));
+  return {
+    here,
+    moved,
+    sumHere,
+    sumMoved,
+    deviation: sumMoved - sumHere,
+    precise,
+    query,
+    key,
+    scores: [sumHere, sumMoved].map((s) => s / Math.sqrt(width)),
+  };
+}
+
+const runs = new WeakMap();
+
+/** q·k of all the run's pairs of one head by distance; computed once a head. */
+export function runOf(layer, model, head) {
+  if (!runs.has(layer)) runs.set(layer, new Map());
+  const known = runs.get(layer);
+  if (!known.has(head)) {
+    const [q, k] = [rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head))];
+    known.set(head, byDistance(q, k, model.head_dim));
+  }
+  return known.get(head);
+}
+
+/** The lines under the sliders. @returns {HTMLElement[]} */
+export function arithmetic(found, { m, n, width }, pair, frequency, text) {
+  const strong = (value, digits = 6) => h("strong", null, shown(value, digits));
+  const qk = () => h("span", null, tinted("q", "q"), "·", tinted("k", "k"));
+  const { query, key, sumHere, sumMoved, deviation, precise, here, moved, scores } = found;
+  const same = query - key === m - n;
+  return [
+    h(
+      "p",
+      null,
+      text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) }),
+      "   ",
+      strong(moved[pair], 5),
+      ...(query === m && key === n ? [] : [`   ${text("was", { value: shown(here[pair], 5) })}`]),
+    ),
+    h(
+      "p",
+      null,
+      text("real", { m, n }),
+      "   ",
+      qk(),
+      " = ",
+      text("sum", { pairs: here.length }),
+      " = ",
+      strong(sumHere),
+      ",   ",
+      fraction(shown(sumHere, 6), root(String(width))),
+      " = ",
+      strong(scores[0], 5),
+      ` = ${text("score")}`,
+    ),
+    h(
+      "p",
+      null,
+      text("moved", { m: query, n: key }),
+      "   ",
+      qk(),
+      " = ",
+      strong(sumMoved),
+      ",   ",
+      fraction(shown(sumMoved, 6), root(String(width))),
+      " = ",
+      strong(scores[1], 5),
+    ),
+    h(
+      "p",
+      null,
+      text(same ? "stays" : "changes"),
+      "   ",
+      text("by", { deviation: small(deviation) }),
+      same ? `   ${text("precise", { deviation: small(precise) })}` : "",
+    ),
+  ];
+}

@@ -1,0 +1,124 @@
+// Axes and lines of small charts: where values lie, ticks that are easy to read, and a line through them.
+
+import { RAISED } from "./dom.js";
+import { ink, write } from "./draw.js";
+
+/**
+ * @typedef {{ low: number, high: number, log?: boolean }} Range  a logarithmic one is above 0
+ * @typedef {{ left: number, top: number, width: number, height: number, x: Range, y: Range }} Chart
+ */
+
+const place = ({ low, high, log }, value) =>
+  log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+
+/** Where a value lies, in pixels. @param {Chart} chart */
+export const xOf = (chart, value) => chart.left + place(chart.x, value) * chart.width;
+export const yOf = (chart, value) => chart.top + chart.height - place(chart.y, value) * chart.height;
+
+/** The value at a pixel of the x axis, inside its range. @param {Chart} chart @returns {number} */
+export function xAt({ left, width, x: { low, high, log } }, pixel) {
+  const share = Math.max(0, Math.min(1, (pixel - left) / width));
+  return log ? low * (high / low) ** share : low + share * (high - low);
+}
+
+/** Round numbers within a range: 1, 2 or 5 × 10ⁿ apart, or on a logarithmic one 1, 2, 5 or powers of ten. @param {Range} range */
+export function ticks({ low, high, log }, most = 6) {
+  if (log) {
+    const decades = Math.log10(high / low);
+    const [steps, every] = decades <= 2 ? [[1, 2, 5], 1] : [[1], Math.ceil(decades / most)];
+    const first = Math.floor(Math.log10(low));
+    const powers = Array.from({ length: Math.ceil(decades) + 2 }, (_, i) => first + i).filter((p) => p % every === 0);
+    const found = powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
+    return found.filter((tick) => tick >= low * 0.9999 && tick <= high * 1.0001);
+  }
+  const rough = (high - low) / most;
+  const power = Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * 10 ** power).find((s) => s >= rough * 0.9999);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+/** A tick's text: plain where that is short, else a power of ten. */
+export function tickText(value) {
+  const rounded = Number(value.toPrecision(6));
+  const size = Math.abs(rounded);
+  if (rounded === 0 || (size >= 1e-3 && size < 1e4)) return String(rounded).replace("-", "−");
+  const [mantissa, power] = rounded.toExponential().split("e");
+  const raised = [...power.replace("+", "")].map((c) => RAISED[c]).join("");
+  return `${mantissa === "1" ? "" : `${mantissa.replace("-", "−")}×`}10${raised}`;
+}
+
+/**
+ * The frame: grid lines at the ticks of both axes, with their texts. Leave 26 px under the chart, 44 px more for a name.
+ * @param {CanvasRenderingContext2D} context @param {Chart} chart
+ * @param {{ xTicks?: number[], yTicks?: number[], xText?: (v: number) => string, xName?: string, yName?: string }} how
+ */
+export function axes(context, chart, { xTicks, yTicks, xText = tickText, xName, yName } = {}) {
+  const { colour } = ink();
+  const { left, top, width, height } = chart;
+  const [muted, grid] = [colour("muted"), colour("grid")];
+  context.lineWidth = 1;
+  context.strokeStyle = grid;
+  let free = -Infinity;
+  for (const tick of xTicks ?? ticks(chart.x, Math.max(2, Math.floor(width / 90)))) {
+    const x = Math.round(xOf(chart, tick)) + 0.5;
+    line(context, x, top, x, top + height);
+    const text = xText(tick);
+    const half = context.measureText(text).width / 2 + 4;
+    if (x - half < free) continue;
+    free = x + half;
+    write(context, text, x, top + height + 18, { align: "center", colour: muted });
+  }
+  for (const tick of yTicks ?? ticks(chart.y, Math.max(2, Math.floor(height / 34)))) {
+    const y = Math.round(yOf(chart, tick)) + 0.5;
+    line(context, left, y, left + width, y);
+    write(context, tickText(tick), left - 6, y, { align: "right", base: "middle", colour: muted });
+  }
+  if (xName) write(context, xName, left + width, top + height + 38, { align: "right", colour: muted, most: width });
+  if (yName) write(context, yName, 0, top - 10, { colour: muted, most: left + width });
+}
+
+function line(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+/** A straight line across the chart at a value of x or of y. @param {Chart} chart */
+export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.setLineDash(dash);
+  if (x !== undefined) line(context, xOf(chart, x), chart.top, xOf(chart, x), chart.top + chart.height);
+  if (y !== undefined) line(context, chart.left, yOf(chart, y), chart.left + chart.width, yOf(chart, y));
+  context.setLineDash([]);
+}
+
+/** A line through points (x, y), cut to the chart. @param {Chart} chart @param {[number, number][]} points */
+export function path(context, chart, points, { colour, width = 2, dash = [] }) {
+  const { left, top, height } = chart;
+  context.save();
+  context.beginPath();
+  context.rect(left - 2, top - 2, chart.width + 4, height + 4);
+  context.clip();
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.lineJoin = "round";
+  context.setLineDash(dash);
+  context.beginPath();
+  for (const [x, y] of points) context.lineTo(xOf(chart, x), yOf(chart, y));
+  context.stroke();
+  context.restore();
+}
+
+/** A filled dot with an edge that shows on any line. @param {Chart} chart */
+export function dot(context, chart, x, y, colour, radius = 5) {
+  context.beginPath();
+  context.arc(xOf(chart, x), yOf(chart, y), radius, 0, 2 * Math.PI);
+  context.fillStyle = colour;
+  context.fill();
+  context.strokeStyle = ink().colour("card");
+  context.lineWidth = 1.5;
+  context.stroke();
+}

@@ -1,0 +1,19 @@
+// What panels let a reader set, by panel and name, so that a link restores it. Values are texts, as in the address.
+
+/**
+ * @param store @param {Object<string, Object<string, string>>} linked  what the address held when the page opened
+ * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them
+ */
+export function createSettings(store, linked = {}) {
+  store.state.settings = { ...linked };
+
+  const get = (name) => store.state.settings[name] ?? {};
+
+  /** Empty values are left out, so that a link holds only what was changed. */
+  function set(name, values) {
+    const kept = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+    store.state.settings[name] = Object.fromEntries(kept.map(([key, value]) => [key, String(value)]));
+    store.emit("settings", name);
+  }
+  return { get, set };
+}

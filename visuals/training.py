@@ -1,0 +1,87 @@
+"""How a checkpoint was trained, as plotly figures, and what was measured of it. Dressed as kv_charts.py says."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import plotly.graph_objects as go
+
+from model.record import Entry, Record
+
+from .payload import Message
+
+# What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
+SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "induction": (("induction",), "q", "solid"),
+    "recall": (("recall",), "k", "solid"),
+    "facts": (("facts-en", "facts-zh"), "v", "solid"),
+    "pronouns": (("pronouns-en", "pronouns-zh"), "gate", "solid"),
+    "story_questions": (("story-en", "story-zh"), "norm", "dash"),
+    "translation": (("translation-words",), "up", "dash"),
+    "brackets": (("brackets",), "output", "dot"),
+    "counting": (("counting",), "residual", "dot"),
+}
+MILLION = 1_000_000
+
+
+def loss_figure(log: Sequence[Entry]) -> go.Figure:
+    """Held-out loss against tokens, with a mark where each stage begins."""
+    figure = go.Figure(layout=_layout("text:training.loss_axis"))
+    figure.add_scatter(
+        x=[entry.tokens / MILLION for entry in log],
+        y=[entry.heldout for entry in log],
+        customdata=[entry.stage for entry in log],
+        mode="lines+markers",
+        line={"color": "var(--glass-accent)", "width": 2},
+        marker={"size": 5},
+        hovertemplate="text:training.loss_hover",
+        showlegend=False,
+    )
+    for before, entry in pairwise(log):
+        if entry.stage != before.stage:
+            figure.add_vline(x=before.tokens / MILLION, line={"color": "var(--glass-muted)", "width": 1, "dash": "dot"})
+    return figure
+
+
+def answers_figure(log: Sequence[Entry]) -> go.Figure:
+    """The share of right answers on held-out documents against tokens, one line a skill."""
+    figure = go.Figure(layout=_layout("text:training.answers_axis"))
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    for name, (kinds, colour, dash) in SKILLS.items():
+        told = [entry for entry in log if all(kind in entry.answers for kind in kinds)]
+        figure.add_scatter(
+            x=[entry.tokens / MILLION for entry in told],
+            y=[sum(entry.answers[kind] for kind in kinds) / len(kinds) for entry in told],
+            name=f"text:training.skill_{name}",
+            mode="lines",
+            line={"color": f"var(--glass-{colour})", "width": 2, "dash": dash},
+            hovertemplate="text:training.answers_hover",
+        )
+    return figure
+
+
+def training_payload(record: Record) -> Message:
+    """Both figures, null where there is no log, and the measured skills."""
+    log = record.log
+    return {
+        "loss": loss_figure(log).to_plotly_json() if log else None,
+        "answers": answers_figure(log).to_plotly_json() if any(entry.answers for entry in log) else None,
+        "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
+        "measured": [line._asdict() for line in record.measured],
+    }
+
+
+def _layout(name: str) -> dict[str, Any]:
+    axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True, "title": {"standoff": 8}}
+    return {
+        "font": {"color": "var(--glass-text)", "size": 14},
+        "paper_bgcolor": "var(--glass-card)",
+        "plot_bgcolor": "var(--glass-card)",
+        "hoverlabel": {"bgcolor": "var(--glass-raised)", "font": {"color": "var(--glass-text)", "size": 14}},
+        "margin": {"l": 56, "r": 16, "t": 8, "b": 48},
+        "height": 320,
+        "legend": {"orientation": "h", "y": -0.25},
+        "xaxis": axis | {"title": {"text": "text:training.tokens_axis"}},
+        "yaxis": axis | {"title": {"text": name}},
+        "template": None,
+    }
