@@ -49,9 +49,9 @@ class Held(NamedTuple):
 def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3) -> list[Race]:
     """Write up to `count` greedy tokens after `ids` both ways, and fewer where `seconds` are over; at least one.
 
-    Each time is that of the fastest of REPEATS passes, which other work on the machine disturbs least; the choice of the
-    token is in it, which waits for a GPU to finish. The prefill is not: it is the same work either way. Raises IndexError
-    where the context has no room.
+    Each time is that of the fastest of REPEATS passes, which other work on the machine disturbs least; the choice of
+    the token is in it, which waits for a GPU to finish. The prefill is not: it is the same work either way. Raises
+    IndexError where the context has no room.
     """
     if len(ids) >= lm.config.context_limit:
         raise IndexError(f"{len(ids)} tokens leave no room in a context of {lm.config.context_limit}")
@@ -114,7 +114,7 @@ def _choice(lm: LanguageModel, ids: Sequence[int], cache: KVCache | None, positi
 
 def _fastest(work: Callable[[], int]) -> tuple[float, int]:
     """Seconds of the fastest of REPEATS runs, and what the last one gave."""
-    times = []
+    times, result = [], 0
     for _ in range(REPEATS):
         start = time.perf_counter()
         result = work()

@@ -96,7 +96,7 @@ def written(
     `final_rms` is the RMS that the final norm divided that token's vector by.
     """
     with torch.inference_mode():
-        weight = lm.net.layers[layer].ffn.down_proj.weight
+        weight = lm.net.get_parameter(f"layers.{layer}.ffn.down_proj.weight")
         here = inner.to(lm.device, torch.float32)
         plain = weight[:, list(neurons)].float().T
         columns = plain * here[list(neurons), None]

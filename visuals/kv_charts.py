@@ -122,7 +122,7 @@ def lines_figure(series: Sequence[Series], tokens: int, unit: str, log_x: bool, 
         )
     longest = max(point.tokens for one in series for point in one.points)
     figure.update_xaxes(title_text="text:kv-chart.context", **_context_axis(longest, log_x))
-    figure.update_yaxes(type="log" if log_y else "linear", rangemode="tozero", **({"dtick": 1} if log_y else {}))
+    figure.update_yaxes(type="log" if log_y else "linear", rangemode="tozero", dtick=1 if log_y else None)
     return figure
 
 

@@ -8,6 +8,7 @@ test("a link brings back what it was made of", () => {
   const view = {
     chapter: "kv", prompt: "猫在沙发上 & <b>=#", language: "zh", model: "a/b", generated: [3, 14, 159],
     selection: { layer: 2, head: 1, query: 5, key: 0, pair: 3, neuron: 17 },
+    settings: { kv: { model: "Llama-3 8B", tokens: "4096" } },
   };
   assert.deepEqual(readLink(writeLink(view)), view);
 });
@@ -15,7 +16,7 @@ test("a link brings back what it was made of", () => {
 test("a link leaves out what is not chosen", () => {
   const hash = writeLink({ prompt: "x", selection: { layer: 0, neuron: null } });
   assert.deepEqual(readLink(hash).selection, { layer: 0 });
-  assert.deepEqual(readLink(""), { chapter: undefined, prompt: undefined, language: undefined, model: undefined, generated: [], selection: {} });
+  assert.deepEqual(readLink(""), { chapter: undefined, prompt: undefined, language: undefined, model: undefined, generated: [], selection: {}, settings: {} });
 });
 
 test("nonsense in a link is ignored", () => {

@@ -232,8 +232,8 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
         ("Gemma-3 12B (text)", {"text_config": 5}, "text_config is 5; expected an object"),
         (
             "Gemma-3 12B (text)",
-            {"text_config": {"model_type": "gemma3_text", "head_dim": 0}},
-            "text_config.head_dim is 0",
+            {"text_config": {"sliding_window": 8, "head_dim": 0}},
+            "text_config.num_hidden_layers is missing",
         ),
         ("Llama-4 Scout 17B-16E (text)", {"text_config": {"model_type": "llama"}}, "text_config.model_type is 'llama'"),
         ("Falcon-40B", {"num_kv_heads": 7}, "num_kv_heads is 7; expected a divisor of the heads (128)"),

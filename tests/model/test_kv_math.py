@@ -202,7 +202,7 @@ def test_ranks_that_would_hold_copies_can_split_the_tokens():
 
 
 def test_linear_layers_keep_a_state_of_constant_size():
-    """Three Mamba-2 layers to each full one: a convolution over 3 past inputs of 1,280 channels, 16 heads of 64 × 128."""
+    """Three Mamba-2 layers to each full one: 3 past inputs of 1,280 channels, and 16 heads of 64 × 128."""
     state = StateSpec(conv_channels=1280, conv_past=3, heads=16, rows=64, columns=128)
     kinds = AttentionSpec("GQA", ("linear", "linear", "linear", "full"))
     hybrid = replace(catalogue()["Llama-3.2 1B"], attention=kinds, state=state)  # 12 linear layers, 4 full ones

@@ -1,6 +1,6 @@
 // The parts of one logit as bars from left to right, with their running sum: embedding, then attention and FFN of each layer.
 
-import { shown } from "../../dom.js";
+import { shown, watcher } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
@@ -13,15 +13,23 @@ function step(span, most) {
   return [1, 2, 5, 10].map((m) => m * power).find((size) => size >= raw);
 }
 
-/** Where everything is, for a width. @param {number[]} parts in order */
-function measure(parts, width) {
-  let [low, high, sum] = [0, 0, 0];
-  const sums = parts.map((part) => (sum += part));
-  for (const value of [...parts, ...sums]) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  const span = high - low || 1;
-  const slot = (width - LEFT - RIGHT) / parts.length;
-  const yOf = (value) => TOP + ((high - value) / span) * HIGH;
-  return { low, high, span, sums, slot, yOf, width };
+/** The values that bars and running sums span. @param {number[][]} tokens the parts of each token, in order */
+export function spanOf(tokens) {
+  let [low, high] = [0, 0];
+  for (const parts of tokens) {
+    let sum = 0;
+    for (const part of parts) {
+      sum += part;
+      [low, high] = [Math.min(low, part, sum), Math.max(high, part, sum)];
+    }
+  }
+  return { low, high, span: high - low || 1 };
+}
+
+/** Where everything is, for a width. */
+function measure({ low, high, span }, count, width) {
+  const slot = (width - LEFT - RIGHT) / count;
+  return { low, high, span, slot, width, count, yOf: (value) => TOP + ((high - value) / span) * HIGH };
 }
 
 function drawGrid(context, { low, high, span, yOf, width }) {
@@ -40,43 +48,60 @@ function drawGrid(context, { low, high, span, yOf, width }) {
 }
 
 /** The running sum, as steps. */
-function drawSums(context, { sums, slot, yOf }) {
+function drawSums(context, { slot, yOf }, parts) {
   context.strokeStyle = ink().colour("output");
   context.lineWidth = 2;
   context.beginPath();
-  sums.forEach((sum, i) => {
+  let sum = 0;
+  parts.forEach(({ value }, i) => {
+    sum += value;
     context.lineTo(LEFT + i * slot, yOf(sum));
     context.lineTo(LEFT + (i + 1) * slot, yOf(sum));
   });
   context.stroke();
 }
 
-/**
- * @param {{ kind: string, layer: number|null, value: number }[]} parts @param {number} selected which of them
- * @param {{ first: string, axis: string }} words
- */
-export function drawBars(canvas, width, parts, selected, words) {
-  const context = fit(canvas, width, TOP + HIGH + BELOW);
-  const size = measure(parts.map(({ value }) => value), width);
-  const { slot, yOf } = size;
-  const { colour } = ink();
-  context.fillStyle = colour("raised");
-  context.fillRect(LEFT + selected * slot, TOP, slot, HIGH);
+/** Grid, numbers and layers: the same for every token, so that a hover writes no text again. */
+function drawGround(context, size, words) {
+  const { slot, width, count } = size;
   drawGrid(context, size);
-  parts.forEach(({ kind, value }, i) => {
-    context.fillStyle = colour(HUES[kind]);
-    const [from, to] = [yOf(Math.max(0, value)), yOf(Math.min(0, value))];
-    context.fillRect(LEFT + (i + 0.14) * slot, from, slot * 0.72, Math.max(1, to - from));
-  });
-  drawSums(context, size);
   const y = TOP + HIGH + 20;
-  const muted = { align: "center", colour: colour("muted") };
+  const muted = { align: "center", colour: ink().colour("muted") };
   const apart = Math.ceil(26 / (2 * slot));
-  for (let layer = 0; 2 * layer + 1 < parts.length; layer += apart) {
+  for (let layer = 0; 2 * layer + 1 < count; layer += apart) {
     write(context, String(layer), LEFT + (2 * layer + 2) * slot, y, muted);
   }
   write(context, words.first, LEFT + slot / 2, y, { ...muted, align: slot > 44 ? "center" : "right" });
   write(context, words.axis, width - RIGHT, y + 22, { ...muted, align: "right" });
+}
+
+/** @param {HTMLCanvasElement} canvas */
+export function createBars(canvas) {
+  const ground = document.createElement("canvas");
+  const anew = watcher();
+  const all = TOP + HIGH + BELOW;
+
+  /**
+   * @param {any[]} key what the ground depends on @param {{ low, high, span: number }} span of all tokens: one scale
+   * @param {{ kind: string, layer: number|null, value: number }[]} parts @param {number} selected which of them
+   * @param {{ first: string, axis: string }} words
+   */
+  return function draw(key, width, span, parts, selected, words) {
+    const size = measure(span, parts.length, width);
+    if (anew(width, ...key)) drawGround(fit(ground, width, all), size, words);
+    const { slot, yOf } = size;
+    const { colour } = ink();
+    const context = fit(canvas, width, all);
+    context.fillStyle = colour("raised");
+    context.fillRect(LEFT + selected * slot, TOP, slot, HIGH);
+    context.drawImage(ground, 0, 0, width, all);
+    parts.forEach(({ kind, value }, i) => {
+      context.fillStyle = colour(HUES[kind]);
+      const [from, to] = [yOf(Math.max(0, value)), yOf(Math.min(0, value))];
+      context.fillRect(LEFT + (i + 0.14) * slot, from, slot * 0.72, Math.max(1, to - from));
+    });
+    drawSums(context, size, parts);
+  };
 }
 
 /** @returns {number|null} which bar is at x */

@@ -1,5 +1,6 @@
 // Two small curves by depth for one token: the probability of the token that is followed, and its rank.
 
+import { watcher } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 28, 44];
@@ -33,29 +34,46 @@ function curve(context, values, xOf, yOf, hue, selected) {
   });
 }
 
-/**
- * One chart into a canvas. @param {HTMLCanvasElement} canvas
- * @param {{ values: number[], title: string, axis: string, ticks: [number, string][], y: (value: number) => number,
- *           hue: string, labels: (i: number) => string, selected: number }} chart  `y` puts a value in 0 (below) … 1
- */
-export function drawChart(canvas, width, { values, title, axis, ticks, y, hue, labels, selected }) {
-  const context = fit(canvas, width, TOP + HIGH + BELOW);
-  const xOf = (i) => LEFT + 8 + (i / Math.max(1, values.length - 1)) * (width - LEFT - RIGHT - 16);
-  const yOf = (value) => TOP + (1 - y(value)) * HIGH;
+const xOf = (i, count, width) => LEFT + 8 + (i / Math.max(1, count - 1)) * (width - LEFT - RIGHT - 16);
+
+/** The depths under the axis, where there is room for them. */
+function depths(context, width, count, labels, axis) {
   const { colour } = ink();
-  write(context, title, 0, 16, { weight: 600, most: width });
-  grid(context, width, ticks, yOf);
-  curve(context, values, xOf, yOf, hue, selected);
   let free = -Infinity;
-  for (let i = 0; i < values.length; i++) {
-    const [label, x] = [labels(i), xOf(i)];
+  for (let i = 0; i < count; i++) {
+    const label = labels(i);
     const half = context.measureText(label).width / 2;
-    const left = Math.max(0, Math.min(x - half, width - 2 * half));
+    const left = Math.max(0, Math.min(xOf(i, count, width) - half, width - 2 * half));
     if (left < free) continue;
     free = left + 2 * half + 10;
     write(context, label, left, TOP + HIGH + 20, { colour: colour("muted") });
   }
   write(context, axis, width - RIGHT, TOP + HIGH + 40, { align: "right", colour: colour("muted") });
+}
+
+/** @param {HTMLCanvasElement} canvas */
+export function createChart(canvas) {
+  const ground = document.createElement("canvas");
+  const anew = watcher();
+  const all = TOP + HIGH + BELOW;
+
+  /**
+   * @param {any[]} key what grid and axis depend on
+   * @param {{ values: number[], title: string, axis: string, ticks: [number, string][], y: (value: number) => number,
+   *           hue: string, labels: (i: number) => string, selected: number }} chart  `y` puts a value in 0 (below) … 1
+   */
+  return function draw(key, width, { values, title, axis, ticks, y, hue, labels, selected }) {
+    const yOf = (value) => TOP + (1 - y(value)) * HIGH;
+    if (anew(width, values.length, ...key)) {
+      const context = fit(ground, width, all);
+      grid(context, width, ticks, yOf);
+      depths(context, width, values.length, labels, axis);
+    }
+    const context = fit(canvas, width, all);
+    context.drawImage(ground, 0, 0, width, all);
+    write(context, title, 0, 16, { weight: 600, most: width });
+    curve(context, values, (i) => xOf(i, values.length, width), yOf, hue, selected);
+  };
 }
 
 /** The point of the chart nearest to x. @param {number} count how many points there are @returns {number} */

@@ -5,7 +5,7 @@ import { exact, fraction, h, shown, signed, tinted, watcher } from "../../dom.js
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { barAt, drawBars, HUES } from "./bars.js";
+import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { createChoices } from "../../choices.js";
 
 /** The parts in the order of the network: row 0 is the embedding, then attention and FFN of each layer. */
@@ -66,6 +66,7 @@ export default function contributionsPanel(element, glass) {
     h("div.gp-scroll", null, canvas),
   );
   const map = createDepthMap(canvas);
+  const drawBars = createBars(bars);
   const wide = widthOf(bars.parentElement, glass);
   const mapWide = widthOf(canvas.parentElement, glass);
   const view = { kind: "ffn", hovered: null };
@@ -163,16 +164,20 @@ export default function contributionsPanel(element, glass) {
 
   const changed = watcher();
   let answer = null;
+  let span = null;
   return inView(element, function draw(fresh) {
     const { trace, layer, query, theme } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);
     if (!came) return;
-    if (came !== answer) shares = reader((answer = came));
+    if (came !== answer) {
+      shares = reader((answer = came));
+      span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
+    }
     if (fresh) view.hovered = null;
     const selected = { row: rowOf({ kind: view.kind, layer }), token: query, ...view.hovered };
     if (!changed(trace, came, theme, selected.row, selected.token, wide(), mapWide()) && !fresh) return;
-    drawBars(bars, wide(), shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
+    drawBars([came, theme, state.language], wide(), span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
     drawSums(selected);
     drawMap(selected);
     tell(selected);

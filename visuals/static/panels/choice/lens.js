@@ -6,7 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { createChoices } from "../../choices.js";
-import { drawChart, pointAt } from "./chart.js";
+import { createChart, pointAt } from "./chart.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
@@ -76,6 +76,8 @@ export default function lensPanel(element, glass) {
     h("div.gp-columns", null, detail, room, h("div", null, charts.rank)),
   );
   const map = createDepthMap(canvas);
+  const drawOwn = createChart(charts.own);
+  const drawRank = createChart(charts.rank);
   const wide = widthOf(canvas.parentElement, glass);
   const roomWide = widthOf(room, glass);
   // The embedding has no layer in the store, so the panel itself knows when it is selected or under the pointer.
@@ -137,7 +139,8 @@ export default function lensPanel(element, glass) {
     const depths = Array.from({ length: lens.depths }, (_, i) => i);
     const vocabulary = state.trace.model.vocab_size;
     const common = { axis: panel.text("depth"), hue: "output", selected: row, labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)) };
-    drawChart(charts.own, roomWide(), {
+    const key = [state.theme, state.language, vocabulary];
+    drawOwn(key, roomWide(), {
       ...common,
       values: depths.map((depth) => lens.own(depth, token)),
       title: panel.text("curve_own", { piece: lens.piece(target) }),
@@ -145,7 +148,7 @@ export default function lensPanel(element, glass) {
       y: (p) => p,
     });
     const powers = Math.ceil(Math.log10(vocabulary));
-    drawChart(charts.rank, roomWide(), {
+    drawRank(key, roomWide(), {
       ...common,
       values: depths.map((depth) => lens.rank(depth, token) + 1),
       title: panel.text("curve_rank", { piece: lens.piece(target), vocabulary }),

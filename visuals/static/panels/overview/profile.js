@@ -1,6 +1,6 @@
 // One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that points.
 
-import { shown } from "../../dom.js";
+import { shown, watcher } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
@@ -32,17 +32,38 @@ function logTicks(low, high) {
   return ticks;
 }
 
-/** Norms, logarithmic: dots for what is added (a bar has no foot on such a scale), a line for the stream before it and after. */
-function drawNorms(context, { slot, width }, added, stream) {
-  const logs = [...added.map(({ norm }) => norm), ...stream].map((x) => Math.log10(Math.max(x, 1e-12)));
-  const [low, high] = [Math.min(...logs) - 0.1, Math.max(...logs) + 0.05];
-  const yOf = (x) => TOP + ((high - Math.log10(Math.max(x, 1e-12))) / (high - low)) * HIGH;
-  const { colour } = ink();
-  for (const [value, label] of logTicks(low, high)) {
-    const y = yOf(10 ** value);
+const top = TOP + HIGH + GAP; // of the cosines
+const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
+const logOf = (x) => Math.log10(Math.max(x, 1e-12));
+const normY = ({ low, high }) => (x) => TOP + ((high - logOf(x)) / (high - low)) * HIGH;
+
+/** Titles, grids and layer numbers: the same for every token, so that a hover writes no text again. */
+function drawGround(context, { width, slot, count, range }, words) {
+  const colour = ink().colour("muted");
+  const tick = (label, y) => write(context, label, LEFT - 8, y, { align: "right", base: "middle", colour });
+  write(context, words.norms, 0, 16, { weight: 600, most: width });
+  write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
+  for (const [value, label] of logTicks(range.low, range.high)) {
+    const y = normY(range)(10 ** value);
     line(context, y, width);
-    write(context, label, LEFT - 8, y, { align: "right", base: "middle", colour: colour("muted") });
+    tick(label, y);
   }
+  for (const [value, label] of [[1, "1"], [0, "0"], [-1, "−1"]]) {
+    line(context, cosineY(value), width, value === 0 ? "muted" : "grid");
+    tick(label, cosineY(value));
+  }
+  const apart = Math.ceil(26 / (2 * slot));
+  const y = top + LOW + 20;
+  for (let layer = 0; 2 * layer < count; layer += apart) {
+    write(context, String(layer), LEFT + (2 * layer + 1) * slot, y, { align: "center", colour });
+  }
+  write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour });
+}
+
+/** Norms as dots for what is added (a bar has no foot on such a scale), a line for the stream before it and after. */
+function drawNorms(context, { slot, range }, added, stream) {
+  const yOf = normY(range);
+  const { colour } = ink();
   const radius = Math.max(2.5, Math.min(6, slot * 0.3));
   added.forEach(({ part, norm }, i) => {
     context.fillStyle = colour(HUES[part]);
@@ -58,42 +79,46 @@ function drawNorms(context, { slot, width }, added, stream) {
 }
 
 /** Cosines from −1 to 1, as bars from 0. */
-function drawCosines(context, { slot, width }, added) {
-  const top = TOP + HIGH + GAP;
-  const yOf = (cosine) => top + ((1 - cosine) / 2) * LOW;
+function drawCosines(context, { slot }, added) {
   const { colour } = ink();
-  for (const [value, label] of [[1, "1"], [0, "0"], [-1, "−1"]]) {
-    line(context, yOf(value), width, value === 0 ? "muted" : "grid");
-    write(context, label, LEFT - 8, yOf(value), { align: "right", base: "middle", colour: colour("muted") });
-  }
   added.forEach(({ part, cosine }, i) => {
     context.fillStyle = colour(HUES[part]);
-    const [from, to] = [yOf(Math.max(0, cosine)), yOf(Math.min(0, cosine))];
+    const [from, to] = [cosineY(Math.max(0, cosine)), cosineY(Math.min(0, cosine))];
     context.fillRect(LEFT + (i + 0.18) * slot, from, slot * 0.64, Math.max(1, to - from));
   });
 }
 
-/**
- * @param {{ part: string, norm: number, cosine: number }[]} added in the order of the network
- * @param {number[]} stream the stream's norm before each of them, and after the last
- * @param {{ norms: string, cosines: string, axis: string }} words
- */
-export function drawProfile(canvas, width, added, stream, selected, words) {
-  const context = fit(canvas, width, TOP + HIGH + GAP + LOW + BELOW);
-  const size = { width, slot: (width - LEFT - RIGHT) / added.length };
-  const { colour } = ink();
-  context.fillStyle = colour("raised");
-  context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH + GAP + LOW);
-  write(context, words.norms, 0, 16, { weight: 600, most: width });
-  write(context, words.cosines, 0, TOP + HIGH + GAP - 14, { weight: 600, most: width });
-  drawNorms(context, size, added, stream);
-  drawCosines(context, size, added);
-  const apart = Math.ceil(26 / (2 * size.slot));
-  const y = TOP + HIGH + GAP + LOW + 20;
-  for (let layer = 0; 2 * layer < added.length; layer += apart) {
-    write(context, String(layer), LEFT + (2 * layer + 1) * size.slot, y, { align: "center", colour: colour("muted") });
+/** The logarithms that all norms of a run span, so that every token is drawn to one scale. @param {Iterable<number>[]} norms */
+export function rangeOf(...norms) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const values of norms) {
+    for (const x of values) [low, high] = [Math.min(low, logOf(x)), Math.max(high, logOf(x))];
   }
-  write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour: colour("muted") });
+  return { low: low - 0.1, high: high + 0.05 };
+}
+
+/** @param {HTMLCanvasElement} canvas */
+export function createProfile(canvas) {
+  const ground = document.createElement("canvas");
+  const anew = watcher();
+  const high = top + LOW + BELOW;
+
+  /**
+   * @param {any[]} key what the ground depends on @param {{ low: number, high: number }} range
+   * @param {{ part: string, norm: number, cosine: number }[]} added in the order of the network
+   * @param {number[]} stream the stream's norm before each of them, and after the last
+   * @param {{ norms: string, cosines: string, axis: string }} words
+   */
+  return function draw(key, width, range, added, stream, selected, words) {
+    const size = { width, range, count: added.length, slot: (width - LEFT - RIGHT) / added.length };
+    if (anew(width, ...key)) drawGround(fit(ground, width, high), size, words);
+    const context = fit(canvas, width, high);
+    context.fillStyle = ink().colour("raised");
+    context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH + GAP + LOW);
+    context.drawImage(ground, 0, 0, width, high);
+    drawNorms(context, size, added, stream);
+    drawCosines(context, size, added);
+  };
 }
 
 /** @returns {number|null} which sub-layer is at x */

@@ -6,7 +6,7 @@ import { exact, h, root, shown, signed, sub, tinted, watcher } from "../../dom.j
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { drawProfile, HUES, lengthText, partAt, placeOf, rowAt, rowOf } from "./profile.js";
+import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
 const QUANTITIES = {
@@ -33,6 +33,7 @@ export default function residual(element, glass) {
   const { state } = glass;
   const [profile, canvas] = [h("canvas.gp-canvas", { "data-text-label": "residual.profile" }), h("canvas.gp-canvas", { "data-text-label": "residual.map" })];
   let answer = null;
+  let range = null;
   const rows = () => 2 * state.trace.model.n_layers;
   const table = () => [
     ["layer", "part", "token", "piece", "norm_added", "cosine_to_stream", "norm_before", "norm_after"],
@@ -49,6 +50,7 @@ export default function residual(element, glass) {
   const sums = h("div.gp-formula.ov-scroll");
   panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), h("div.gp-scroll", null, canvas));
   const map = createDepthMap(canvas);
+  const drawProfile = createProfile(profile);
   const wide = widthOf(profile.parentElement, glass);
   const mapWide = widthOf(canvas.parentElement, glass);
   const view = { part: "attn", hovered: null };
@@ -96,7 +98,7 @@ export default function residual(element, glass) {
     const every = Array.from({ length: rows() }, (_, i) => ({ ...partAt(i), ...placeOf(answer, partAt(i), token) }));
     const stream = [...every.map(({ before }) => before), every.at(-1).after];
     const words = { norms: panel.text("norms"), cosines: panel.text("cosines"), axis: panel.text("layers") };
-    drawProfile(profile, wide(), every, stream, row, words);
+    drawProfile([answer, state.theme, state.language], wide(), range, every, stream, row, words);
   }
 
   /** The law of cosines with the numbers of one addition. */
@@ -123,7 +125,9 @@ export default function residual(element, glass) {
   const changed = watcher();
   return inView(element, function draw(fresh) {
     const { trace, layer, query, theme } = state;
-    answer = glass.detail("stream");
+    const came = glass.detail("stream");
+    if (came && came !== answer) range = rangeOf(came.resid.data, came.resid_mid.data, came.attn_out.data, came.ffn_out.data);
+    answer = came;
     element.toggleAttribute("data-loading", !answer);
     if (!answer) return;
     if (fresh) view.hovered = null;
