@@ -19,6 +19,7 @@ from visuals.attend import (
 )
 from visuals.merges import merges_info, merges_payload
 from visuals.payload import Message
+from visuals.tensors import tensors_payload
 from visuals.training import training_payload
 
 from .engine import Engine
@@ -66,7 +67,13 @@ def training(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     return engine.study(held.model, record)
 
 
+def tensors(_engine: Engine, _held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """The captured tensors: their dimensions, and the lines of `model/` that make them."""
+    return tensors_payload()
+
+
 DETAILS: dict[str, Detail] = {
+    "tensors": tensors,
     "training": training,
     "stream": stream,
     "stage": stage,

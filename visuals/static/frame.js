@@ -2,6 +2,7 @@
 
 import { h, icon } from "./dom.js";
 import { saving } from "./save.js";
+import { tensorList } from "./tensors.js";
 
 const ICONS = {
   explain: "M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5M12 3a9 9 0 1 0 .01 0",
@@ -34,19 +35,25 @@ function explanation(kind, parts) {
 /**
  * Builds a panel's chrome into its section.
  * @param {HTMLElement} element the section @param {object} glass the store @param {string} kind
- * @param {{ png?: () => HTMLCanvasElement, csv?: () => (string|number)[][], parts?: string[],
+ * @param {{ png?: () => HTMLCanvasElement, svg?: () => SVGElement, csv?: () => (string|number)[][], parts?: string[],
  *           pointed?: boolean }} options
  * `parts`: which texts the explanation has; `pointed`: a line under the title reads the value under the pointer
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
  *             tell: (value: string, reading?: string) => void }}
  */
-export function frame(element, glass, kind, { png, csv, parts = ["what", "formula"], pointed = true } = {}) {
+export function frame(element, glass, kind, { png, svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
   const panel = { title: h("h2.gp-title"), body: h("div.gp-body") };
   const readout = h("p.gp-readout");
   const box = explanation(kind, parts);
+  const tensors = tensorList(glass, kind);
+  if (tensors) {
+    box.append(tensors.element);
+    glass.on("painted", (fresh) => { if (!box.hidden && (fresh || !tensors.element.querySelector("li"))) tensors.show(); });
+  }
   const explain = button("explain", () => {
     box.hidden = !box.hidden;
     explain.setAttribute("aria-expanded", String(!box.hidden));
+    if (!box.hidden) tensors?.show();
   });
   explain.setAttribute("aria-expanded", "false");
   const tools = h("div.gp-tools", null, explain);
@@ -55,7 +62,7 @@ export function frame(element, glass, kind, { png, csv, parts = ["what", "formul
       button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
     );
   }
-  tools.append(saving(button, panel, glass, kind, { png, csv }));
+  tools.append(saving(button, panel, glass, kind, { png, svg, csv }));
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   element.append(panel.head, box, panel.body);
   panel.text = (name, params) => glass.text(`${kind}.${name}`, params);

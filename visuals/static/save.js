@@ -33,8 +33,24 @@ function picture(canvas, title, prompt) {
   return sheet;
 }
 
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "display", "visibility"];
+
+/** A drawing as a file of its own: the page's styles are written into each of its elements. @param {SVGElement} drawing */
+function svgText(drawing) {
+  const copy = drawing.cloneNode(true);
+  const [from, to] = [drawing, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  from.forEach((element, i) => {
+    const style = getComputedStyle(element);
+    for (const name of DRAWN) to[i].style.setProperty(name, style.getPropertyValue(name));
+  });
+  const { width, height } = drawing.getBoundingClientRect();
+  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(name, value);
+  copy.style.setProperty("background", ink().colour("card"));
+  return new XMLSerializer().serializeToString(copy);
+}
+
 /** The button save: the file at once where there is one kind, else a choice. */
-export function saving(button, panel, glass, kind, { png, csv }) {
+export function saving(button, panel, glass, kind, { png, svg, csv }) {
   const { state } = glass;
   const name = (ending) => `glass-llama-${kind}-layer${state.layer}-token${state.query}.${ending}`;
   const kinds = {
@@ -44,6 +60,7 @@ export function saving(button, panel, glass, kind, { png, csv }) {
         picture(await png(), panel.title.textContent, `${state.trace.model.name} · ${state.trace.prompt}`).toBlob((blob) =>
           download(name("png"), blob),
         )),
+    SVG: svg && (() => download(name("svg"), new Blob([svgText(svg())], { type: "image/svg+xml" }))),
     CSV: csv && (() => download(name("csv"), new Blob(["\ufeff", csvText(csv())], { type: "text/csv" }))),
   };
   const offered = Object.entries(kinds).filter(([, act]) => act);

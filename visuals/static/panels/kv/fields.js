@@ -14,7 +14,8 @@ function field(name, ...controls) {
   /** @param {string} text what is wrong with it, or "" */
   const complain = (text) => {
     if (trouble.textContent !== text) trouble.textContent = text;
-    controls[0].toggleAttribute("aria-invalid", Boolean(text));
+    if (text) controls[0].setAttribute("aria-invalid", "true");
+    else controls[0].removeAttribute("aria-invalid");
   };
   return { name, element, complain };
 }

@@ -43,6 +43,7 @@ export default function kvCalculator(element, glass) {
     const placed = form.complain(asked.trouble, said);
     trouble.textContent = placed ? "" : said;
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
+    kinds.element.hidden = !asked.answer;
     if (!asked.answer) return;
     answer.show(asked.answer);
     kinds.show(asked.answer.kinds, PLAIN.some((name) => asked.settings[name]));

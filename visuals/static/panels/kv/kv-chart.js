@@ -36,9 +36,9 @@ export default function kvChart(element, glass) {
   );
   const wide = widthOf(panel.body, glass);
   const refresh = watcher();
-  /** Asks for a figure when the question or the view changed and the chart is in sight. */
+  /** Asks for a figure when the answered question or the view changed and the chart is in sight. */
   function need() {
-    if (refresh(asked.settings, view.settings, wide() < 640)) ask([asked.settings, view.settings]);
+    if (asked.answered && refresh(asked.answered, view.settings, wide() < 640)) ask([asked.answered, view.settings]);
   }
   function set(change) {
     view.settings = { ...view.settings, ...change };
@@ -48,7 +48,7 @@ export default function kvChart(element, glass) {
   }
 
   const pick = latest(
-    (point) => glass.calculate("kv", { ...(point.own ? requestOf(asked.settings) : { batch: asked.answer.batch, dtype: asked.answer.dtype }), ...(point.own ? {} : { model: point.model }), tokens: point.tokens }),
+    (point) => glass.calculate("kv", { ...(point.own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype }), ...(point.own ? {} : { model: point.model }), tokens: point.tokens }),
     ({ data }) => { if (data) view.pinned = data; glass.repaint(); },
   );
   function pin({ customdata }) {
@@ -84,7 +84,7 @@ export default function kvChart(element, glass) {
       point.show(view.pinned);
     }
     if (!answer) return;
-    excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.join(", "), dtype: asked.settings.dtype }) : "";
+    excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.join(", "), dtype: asked.answer.dtype }) : "";
     if (redraw(answer, state.theme, state.language) || fresh) {
       const scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
       chart.draw(answer.figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); });

@@ -62,7 +62,7 @@ export default function kvFit(element, glass) {
   function settingsFor(skipped) {
     const kept = Object.entries(view.settings).filter(([name]) => !skipped.includes(name));
     const chosen = Object.fromEntries(kept.filter(([name]) => view.settings.gpu === OWN_GPU || !own.some((one) => one.name === name)));
-    return { ...asked.settings, ...chosen };
+    return { ...asked.answered, ...chosen };
   }
 
   /** The reverse question asks for the users' tokens, whatever the calculator's own are. */
@@ -73,8 +73,10 @@ export default function kvFit(element, glass) {
 
   const changed = watcher();
   return inView(element, function draw(fresh) {
-    askFit(settingsFor(REVERSE));
-    askNeeds(reversed());
+    if (asked.answered) {
+      askFit(settingsFor(REVERSE));
+      askNeeds(reversed());
+    }
     const { kv_fit: found, kv_needs: need, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     if (!changed(view.settings, found, need, bad, unmet, view.gpus, asked.answer, state.language) && !fresh) return;
     const { model, batch, tokens, dtype } = asked.answer ?? {};

@@ -27,7 +27,8 @@ let shared = null;
 /**
  * The question that all panels of the chapter share.
  * @param {object} glass
- * @returns {{ settings: Object<string, string>, answer: object|null, trouble: object|null, catalogue: object|null,
+ * `answered` are the settings that `answer` is of: the other panels go by them, so that the numbers come first.
+ * @returns {{ settings: Object<string, string>, answered: Object<string, string>|null, answer: object|null, trouble: object|null, catalogue: object|null,
  *             set: (change: object) => void }}
  */
 export function question(glass) {
@@ -37,12 +38,12 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answer: null, trouble: null, catalogue: null };
+  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answered: null, answer: null, trouble: null, catalogue: null };
 
   const ask = latest(
     (settings) => glass.calculate("kv", requestOf(settings)),
-    ({ data, message }) => {
-      if (data) Object.assign(state, { answer: data, trouble: null });
+    ({ data, message }, settings) => {
+      if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
       else state.trouble = message; // the last good answer stays
       glass.repaint();
     },
