@@ -87,7 +87,12 @@ def test_the_diagram_shows_transformers_vectors(chapter: Page, vectors: dict[str
             assert number(value, "norm") == pytest.approx(float(vector.norm()), **CLOSE), value
         part = {"attn": "attn", "attn_add": "attn"}.get(row, "ffn")
         chapter.locator("[data-kind=residual] canvas").first.focus()
-        value = shown(chapter, "residual", f"layer {layer} ")
+        chapter.wait_for_function(  # a panel that is scrolled away follows after a moment
+            "([start, token]) => { const at = document.querySelector('[data-kind=residual]').dataset.value;"
+            " return at.startsWith(start) && at.includes(token); }",
+            arg=[f"layer {layer} ", f" token {token} "],
+        )
+        value = shown(chapter, "residual")
         kind = value.split()[2]
         assert kind in ("attn", "ffn")
         added, stream = vectors[kind][layer, token], vectors["before" if kind == "attn" else "attn_add"][layer, token]
