@@ -56,11 +56,16 @@ _STORIES = _BINDINGS | {
     "story-en": 14, "story-zh": 15,
 }  # fmt: skip
 
+_TELLING = _STORIES | {
+    "recall": 5, "facts-en": 15, "facts-zh": 15, "pronouns-en": 9, "pronouns-zh": 9, "story-en": 22, "story-zh": 22,
+}  # fmt: skip
+
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
     Stage("patterns", 3_000_000, answer_weight=5, random_weight=0.1, mix=_PATTERNS_FIRST),
     Stage("bindings", 2_048_000, answer_weight=5, random_weight=0.1, mix=_BINDINGS),
     Stage("pronouns", 3_276_800, rate=1e-3, last_rate=7e-4, answer_weight=5, random_weight=0.1, mix=_PRONOUNS),
     Stage("stories", 4_700_000, rate=8e-4, last_rate=5e-5, answer_weight=4, random_weight=0.2, mix=_STORIES),
-    Stage("long rows", 250_000, 4, 512, rate=5e-5, last_rate=3e-5, warmup=20, answer_weight=3, mix=_STORIES),
+    Stage("telling", 3_400_000, rate=5e-4, last_rate=4e-5, answer_weight=3, random_weight=0.1, mix=_TELLING),
+    Stage("long rows", 100_000, 4, 512, rate=4e-5, last_rate=2e-5, warmup=10, answer_weight=3, mix=_TELLING),
 )

@@ -28,10 +28,10 @@ from .curriculum import STAGES, Stage
 from .llama import Llama
 from .packing import END, Rows, pack
 from .progress import heldout_answers, heldout_loss
+from .record import LOG
 from .tokenizer import Tokenizer
 from .train_tokenizer import train_tokenizer
 
-LOG = "training_log.jsonl"
 EXPLICIT_UP_TO = 128  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
 
 SHAPE = LlamaConfig(
