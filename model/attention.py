@@ -10,12 +10,13 @@ from torch import Tensor, nn
 
 from .cache import KVCache
 from .config import LlamaConfig
+from .module import Module
 from .positions import Rotation, rotate
 from .stacked import StackedLinear
 from .taps import Tap
 
 
-class Attention(nn.Module):
+class Attention(Module):
     """Causal self-attention with RoPE. Query head h reads K/V head h // group_size.
 
     Taps: `q`, `q_rot` (B, n_heads, T, head_dim); `k`, `k_rot`, `v` (B, n_kv_heads, T, head_dim); and on the explicit

@@ -4,11 +4,12 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
 
 
-class SwiGLU(nn.Module):
+class SwiGLU(Module):
     """down( SiLU(gate(x)) ⊙ up(x) ), with `ffn_hidden` neurons and no biases.
 
     Taps: `gate` before SiLU, `up`; both (B, T, f).

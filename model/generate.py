@@ -1,5 +1,6 @@
 """Writing on: prefill the prompt once, then one token a step over the KV cache."""
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def _steps(
 
 
 def _probability(logits: torch.Tensor, token: int, log_z: float) -> float:
-    return float((logits[token].double() - log_z).exp())
+    return math.exp(float(logits[token]) - log_z)
 
 
 def _stop(lm: LanguageModel, token: int, position: int, prompt: int, max_new_tokens: int) -> StopReason | None:

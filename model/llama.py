@@ -12,12 +12,13 @@ from .attention import Attention
 from .cache import KVCache
 from .config import LlamaConfig
 from .feedforward import SwiGLU
+from .module import Module
 from .norms import RMSNorm
 from .positions import Rotation, rope_frequencies, rotation
 from .taps import Tap
 
 
-class Block(nn.Module):
+class Block(Module):
     """One layer: attention and feed-forward, each on a normalised copy of the residual stream, each added back to it.
 
     Taps, all (B, T, d): `resid_in`, `attn_normed`, `attn_out`, `resid_mid`, `ffn_normed`, `ffn_out`, `resid_out`.
@@ -49,7 +50,7 @@ class Block(nn.Module):
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
 
-class Llama(nn.Module):
+class Llama(Module):
     """The network. `net(ids)` gives the logits of every position; nothing in it remembers the last call."""
 
     def __init__(self, config: LlamaConfig):

@@ -32,8 +32,8 @@ def candidates(logits: Float[Tensor, "V"], k: int = 64) -> Candidates:
     """The k most probable tokens of one position's logits."""
     top = logits.topk(min(k, logits.numel()))
     log_z = float(logits.double().logsumexp(-1))
-    tail = 1.0 - float((top.values.double() - log_z).exp().sum())
-    return Candidates(top.indices.cpu().numpy(), top.values.float().cpu().numpy(), log_z, max(tail, 0.0))
+    found = Candidates(top.indices.cpu().numpy(), top.values.float().cpu().numpy(), log_z, 0.0)
+    return found._replace(tail=max(0.0, 1.0 - float(found.probabilities.sum())))
 
 
 class Sampling(NamedTuple):

@@ -1,4 +1,4 @@
-"""python -m tests.screenshots: the pictures of README and model card, taken from the real page with the bundled model."""
+"""python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model."""
 
 from playwright.sync_api import Page
 
