@@ -14,6 +14,7 @@ import torch
 
 from model import GlassLlamaError, Step
 from model.sampling import Candidates, candidates
+from visuals.attend import first_head
 from visuals.payload import (
     RUN_CANDIDATES,
     STEP_CANDIDATES,
@@ -76,9 +77,15 @@ class Service:
 
     @answered
     def run(self, prompt: str, model: str, view: dict[str, Any] | None = None) -> Message:
-        """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append."""
+        """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append.
+
+        Where it names no layer, the answer's `start` says which layer and head to show first.
+        """
         held = self._run(prompt, model, self._generated(model, view))
-        return self.show(held, self._layer_of(view, model))
+        if view is None or "layer" in view:
+            return self.show(held, self._layer_of(view, model))
+        start = self.engine.study(model, first_head)  # a page that has just been opened has chosen nothing yet
+        return self.show(held, start["layer"]) | {"start": start}
 
     @answered
     def again(self, data: dict[str, Any]) -> Message:

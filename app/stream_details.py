@@ -30,8 +30,8 @@ def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
 
 def norm_gains(lm: LanguageModel, layer: int) -> list[np.ndarray]:
     """γ of a layer's two norms, float32 (d,) each."""
-    block = lm.net.layers[layer]
-    return [norm.weight.detach().float().cpu().numpy() for norm in (block.attn_norm, block.ffn_norm)]
+    names = (f"layers.{layer}.attn_norm.weight", f"layers.{layer}.ffn_norm.weight")
+    return [lm.net.get_parameter(name).detach().float().cpu().numpy() for name in names]
 
 
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

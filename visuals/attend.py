@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from model import LanguageModel, LayerTrace
+from model import GlassLlamaError, LanguageModel, LayerTrace
 from model.head_names import HeadKind, read_heads
 
 from .payload import Message, pack
@@ -60,6 +60,19 @@ def values_payload(layer: LayerTrace) -> Message:
 def head_names(lm: LanguageModel) -> dict[str, HeadKind]:
     """The heads of this model that are known to do a job; raises GlassLlamaError for a file that does not fit it."""
     return read_heads(lm.directory, lm.config)
+
+
+def first_head(lm: LanguageModel) -> dict[str, int]:
+    """The layer and head that a page shows first: the one that best looks at the token before, where that is known.
+
+    A file that cannot be used is no reason not to show a run; the panel that reads it says what is wrong with it.
+    """
+    try:
+        known = head_names(lm).get("previous_token")
+    except GlassLlamaError:
+        known = None
+    best = known.best[0] if known and known.best else None
+    return {"layer": best.layer, "head": best.head} if best else {"layer": 0, "head": 0}
 
 
 def head_names_payload(kinds: dict[str, HeadKind]) -> Message:

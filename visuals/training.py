@@ -71,8 +71,12 @@ def training_payload(record: Record) -> Message:
     }
 
 
+def _title(text: str) -> dict[str, Any]:
+    return {"text": text, "standoff": 8, "font": {"size": 14}}
+
+
 def _layout(name: str) -> dict[str, Any]:
-    axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True, "title": {"standoff": 8}}
+    axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True}
     return {
         "font": {"color": "var(--glass-text)", "size": 14},
         "paper_bgcolor": "var(--glass-card)",
@@ -81,7 +85,7 @@ def _layout(name: str) -> dict[str, Any]:
         "margin": {"l": 56, "r": 16, "t": 8, "b": 48},
         "height": 320,
         "legend": {"orientation": "h", "y": -0.25},
-        "xaxis": axis | {"title": {"text": "text:training.tokens_axis"}},
-        "yaxis": axis | {"title": {"text": name}},
+        "xaxis": axis | {"title": _title("text:training.tokens_axis")},
+        "yaxis": axis | {"title": _title(name)},
         "template": None,
     }

@@ -1,6 +1,7 @@
 """Every request of the page, answered by the service over a real (small) model."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import model
 from app.engine import LocalEngine, Settings
 from app.service import MAX_NEW_TOKENS, STEPS_A_MESSAGE, Service
 from app.session import Runs
+from tests.standin import make_checkpoint
 from visuals.payload import unpack
 
 PROMPT = "The cat sleeps on the sofa."
@@ -185,3 +187,23 @@ def test_a_payload_is_small(service: Service) -> None:
     message = service.run("x" * 32, "roomy")
     assert len(message["tokens"]["ids"]) == 32
     assert len(json.dumps(message)) < 150_000
+
+
+def test_a_page_that_has_chosen_nothing_starts_at_a_head_that_does_something(tmp_path: Path) -> None:
+    directory = make_checkpoint(tmp_path / "named")
+    opened: dict[str, Any] = {"run": ""}
+    for text, start in (
+        ({"previous_token": {"layer": 2, "head": 4}}, {"layer": 2, "head": 4}),
+        ({"induction": {"layer": 1, "head": 0}}, {"layer": 0, "head": 0}),
+        (None, {"layer": 0, "head": 0}),
+    ):
+        kinds = {
+            name: {"definition": "x", "best": [best | {"score": 0.9}], "prompt": None}
+            for name, best in (text or {}).items()
+        }
+        (directory / "heads.json").write_text(json.dumps({"kinds": kinds}) if text else "{")
+        service = Service(LocalEngine([model.load(directory, device="cpu")]))
+        message = service.run("The cat", "named", opened)
+        assert message["start"] == start
+        assert message["layer"]["layer"] == start["layer"]
+    assert "start" not in service.run("The cat", "named", {"layer": 1})

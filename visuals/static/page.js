@@ -47,7 +47,7 @@ export function createPage(store, texts, link, { labels, firstPrompts }) {
   /** As `begin`, for the first run: a link's prompt, model and generated tokens instead of the page's own. */
   function arrive([, model]) {
     const generated = link.prompt === undefined ? [] : link.generated;
-    const layer = link.selection.layer ?? 0;
+    const { layer } = link.selection; // undefined where the link names none: the server then says where to start
     return [firstPrompt(), link.model ?? model, view({ layer, generated })];
   }
 

@@ -110,6 +110,7 @@ export function createStore() {
     // gradio hands the last message of a stream over twice.
     if (payload.id === state.trace?.id && Boolean(payload.generating) === state.trace.generating) return;
     const trace = decodeRun(payload);
+    if (!state.trace && payload.start) Object.assign(locked, payload.start);
     const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
     pinned = null;
     state.trace = newest = trace;

@@ -18,7 +18,7 @@ function skillRows(measured, text) {
       const line = lines.find((one) => one.language === language);
       return line ? h("td.gp-number", null, percent(line.right / line.cases), h("small", null, ` ${line.right}/${line.cases}`)) : h("td");
     });
-    return h("tr", null, h("th.is-left", { scope: "row" }, text(`skill_${name}`)), ...cells, h("td.gp-number", null, percent(lines[0].bar)));
+    return h("tr", null, h("th.gp-token", { scope: "row" }, text(`skill_${name}`)), ...cells, h("td.gp-number", null, percent(lines[0].bar)));
   });
   return [h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))), h("tbody", null, ...rows)];
 }
