@@ -1,6 +1,7 @@
 """Puts the page together: the bar, the panels, and which event asks the service for what."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from visuals import PLOTLY, STATIC
 from visuals.payload import Message
 
 from . import panels
-from .chapters import CHAPTERS, COLUMNS, own_panels, shown_chapters
+from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels, shown_chapters
 from .endpoints import endpoints
 from .engine import Engine, Settings
 from .service import MAX_NEW_TOKENS, Service
@@ -123,6 +124,19 @@ def chapter_style(chapter: str) -> str | None:
     return address(path) if path.is_file() else None
 
 
+def imported(*modules: Path) -> set[Path]:
+    """These modules and all that they import."""
+    found: set[Path] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            names = re.findall(r'from "(\.[^"]+)"', module.read_text(encoding="utf-8"))
+            waiting += [(module.parent / name).resolve() for name in names]
+    return found
+
+
 def head() -> str:
     """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
     config = json.dumps(
@@ -139,8 +153,8 @@ def head() -> str:
     )
     styles = "".join(f"<link rel='stylesheet' href='{address(STATIC / name)}'>" for name in ("glass.css", "page.css"))
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
-    modules = sorted([*STATIC.glob("*.js"), *(STATIC / "panels").glob("*.js")])
-    modules.remove(STATIC / "glass.js")
+    panels_first = [STATIC / "panels" / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
+    modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
     start = (
         f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"
