@@ -13,7 +13,7 @@ from visuals import PLOTLY, STATIC
 from visuals.payload import Message
 
 from . import panels
-from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels, shown_chapters
+from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
 from .endpoints import endpoints
 from .engine import Engine, Settings
 from .service import MAX_NEW_TOKENS, Service
@@ -144,7 +144,7 @@ def head() -> str:
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
             "chapters": {
                 name: {"panels": kinds, "own": own_panels(name), "style": chapter_style(name)}
-                for name, kinds in shown_chapters().items()
+                for name, kinds in CHAPTERS.items()
             },
             "plotly": address(PLOTLY),
             "labels": list(LABELS.values()),

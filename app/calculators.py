@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from visuals.payload import Message
+from visuals.tensors import tensors_payload
 
 from .engine import Engine
 from .kv import kv_answer, kv_chart, kv_models, kv_race
@@ -15,7 +16,14 @@ from .kv_fit import kv_fit, kv_gpus, kv_needs
 
 Calculator = Callable[[Engine, dict[str, Any]], Message]
 
+
+def tensors(_engine: Engine, _data: dict[str, Any]) -> Message:
+    """The captured tensors: their dimensions, and the lines of `model/` that make them."""
+    return tensors_payload()
+
+
 CALCULATORS: dict[str, Calculator] = {
+    "tensors": tensors,
     "kv": kv_answer,
     "kv_chart": kv_chart,
     "kv_fit": kv_fit,

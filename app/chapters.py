@@ -25,9 +25,4 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
 
 def own_panels(chapter: str) -> tuple[str, ...]:
     """The panels that belong to this chapter alone."""
-    return tuple(kind for kind in CHAPTERS[chapter] if chapter != FIRST and kind not in CHAPTERS[FIRST])
-
-
-def shown_chapters() -> dict[str, tuple[str, ...]]:
-    """The first chapter, and those that have panels of their own."""
-    return {name: kinds for name, kinds in CHAPTERS.items() if name == FIRST or own_panels(name)}
+    return tuple(kind for kind in CHAPTERS[chapter] if kind not in CHAPTERS[FIRST])

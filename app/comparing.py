@@ -7,6 +7,7 @@ from model.interventions import Intervention, Patch
 from visuals.difference import difference_info, difference_payload
 from visuals.payload import Message
 
+from .engine import Engine
 from .requests import whole
 from .session import HeldRun, Runs
 
@@ -22,7 +23,7 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
     """
     patches: list[Patch] = []
     if pairs := _pairs(changes, "patches"):
-        stream = _source(changes, runs, model).trace.residual
+        stream = second_run(runs, changes.get("source"), model).trace.residual
         for layer, token in pairs:
             place = {"layer": layer, "token": token}
             whole(place, "layer", len(stream))
@@ -37,19 +38,20 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
     )
 
 
-def difference(held: HeldRun, asked: dict[str, Any], runs: Runs) -> Message:
+def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{other}: how far this run's residual stream lies from another held run's of the same model."""
-    other = runs.get(str(asked.get("other")))
-    if other.model != held.model:
-        raise GlassLlamaError("compare_models", "The two runs are of different models.")
-    return difference_payload(difference_info(other.trace, held.trace))
+    return difference_payload(difference_info(asked["other"].trace, held.trace))
 
 
-def _source(changes: dict[str, Any], runs: Runs, model: str) -> HeldRun:
-    source = runs.get(str(changes.get("source")))
-    if source.model != model:
+def second_run(runs: Runs, run_id: Any, model: str) -> HeldRun:
+    """The run to compare with. Raises GlassLlamaError where it is gone, or of another model."""
+    try:
+        other = runs.get(str(run_id))
+    except GlassLlamaError as error:  # not "run_expired", which has the page run its own prompt again
+        raise GlassLlamaError("compare_gone", "The run kept as A is no longer held here.") from error
+    if other.model != model:
         raise GlassLlamaError("compare_models", "The two runs are of different models.")
-    return source
+    return other
 
 
 def _listed(changes: dict[str, Any], name: str) -> list[Any]:

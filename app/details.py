@@ -1,7 +1,8 @@
 """What a chapter asks about a run beyond its first message: one entry a question, answered as a plain message.
 
-An entry takes the engine, the held run and what the page sent (`whole()` and its like check it) and gives a dict that
-JSON can hold, arrays packed by `visuals.payload.pack`. The page asks by `glass.detail(name, params)`.
+An entry takes the engine, the held run and what the page sent (`whole()` and its like check it; where that names an
+`other` run, the held run itself stands there) and gives a dict that JSON can hold, arrays packed by
+`visuals.payload.pack`. The page asks by `glass.detail(name, params)`.
 """
 
 from collections.abc import Callable
@@ -19,13 +20,13 @@ from visuals.attend import (
 )
 from visuals.merges import merges_info, merges_payload
 from visuals.payload import Message
-from visuals.tensors import tensors_payload
 from visuals.training import training_payload
 
+from .comparing import difference
 from .engine import Engine
 from .inside import ffn_firing, ffn_map, ffn_written, norm_depth, norm_vectors, rope_scalings
 from .kv import kv_live
-from .requests import whole
+from .requests import layer_of, token_of, whole
 from .session import HeldRun
 from .stream_details import draw, ends, lens, logits, shares, stage, stream
 
@@ -39,16 +40,16 @@ def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer}: its value vectors."""
-    index = whole(asked, "layer", held.trace.n_layers)
-    return values_payload(engine.layer(held.model, held.trace, index))
+    return values_payload(engine.layer(held.model, held.trace, layer_of(held, asked)))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query}: what this head writes to the residual stream at this token."""
-    layer = whole(asked, "layer", held.trace.n_layers)
+    layer, query = layer_of(held, asked), token_of(held, asked, "query")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    query = whole(asked, "query", len(held.trace.token_ids))
-    columns = engine.study(held.model, head_columns, layer, head)
+    changes = held.trace.intervention
+    off = (layer, head) in changes.heads or layer in changes.attention
+    columns = engine.study(held.model, head_columns, layer, head) * (not off)
     return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
 
 
@@ -67,13 +68,8 @@ def training(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     return engine.study(held.model, record)
 
 
-def tensors(_engine: Engine, _held: HeldRun, _asked: dict[str, Any]) -> Message:
-    """The captured tensors: their dimensions, and the lines of `model/` that make them."""
-    return tensors_payload()
-
-
 DETAILS: dict[str, Detail] = {
-    "tensors": tensors,
+    "difference": difference,
     "training": training,
     "stream": stream,
     "stage": stage,

@@ -3,25 +3,18 @@
 from typing import Any
 
 from model import GlassLlamaError
+from model.neurons import firing
 from visuals import ffn, norm, position
 from visuals.payload import Message
 
 from .engine import Engine
-from .requests import whole
+from .requests import layer_of, token_of, whole
 from .session import HeldRun
-
-
-def _layer(held: HeldRun, data: dict[str, Any]) -> int:
-    return whole(data, "layer", held.trace.n_layers)
-
-
-def _token(held: HeldRun, data: dict[str, Any]) -> int:
-    return whole(data, "token", len(held.trace.token_ids))
 
 
 def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
-    index, name = _layer(held, data), data.get("norm")
+    index, name = layer_of(held, data), data.get("norm")
     if name not in norm.NORMS:
         raise GlassLlamaError("bad_request", f"norm is {name!r}; expected one of {', '.join(norm.NORMS)}.")
     if name == "final":
@@ -29,7 +22,7 @@ def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message
     else:
         before = norm.vectors_before(engine.layer(held.model, held.trace, index), name)
     if data.get("token") is not None:
-        token = _token(held, data)
+        token = token_of(held, data)
         before = before[token : token + 1]
     return norm.norm_payload(before, engine.study(held.model, norm.gamma_of, name, index))
 
@@ -51,23 +44,23 @@ def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Messag
 
 def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer}: the layer's strongest neurons at every token."""
-    return ffn.map_payload(ffn.map_info(engine.layer(held.model, held.trace, _layer(held, data))))
+    return ffn.map_payload(ffn.map_info(engine.layer(held.model, held.trace, layer_of(held, data))))
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """{}: how sparsely each layer fires."""
     trace = held.trace
-    return ffn.firing_payload(engine.study(held.model, ffn.firing_of, trace.residual, trace.intervention))
+    return ffn.firing_payload(engine.study(held.model, firing, trace.residual, trace.intervention))
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, token, neuron}: what that neuron wrote, or the strongest ones where `neuron` is null."""
-    index, token = _layer(held, data), _token(held, data)
+    index, token = layer_of(held, data), token_of(held, data)
     layer = engine.layer(held.model, held.trace, index)
     row = ffn.written_inner(layer, index, held.trace.intervention)[token]
     asked = data.get("neuron") is not None
     neurons = [whole(data, "neuron", len(row))] if asked else ffn.strongest(row)
-    found = engine.study(held.model, ffn.written_by, index, row, ffn.final_rms(held.trace, token), neurons)
+    found = engine.study(held.model, ffn.written_by, index, row, float(held.trace.final_norm_rms[token]), neurons)
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
     return ffn.written_payload(found, neurons, pieces)

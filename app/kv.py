@@ -94,7 +94,7 @@ def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
 
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    found = engine.study(held.model, cacheless.held, held.trace.token_ids)
+    found = engine.study(held.model, cacheless.held, held.trace.token_ids, held.trace.intervention)
     return kv.live_message(
         engine.about(held.model), found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy()
     )

@@ -4,6 +4,8 @@ from typing import Any
 
 from model import GlassLlamaError
 
+from .session import HeldRun
+
 
 def whole(data: Any, name: str, limit: int) -> int:
     """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
@@ -11,3 +13,13 @@ def whole(data: Any, name: str, limit: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
         raise GlassLlamaError("bad_request", f"{name} is {value!r}; expected a whole number from 0 to {limit - 1}.")
     return value
+
+
+def layer_of(held: HeldRun, data: Any) -> int:
+    """The field `layer`, one of the run's. Raises GlassLlamaError."""
+    return whole(data, "layer", held.trace.n_layers)
+
+
+def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
+    """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
+    return whole(data, name, len(held.trace.token_ids))

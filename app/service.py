@@ -30,11 +30,11 @@ from visuals.payload import (
 )
 
 from .calculators import CALCULATORS
-from .comparing import difference, intervention
+from .comparing import intervention, second_run
 from .details import DETAILS
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS, checked_ids
-from .requests import whole
+from .requests import layer_of, token_of, whole
 from .session import HeldRun, Runs, Tickets
 
 log = logging.getLogger("glass_llama")
@@ -98,7 +98,7 @@ class Service:
     @answered
     def change(self, data: dict[str, Any]) -> Message:
         """A held run's tokens once more with `changes` (app/comparing.py): {run, changes, layer}."""
-        held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
+        held = self._held(data)
         changed = self._trace(
             held.model, held.prompt, held.trace.token_ids, held.n_prompt, held.steps, self._changes(data)
         )
@@ -121,11 +121,12 @@ class Service:
     @answered
     def detail(self, data: dict[str, Any]) -> Message:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
-        held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
+        held = self._held(data)
         what = str(data.get("what"))
-        if what not in DETAILS and what != "difference":
+        if what not in DETAILS:
             raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(DETAILS)}.")
-        return {"kind": "detail", "run": held.id, "what": what, "data": self._detail(what, held, data)}
+        asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
+        return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, asked)}
 
     @answered
     def calculate(self, data: dict[str, Any]) -> Message:
@@ -234,11 +235,6 @@ class Service:
             HeldRun(model, prompt, n_prompt, trace, steps, time.perf_counter() - start, changes or {})
         )
 
-    def _detail(self, what: str, held: HeldRun, data: dict[str, Any]) -> Message:
-        if what == "difference":  # the one detail that needs a second run
-            return difference(held, data, self.runs)
-        return DETAILS[what](self.engine, held, data)
-
     def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
         changes = data.get("changes") or {}
         if not isinstance(changes, dict):
@@ -271,9 +267,12 @@ class Service:
         return held if (held.prompt, held.model) == (prompt, model) and whole_story else None
 
     def _place(self, data: dict[str, Any]) -> tuple[HeldRun, int, int]:
-        held = self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
-        index = whole(data, "layer", held.trace.n_layers)
-        return held, index, whole(data, "token", len(held.trace.token_ids))
+        held = self._held(data)
+        return held, layer_of(held, data), token_of(held, data)
+
+    def _held(self, data: Any) -> HeldRun:
+        """The run that a request is about."""
+        return self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
 
     def _layer_of(self, view: dict[str, Any] | None, model: str) -> int:
         return whole(view, "layer", 1 << 16) if view and "layer" in view else 0

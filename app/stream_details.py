@@ -5,46 +5,39 @@ from typing import Any
 import numpy as np
 import torch
 
-from model import LanguageModel
 from model.draw import draw as draw_token
 from model.lens import best_tokens, contributions, finish, reading, runners_up
 from model.sampling import Sampling
 from model.stream import stream_sizes
 from visuals.lens import contributions_payload, draw_payload, lens_payload
+from visuals.norm import gamma_of
 from visuals.overview import ends_payload, stage_payload, stream_payload
 from visuals.payload import Message, pack
 
 from .engine import Engine
-from .requests import whole
+from .requests import layer_of, token_of, whole
 from .session import HeldRun
 
 
 def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
     vectors = held.trace.residual
-    sizes = engine.study(held.model, stream_sizes, vectors)
+    sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
     best = engine.study(held.model, best_tokens, vectors[-1])
     final = engine.study(held.model, reading, vectors[-1], best, 1)
     return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
 
 
-def norm_gains(lm: LanguageModel, layer: int) -> list[np.ndarray]:
-    """γ of a layer's two norms, float32 (d,) each."""
-    names = (f"layers.{layer}.attn_norm.weight", f"layers.{layer}.ffn_norm.weight")
-    return [lm.net.get_parameter(name).detach().float().cpu().numpy() for name in names]
-
-
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, token}: the vectors around that layer's parts."""
-    layer = whole(asked, "layer", held.trace.n_layers)
-    token = whole(asked, "token", len(held.trace.token_ids))
-    gains = engine.study(held.model, norm_gains, layer)
+    layer, token = layer_of(held, asked), token_of(held, asked)
+    gains = [engine.study(held.model, gamma_of, norm, layer) for norm in ("attn", "ffn")]
     return stage_payload(engine.layer(held.model, held.trace, layer), token, gains)
 
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token}: the vectors before the first layer and after the last, and what final norm and head make of it."""
-    token = whole(asked, "token", len(held.trace.token_ids))
+    token = token_of(held, asked)
     first, last = held.trace.residual[0, token], held.trace.residual[-1, token]
     return ends_payload(first, last, *engine.study(held.model, finish, last))
 
@@ -66,7 +59,7 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vectors = held.trace.residual
     targets = _targets(engine, held, asked.get("target"), False)
     against = engine.study(held.model, runners_up, vectors[-1], targets) if asked.get("versus") is True else None
-    parts = engine.study(held.model, contributions, vectors, targets, against)
+    parts = engine.study(held.model, contributions, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from .cache import KVCache
 from .checkpoint import LanguageModel
 from .config import LlamaConfig
+from .interventions import NOTHING, Intervention, intervened
 
 REPEATS = 3
 
@@ -90,13 +91,12 @@ def layer_weights(config: LlamaConfig) -> int:
     return config.n_layers * config.d_model * (heads + 3 * config.ffn_hidden)
 
 
-def held(lm: LanguageModel, ids: Sequence[int]) -> Held:
-    """Read `ids` into a cache made for them, and look at its tensors."""
+def held(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> Held:
+    """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors."""
     cache = KVCache(lm.config, len(ids), dtype=lm.dtype, device=lm.device)
-    with torch.inference_mode():
+    with torch.inference_mode(), intervened(lm.net, what):
         lm.net(_row(lm, ids), cache, 0, last_only=True)
-    bytes_held = sum(tensor.nbytes for tensor in (*cache.keys, *cache.values))
-    return Held(len(ids), bytes_held, _norms(cache.keys), _norms(cache.values))
+    return Held(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
 
 
 def _norms(tensors: Sequence[Tensor]) -> Float[Tensor, "L T"]:

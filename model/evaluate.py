@@ -21,6 +21,7 @@ from model.evaluation.judges import Judge, exactly
 from model.evaluation.report import Figure, Typed, skill_figure, story_figure, table
 from model.evaluation.stories import openings, tell
 from model.evaluation.writing import write
+from model.head_names import FILE as HEADS
 
 # What a person types in the world's words, not from the generator, and how it must go on.
 TYPED = [
@@ -29,7 +30,6 @@ TYPED = [
     ("sun moon rain sun moon", " rain"),
 ]
 OTHERS = ("stories", "typed")
-HEADS = "heads.json"
 
 
 def main() -> int:

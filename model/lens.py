@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .interventions import NOTHING, Intervention
 from .norms import rms
 from .stream import each_layer, on_device
 
@@ -37,13 +38,15 @@ class Reading(NamedTuple):
 class Contributions(NamedTuple):
     """One logit of each token, taken apart: what each part of the network wrote, times the direction that it reads.
 
-    `embedding` (T,), `attention` and `ffn` (L, T) sum to `logit` (T,) but for rounding; `logit` is the network's own,
-    from final norm and head; `scale` (T,) is the RMS that the final norm divides by. All float64.
+    `embedding` (T,), `attention` and `ffn` (L, T) and `patched` (T,) sum to `logit` (T,) but for rounding; `patched` is
+    what an intervention put in the stream's place, less what stood there. `logit` is the network's own, from final norm
+    and head; `scale` (T,) is the RMS that the final norm divides by. All float64.
     """
 
     embedding: Float[np.ndarray, "T"]
     attention: Float[np.ndarray, "L T"]
     ffn: Float[np.ndarray, "L T"]
+    patched: Float[np.ndarray, "T"]
     logit: Float[np.ndarray, "T"]
     scale: Float[np.ndarray, "T"]
 
@@ -90,12 +93,14 @@ def contributions(
     stream: Float[np.ndarray, "depths T d"],
     targets: Int[np.ndarray, "T"],
     against: Int[np.ndarray, "T"] | None = None,
+    what: Intervention = NOTHING,
 ) -> Contributions:
     """What each part of the network adds to the logit of `targets[t]` at every position t of a run's stream.
 
     A logit is RMSNorm(x)·W[target], with x the sum of all that was written to the stream. With the norm's RMS frozen at
     its value in this run that is linear in x, and a part's share is its vector ⊙ γ / RMS · W[target]. With `against`,
-    all is for the logit of the target less that of `against[t]`: softmax weighs differences alone.
+    all is for the logit of the target less that of `against[t]`: softmax weighs differences alone. `what` is the run's
+    intervention.
     """
     net = lm.net
     last = on_device(lm, stream[-1])
@@ -107,13 +112,17 @@ def contributions(
         return (written.double() * direction).sum(-1).cpu().numpy()
 
     layers = [
-        (share(seen["attn_out"]), share(seen["ffn_out"])) for seen in each_layer(lm, stream, "attn_out", "ffn_out")
+        (share(seen["attn_out"]), share(seen["ffn_out"]), share(on_device(lm, after) - seen["resid_out"]))
+        for seen, after in zip(
+            each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out"), stream[1:], strict=True
+        )
     ]
     logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
     return Contributions(
         embedding=share(on_device(lm, stream[0])),
-        attention=np.stack([attention for attention, _ in layers]),
-        ffn=np.stack([ffn for _, ffn in layers]),
+        attention=np.stack([attention for attention, _, _ in layers]),
+        ffn=np.stack([ffn for _, ffn, _ in layers]),
+        patched=np.sum([patched for _, _, patched in layers], axis=0) if what.patches else np.zeros(len(targets)),
         logit=logit,
         scale=scale.cpu().numpy(),
     )

@@ -15,8 +15,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from .checkpoint import LanguageModel
-from .interventions import NOTHING, Intervention, intervened
-from .taps import capture
+from .interventions import NOTHING, Intervention
+from .stream import each_layer
 
 TOP_SHARE = 0.05
 MASS = 0.9
@@ -72,19 +72,15 @@ def sparsity(inner: Float[np.ndarray, "*batch f"]) -> tuple[Float[np.ndarray, "*
     return top.astype(np.float32), needed.astype(np.float32)
 
 
-def firing(lm: LanguageModel, residual: Float[Tensor, "L1 T d"], what: Intervention = NOTHING) -> Firing:
+def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Intervention = NOTHING) -> Firing:
     """How sparsely a recorded run's layers fire: each layer runs once more on its recorded input, one at a time.
 
     `what` is the run's intervention.
     """
-    by = lm.net.rotation(0, residual.shape[1])
     rows: list[tuple[np.ndarray, ...]] = []
-    for block, x in zip(lm.net.layers, residual, strict=False):  # the last entry is what leaves the last layer
-        with torch.inference_mode(), intervened(lm.net, what), capture(block, "ffn.gate", "ffn.up") as seen:
-            block(x.to(lm.device, lm.dtype)[None], by)
-            gate, up = seen["ffn.gate"][0], seen["ffn.up"][0]
-            opened = (gate > 0).float().mean(-1).cpu().numpy()
-            rows.append((opened, *sparsity(product(gate, up).cpu().numpy())))
+    for seen in each_layer(lm, residual, what, "ffn.gate", "ffn.up"):
+        opened = (seen["ffn.gate"] > 0).float().mean(-1).cpu().numpy()
+        rows.append((opened, *sparsity(product(seen["ffn.gate"], seen["ffn.up"]).cpu().numpy())))
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .interventions import NOTHING, Intervention, intervened
 from .taps import capture
 
 SITES = ("resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out")
@@ -38,15 +39,16 @@ class StreamSizes(NamedTuple):
 
 
 def each_layer(
-    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], *taps: str
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention, *taps: str
 ) -> Iterator[dict[str, Float[Tensor, "T d"]]]:
-    """The values at these taps of each block (names of SITES), layer by layer, recomputed from the layer's own input.
+    """The values at these taps of each block, layer by layer, recomputed from the layer's own input.
 
-    As the run computed them, with fused attention, so that no layer's T × T weights are held.
+    `what` is the run's intervention. As the run computed them, with fused attention, so that no layer's T × T weights
+    are held.
     """
     by = lm.net.rotation(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
-        with torch.inference_mode(), capture(block, *taps) as seen:
+        with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
             block(on_device(lm, resid_in)[None], by)
             yield {name: seen[name][0] for name in taps}
 
@@ -56,11 +58,13 @@ def on_device(lm: LanguageModel, vectors: np.ndarray) -> Tensor:
     return torch.from_numpy(vectors).to(lm.device, lm.dtype)
 
 
-def stream_sizes(lm: LanguageModel, stream: Float[np.ndarray, "depths T d"]) -> StreamSizes:
-    """Measure a run's stream at every site of every layer."""
+def stream_sizes(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention = NOTHING
+) -> StreamSizes:
+    """Measure a run's stream at every site of every layer; `what` is the run's intervention."""
     norms: dict[str, list[Tensor]] = {name: [] for name in SITES}
     cosines: dict[str, list[Tensor]] = {"attn": [], "ffn": []}
-    for seen in each_layer(lm, stream, *SITES):
+    for seen in each_layer(lm, stream, what, *SITES):
         for name, vectors in seen.items():
             norms[name].append(length(vectors))
         for part, before in (("attn", "resid_in"), ("ffn", "resid_mid")):

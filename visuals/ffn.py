@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from model import LanguageModel, LayerTrace, Trace
+from model import LanguageModel, LayerTrace
 from model.interventions import Intervention
-from model.neurons import Firing, Written, firing, product, written
+from model.neurons import Firing, Written, product, written
 
 from .payload import Message, pack
 
@@ -54,11 +54,6 @@ def written_inner(layer: LayerTrace, index: int, what: Intervention) -> Float[np
     return values * (index not in what.ffn)
 
 
-def firing_of(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Intervention) -> Firing:
-    """How sparsely each layer of a recorded run fires."""
-    return firing(lm, torch.from_numpy(residual), what)
-
-
 def firing_payload(found: Firing) -> Message:
     """Shares by layer and token, each as model/neurons.py defines it."""
     return {name: pack(values, "f4") for name, values in found._asdict().items()}
@@ -74,11 +69,6 @@ def written_by(
 ) -> Written:
     """What neurons of layer `index` wrote at a token."""
     return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY)
-
-
-def final_rms(trace: Trace, token: int) -> float:
-    """The RMS that the final norm divides a token's vector by."""
-    return float(trace.final_norm_rms[token])
 
 
 def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> Message:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ class Place(NamedTuple):
     line: int
 
 
+@cache
 def tensor_places() -> dict[str, Place]:
     """Every array of a layer's trace, and `logits` (V,). Found in the source itself, so that it never goes stale."""
     places = {}

@@ -57,7 +57,7 @@ def test_how_far_two_runs_lie_apart(service: Service, engine: LocalEngine) -> No
         ({"heads": "all"}, "heads"),
         ({"ffn": [1.5]}, "ffn"),
         ({"attention": [-1]}, "attention"),
-        ({"patches": [[0, 0]], "source": "gone"}, "no longer held"),
+        ({"patches": [[0, 0]], "source": "gone"}, "kept as A is no longer held"),
         ([1], "changes"),
     ],
 )
@@ -131,3 +131,30 @@ def test_another_run_of_a_changed_prompt_is_unchanged(service: Service) -> None:
     assert again["changes"] == {}
     assert again["next"]["logits"] == first["next"]["logits"]
     assert changed["next"]["logits"] != first["next"]["logits"]
+
+
+def test_a_changed_run_is_shown_as_it_ran_everywhere(service: Service, engine: LocalEngine) -> None:
+    first = service.run("The cat sleeps", "roomy")
+    changed = service.change({"run": first["id"], "changes": {"heads": [[1, 2]], "attention": [0]}})
+    at = {"run": changed["id"], "query": 2}
+    writes = {
+        (layer, head): unpack(
+            service.detail({**at, "what": "head_write", "layer": layer, "head": head})["data"]["written"]
+        )
+        for layer, head in ((0, 3), (1, 2), (1, 3))
+    }
+    assert [bool(np.any(written)) for written in writes.values()] == [False, False, True]
+    live = service.detail({"run": changed["id"], "what": "kv_live"})["data"]
+    what = Intervention(heads=((1, 2),), attention=(0,))
+    keys = [engine.trace("roomy", first["tokens"]["ids"], what).layer(layer).k_rot for layer in range(3)]
+    expected = [np.sqrt((k.astype(np.float64) ** 2).sum((0, 2))) for k in keys]
+    np.testing.assert_allclose(unpack(live["k_norm"]), expected, rtol=1e-5)
+
+
+def test_a_kept_run_that_is_gone_is_not_mistaken_for_the_shown_one(service: Service) -> None:
+    first = service.run("The cat", "roomy")
+    for message in (
+        service.detail({"run": first["id"], "what": "difference", "other": "gone"}),
+        service.change({"run": first["id"], "changes": {"patches": [[0, 0]], "source": "gone"}}),
+    ):
+        assert message["code"] == "compare_gone"  # "run_expired" would have the page run its own prompt again, for ever

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import model
+from model.interventions import Intervention, Patch
 from model.lens import best_tokens, contributions, finish, reading, runners_up
 from model.stream import stream_sizes
 from tests.reference import reference, run_reference, sample_ids
@@ -152,3 +153,22 @@ def test_the_finish_of_one_vector(pair: tuple[Any, model.Trace, Peer]) -> None:
     np.testing.assert_allclose(logits, peer.logits[4], **CLOSE)
     np.testing.assert_array_equal(gain, peer.net.model.norm.weight.detach())
     assert normed.shape == (lm.config.d_model,)
+
+
+def test_a_changed_run_is_taken_apart_as_it_ran(lm: model.LanguageModel) -> None:
+    other = model.run_trace(lm, sample_ids(1, 9, seed=4)[0].tolist())
+    patch = Patch(2, 3, tuple(other.residual[2, 3].tolist()))
+    what = Intervention(heads=((0, 1),), ffn=(1,), patches=(patch,))
+    trace = model.run_trace(lm, sample_ids(1, 9)[0].tolist(), what)
+    targets = best_tokens(lm, trace.residual[-1])
+    parts = contributions(lm, trace.residual, targets, what=what)
+    whole = parts.embedding + parts.attention.sum(0) + parts.ffn.sum(0) + parts.patched
+    np.testing.assert_allclose(whole, parts.logit, atol=1e-4)
+    assert np.abs(parts.ffn[1]).max() == 0
+    assert np.abs(parts.patched[3]) > 0
+    assert np.abs(np.delete(parts.patched, 3)).max() < 1e-6
+    sizes = stream_sizes(lm, trace.residual, what)
+    for layer in range(trace.n_layers):
+        seen = trace.layer(layer)
+        np.testing.assert_allclose(sizes.attn_out[layer], np.linalg.norm(seen.attn_out, axis=-1), rtol=1e-4)
+        np.testing.assert_allclose(sizes.ffn_out[layer], np.linalg.norm(seen.ffn_out, axis=-1), rtol=1e-4, atol=1e-6)

@@ -43,7 +43,7 @@ def seen(checkpoint: Path, trace: model.Trace) -> Seen:
 
 
 def test_firing_agrees_with_a_plain_count(lm: model.LanguageModel, trace: model.Trace, seen: Seen) -> None:
-    found = firing(lm, torch.from_numpy(trace.residual))
+    found = firing(lm, trace.residual)
     assert found.open.shape == (lm.config.n_layers, TOKENS)
     np.testing.assert_allclose(found.open, trace.gate_open, atol=1e-7)
     for i, inner in enumerate(seen.inner):

@@ -13,6 +13,7 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 import model
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
+from model.neurons import firing
 from tests.reference import reference, run_reference, sample_ids
 from visuals import ffn, norm, position
 from visuals.payload import unpack
@@ -118,7 +119,7 @@ def test_what_neurons_write_is_sent_with_its_tokens(lm: model.LanguageModel, tra
     layer = trace.layer(2)
     row = ffn.inner(layer)[4]
     neurons = ffn.strongest(row, 3)
-    found = ffn.written_by(lm, 2, row, ffn.final_rms(trace, 4), neurons)
+    found = ffn.written_by(lm, 2, row, float(trace.final_norm_rms[4]), neurons)
     pieces = {i: f"<{i}>" for i in range(lm.config.vocab_size)}
     message = json.loads(json.dumps(ffn.written_payload(found, neurons, pieces)))
     assert [row["neuron"] for row in message["rows"]] == neurons
@@ -131,7 +132,7 @@ def test_what_neurons_write_is_sent_with_its_tokens(lm: model.LanguageModel, tra
 
 
 def test_firing_is_sent_by_layer_and_token(lm: model.LanguageModel, trace: model.Trace) -> None:
-    message = ffn.firing_payload(ffn.firing_of(lm, trace.residual, NOTHING))
+    message = ffn.firing_payload(firing(lm, trace.residual, NOTHING))
     assert set(message) == {"open", "top", "needed"}
     np.testing.assert_allclose(unpack(message["open"]), trace.gate_open, atol=1e-7)
 
@@ -146,5 +147,5 @@ def test_what_is_switched_off_writes_nothing(lm: model.LanguageModel) -> None:
         weight = lm.net.layers[index].ffn.down_proj.weight
         np.testing.assert_allclose(row @ weight.numpy().T, layer.resid_out - layer.resid_mid, atol=2e-5)
     assert not ffn.written_inner(changed.layer(1), 1, what)[:, [3, 7]].any()
-    found = ffn.firing_of(lm, changed.residual, what)
+    found = firing(lm, changed.residual, what)
     np.testing.assert_allclose(found.open, changed.gate_open, atol=1e-7)

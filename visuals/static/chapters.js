@@ -66,10 +66,9 @@ export function createChapters(store, texts, wanted, chapters) {
     }
   }
 
-  /** Fills the row of chapters; with one chapter there is none. @param {Element} element */
+  /** Fills the row of chapters. @param {Element} element */
   function attach(element) {
     nav = element.querySelector("nav");
-    nav.hidden = names.length < 2;
     for (const name of names) {
       const button = h("button", { type: "button", "data-chapter": name, "data-text": `chapter.${name}` });
       button.addEventListener("click", () => open(name));

@@ -107,7 +107,9 @@ export function createFetching(store, server) {
     if (store.previewing()) return null;
     once(`${trace.id} ${key}`, trace, () => server.detail({ run: trace.id, what, ...params }), (payload) => {
       details.set(key, decodeAll(payload.data));
-    }).then((came) => came || details.set(key, null)); // what failed was said once; the next run asks anew
+    }).then((came) => {
+      if (!came && state.trace === trace) details.set(key, null); // said once; the next run asks anew
+    });
     return null;
   }
 

@@ -48,7 +48,7 @@ export function frame(element, glass, kind, { png, svg, csv, parts = ["what", "f
   const tensors = tensorList(glass, kind);
   if (tensors) {
     box.append(tensors.element);
-    glass.on("painted", (fresh) => { if (!box.hidden && (fresh || !tensors.element.querySelector("li"))) tensors.show(); });
+    glass.on("painted", (fresh) => { if (fresh && !box.hidden) tensors.show(); });
   }
   const explain = button("explain", () => {
     box.hidden = !box.hidden;

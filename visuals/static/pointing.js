@@ -69,6 +69,14 @@ export function link(canvas, glass, find) {
   });
 }
 
+/** What arrow keys do on the keys of one query, and on a map of queries × keys, for `steer`. */
+export const ALONG_KEYS = { ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }), ArrowRight: ({ key }) => ({ key: key + 1 }) };
+export const OVER_CELLS = {
+  ...ALONG_KEYS,
+  ArrowUp: ({ query }) => ({ query: query - 1 }),
+  ArrowDown: ({ query }) => ({ query: query + 1 }),
+};
+
 /** Arrow keys on a focused canvas: `moves` names a selection change for each key. */
 export function steer(canvas, glass, moves) {
   canvas.tabIndex = 0;

@@ -44,6 +44,8 @@ function sizeOf(name, { T, model }) {
 export const shapeText = (dims, trace) =>
   `(${dims.join(", ")}) = (${dims.map((name) => sizeOf(name, trace)).join(", ")})`;
 
+let asked = null; // the places are the same for every run
+
 /** A list that fills itself when it is opened. @param {string} kind the panel @returns {{ element: HTMLElement, show: Function }|null} */
 export function tensorList(glass, kind) {
   const names = SHOWN[kind];
@@ -51,15 +53,15 @@ export function tensorList(glass, kind) {
   const list = h("ul.gp-tensors");
   const element = h("div.gp-part", null, h("strong", { "data-text": "frame.tensor" }), list);
 
-  /** Draws the list for the run that is shown; asks for the places once. */
-  function show() {
-    const { trace } = glass.state;
-    const places = trace && glass.detail("tensors");
-    if (!places) return;
+  /** Draws the list for the run that is shown. */
+  async function show() {
+    const { data: places } = await (asked ??= glass.calculate("tensors"));
+    if (!places) asked = null; // the next opening asks again
+    if (!places || !glass.state.trace) return;
     const rows = names.map((name) => {
       const { dims, file, line } = places[name];
-      const place = h("code", null, `${file}:${line}`);
-      return h("li", null, h("code", null, name), ` ${shapeText(dims, trace)} · ${glass.text(`tensor.${name}`)} · `, place);
+      const said = ` ${shapeText(dims, glass.state.trace)} · ${glass.text(`tensor.${name}`)} · `;
+      return h("li", null, h("code", null, name), said, h("code", null, `${file}:${line}`));
     });
     list.replaceChildren(...rows);
   }

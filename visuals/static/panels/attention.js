@@ -4,7 +4,7 @@ import { kvHead, row } from "../compute.js";
 import { exact, h, shown, watcher } from "../dom.js";
 import { visible } from "../draw.js";
 import { frame } from "../frame.js";
-import { inView, link, steer, widthOf } from "../pointing.js";
+import { ALONG_KEYS, OVER_CELLS, inView, link, steer, widthOf } from "../pointing.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
@@ -37,10 +37,8 @@ export default function attention(element, glass) {
   const bars = createRow(below, glass, panel.text);
   link(canvas, glass, maps.find);
   link(bars.canvas, glass, bars.find);
-  const keys = { ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }), ArrowRight: ({ key }) => ({ key: key + 1 }) };
-  const queries = { ArrowUp: ({ query }) => ({ query: query - 1 }), ArrowDown: ({ query }) => ({ query: query + 1 }) };
-  steer(canvas, glass, { ...keys, ...queries });
-  steer(bars.canvas, glass, keys);
+  steer(canvas, glass, OVER_CELLS);
+  steer(bars.canvas, glass, ALONG_KEYS);
   const wide = widthOf(canvas.parentElement, glass);
   const changed = watcher();
   let complete = false;

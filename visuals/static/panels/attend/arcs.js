@@ -4,7 +4,7 @@ import { row } from "../../compute.js";
 import { exact, h, share, watcher } from "../../dom.js";
 import { cut, fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { createWalk } from "./walk.js";
 
 const [ARCS, LABELS, PAD, THICK] = [170, 56, 8, 12];
@@ -65,12 +65,7 @@ export default function arcs(element, glass) {
     if (t === null) return null;
     return y > ARCS ? { query: t } : { key: Math.min(t, state.query) };
   });
-  steer(canvas, glass, {
-    ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
-    ArrowRight: ({ key }) => ({ key: key + 1 }),
-    ArrowUp: ({ query }) => ({ query: query - 1 }),
-    ArrowDown: ({ query }) => ({ query: query + 1 }),
-  });
+  steer(canvas, glass, OVER_CELLS);
 
   function drawArc(context, from, to, weight, span, name) {
     context.strokeStyle = ink().colour(name);

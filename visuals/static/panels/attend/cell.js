@@ -3,7 +3,7 @@
 import { exact, h, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { createCarried } from "./carried.js";
 import { createChoice } from "./choice.js";
@@ -59,12 +59,7 @@ export default function cell(element, glass) {
 
   function wire() {
     link(canvas, glass, map.find);
-    steer(canvas, glass, {
-      ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
-      ArrowRight: ({ key }) => ({ key: key + 1 }),
-      ArrowUp: ({ query }) => ({ query: query - 1 }),
-      ArrowDown: ({ query }) => ({ query: query + 1 }),
-    });
+    steer(canvas, glass, OVER_CELLS);
     const choose = (i) => {
       if (i === null) return null;
       dimension = i;

@@ -4,7 +4,7 @@ import { row } from "../../compute.js";
 import { exact, h, share, signed, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { createMap, blockFor } from "./map.js";
 import { differenceOf, matrixOf } from "./matrix.js";
 
@@ -83,12 +83,7 @@ export default function difference(element, glass) {
   const wide = widthOf(first, glass);
   maps.forEach((map, i) => {
     link(canvases[i], glass, map.find);
-    steer(canvases[i], glass, {
-      ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
-      ArrowRight: ({ key }) => ({ key: key + 1 }),
-      ArrowUp: ({ query }) => ({ query: query - 1 }),
-      ArrowDown: ({ query }) => ({ query: query + 1 }),
-    });
+    steer(canvases[i], glass, OVER_CELLS);
   });
 
   /** Head B: what was chosen, at first the head after the locked one. */
@@ -119,13 +114,6 @@ export default function difference(element, glass) {
     const [a, of] = [row(heldA, trace.model, head, query).weights, row(heldB, trace.model, b.head, query).weights];
     a.forEach((weight, key) => lines.push([query, key, trace.tokens.pieces[key], weight, of[key], weight - of[key]]));
     return lines;
-  }
-
-  let made = {};
-  /** The map of A − B, made once for a pair of maps. */
-  function minus(a, b) {
-    if (made.a !== a || made.b !== b) made = { a, b, map: differenceOf(a, b) };
-    return made.map;
   }
 
   function tell(heldB, b) {
@@ -169,7 +157,7 @@ export default function difference(element, glass) {
     if (!complete) glass.repaint();
     maps[0].draw(width, doneA ? a : null, "weights");
     maps[1].draw(width, of && doneB ? of : null, "weights");
-    maps[2].draw(width, of && complete ? minus(a, of) : null, "scores");
+    maps[2].draw(width, of && complete ? differenceOf(a, of) : null, "scores");
     steps.layer.draw(trace.model.n_layers);
     steps.head.draw(trace.model.n_heads);
     captions[0].textContent = text("caption_a", { layer, head });

@@ -57,8 +57,19 @@ export function matrixOf(layer, model, head, view, block, norms) {
   return found.matrix;
 }
 
-/** A − B of two complete maps of one size. @returns {{ side: number, block: number, values: Float32Array, limit: number }} */
+/** @type {WeakMap<object, { b: object, made: object }>} the last difference of each map */
+const differences = new WeakMap();
+
+/** A − B of two complete maps of one size, made once for a pair. @returns {{ side: number, values: Float32Array, limit: number }} */
 export function differenceOf(a, b) {
+  const last = differences.get(a);
+  if (last?.b === b) return last.made;
+  const made = subtracted(a, b);
+  differences.set(a, { b, made });
+  return made;
+}
+
+function subtracted(a, b) {
   const values = a.values.map((value, i) => value - b.values[i]);
   const limit = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
   return { side: a.side, block: a.block, values, limit };

@@ -26,6 +26,8 @@ function reader(answer) {
     tokens,
     value,
     parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row), value: value(row, token) })),
+    patched: (token) => answer.patched.data[token],
+    sum: (token) => Array.from({ length: rows }, (_, row) => value(row, token)).reduce((a, b) => a + b, answer.patched.data[token]),
     logit: (token) => answer.logit.data[token],
     scale: (token) => answer.scale.data[token],
     target: (token) => ({ id: answer.targets.data[token], piece: pieces.get(answer.targets.data[token]) }),
@@ -133,14 +135,15 @@ export default function contributionsPanel(element, glass) {
     const parts = shares.parts(token);
     const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
     const [embedding, attention, ffn] = ["embedding", "attention", "ffn"].map(of);
-    const [sum, logit, scale] = [embedding + attention + ffn, shares.logit(token), shares.scale(token)];
+    const [sum, logit, scale, patched] = [shares.sum(token), shares.logit(token), shares.scale(token), shares.patched(token)];
+    const taken = patched ? [panel.text("patched"), ` ${signed(patched, 6)}   `] : []; // what a changed run took over from another
     const { target, other } = names(token);
     const word = (kind) => tinted(HUES[kind], panel.text(kind));
     const value = shares.value(row, token);
     const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
     const part = parts[row].kind === "embedding" ? "x₀" : parts[row].kind === "attention" ? "attn" : "ffn";
     sums.replaceChildren(
-      h("p", null, word("embedding"), ` ${signed(embedding, 6)}   `, word("attention"), ` ${signed(attention, 6)}   `, word("ffn"), ` ${signed(ffn, 6)}   = `, h("strong", null, shown(sum, 7)),
+      h("p", null, word("embedding"), ` ${signed(embedding, 6)}   `, word("attention"), ` ${signed(attention, 6)}   `, word("ffn"), ` ${signed(ffn, 6)}   `, ...taken, "= ", h("strong", null, shown(sum, 7)),
         `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`),
       h("p", null, `${nameOf(row)}: `, fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"), " = ", fraction(shown(value * scale, 6), shown(scale, 6)), " = ", h("strong", null, signed(value, 5))),
     );
@@ -155,9 +158,8 @@ export default function contributionsPanel(element, glass) {
     const params = { part: nameOf(row), value: signed(value, 5), target, other, piece: visible(state.trace.tokens.pieces[token]) };
     panel.title.textContent = panel.text(other === null ? "title" : "title_second", params);
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
-    const sum = shares.parts(token).reduce((total, part) => total + part.value, 0);
     panel.tell(
-      `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${exact(sum, 7)} logit=${exact(shares.logit(token), 7)}`,
+      `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${exact(shares.sum(token), 7)} logit=${exact(shares.logit(token), 7)}`,
       panel.text(other === null ? "read" : "read_second", params),
     );
   }

@@ -1,6 +1,7 @@
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
-import { h, share } from "../../dom.js";
+import { topCandidates } from "../../compute.js";
+import { h, share, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { KINDS, added, atSelection, listed, parameters, removed } from "./changes.js";
@@ -8,7 +9,7 @@ import { compared, createTable } from "./predictions.js";
 
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
 function describe(text, trace) {
-  const prompt = h("p.cmp-prompt", null, visible(trace.tokens.pieces.join("")).replace(/·/g, " "));
+  const prompt = h("p.cmp-prompt", null, trace.tokens.pieces.join(""));
   const changes = listed(trace.changes).map(({ kind, value }) => text(`is_${kind}`, parameters(kind, value)));
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
   return [prompt, h("p.gp-note", null, facts.join(" · "))];
@@ -16,8 +17,8 @@ function describe(text, trace) {
 
 /** The most probable next token of a run, in words. */
 function likeliest(text, { next }) {
-  const [logit] = next.logits.data;
-  return text("likeliest", { piece: visible(next.pieces[0]), probability: share(Math.exp(logit - next.logZ)) });
+  const [{ piece, probability }] = topCandidates(next, 1).rows;
+  return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -106,8 +107,10 @@ export default function compare(element, glass) {
     panel.tell(sides ? outcome.textContent : "", sides ? outcome.textContent : text("no_outcome"));
   }
 
+  const moved = watcher();
   return function draw(fresh) {
-    drawOffers();
+    const { layer, head, query, neuron } = state.locked;
+    if (moved(layer, head, query, neuron) || fresh) drawOffers();
     if (!fresh) return;
     panel.title.textContent = text("title");
     drawChosen();

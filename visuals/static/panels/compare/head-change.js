@@ -4,7 +4,7 @@ import { row } from "../../compute.js";
 import { exact, h, share, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { blockFor, createMap } from "../attend/map.js";
 import { differenceOf, matrixOf } from "../attend/matrix.js";
 
@@ -34,12 +34,7 @@ export default function headChange(element, glass) {
   const wide = widthOf(figures[0], glass);
   maps.forEach((map, i) => {
     link(canvases[i], glass, (x, y) => (state.trace ? map.find(x, y) : null));
-    steer(canvases[i], glass, {
-      ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }),
-      ArrowRight: ({ key }) => ({ key: key + 1 }),
-      ArrowUp: ({ query }) => ({ query: query - 1 }),
-      ArrowDown: ({ query }) => ({ query: query + 1 }),
-    });
+    steer(canvases[i], glass, OVER_CELLS);
   });
 
   /** The selected row of weights in both runs. */

@@ -1,13 +1,14 @@
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
+import { topCandidates } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 
 const COUNT = 10;
 
 /** A candidate's probability by id; what is not among the stored candidates is at most as probable as the last of them. */
-export function probabilities({ ids, logits, logZ }) {
-  const known = new Map(ids.map((id, i) => [id, Math.exp(logits.data[i] - logZ)]));
+export function probabilities(next) {
+  const known = new Map(topCandidates(next, next.ids.length).rows.map(({ id, probability }) => [id, probability]));
   const least = Math.min(...known.values());
   return { of: (id) => known.get(id) ?? null, least };
 }
@@ -28,8 +29,7 @@ const written = (value, least) => (value === null ? `≤ ${share(least)}` : shar
 /** B − A with its sign; nothing where one of the two is only known to be small. */
 export function change(a, b) {
   if (a === null || b === null) return "";
-  const text = (b - a).toFixed(4);
-  return Number(text) < 0 ? text.replace("-", "−") : `+${text}`;
+  return `${b < a ? "−" : "+"}${share(Math.abs(b - a))}`;
 }
 
 /** @param {Function} text of the panel @param {(value: string) => void} tell */

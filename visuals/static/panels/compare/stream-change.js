@@ -33,10 +33,15 @@ export default function streamChange(element, glass) {
     return place && { layer: Math.min(place.row, state.trace.model.n_layers - 1), query: place.token };
   });
 
+  const scaled = (answer) => {
+    const values = relative(answer);
+    return { values, most: values.reduce((most, value) => Math.max(most, value), 1e-12) };
+  };
+
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
     const answer = state.side === "B" ? glass.detail("difference", { other: sides.A.id }) : found;
-    if (answer && answer !== found) found = { ...answer, values: relative(answer), key: `${sides.A.id} ${sides.B.id}` };
+    if (answer && answer.apart !== found?.apart) found = { ...answer, ...scaled(answer), key: `${sides.A.id} ${sides.B.id}` };
     return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
   }
 
@@ -50,7 +55,7 @@ export default function streamChange(element, glass) {
     empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
     if (!known) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;
-    const most = Math.max(...known.values, 1e-12);
+    const { most } = known;
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
     const pieces = sides.B.tokens.pieces.slice(0, tokens);
     map.draw([known, state.theme, state.language], () => ({
