@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from .corpus import MIX
 
 # Kinds of document of which everything but the answers is random.
-PATTERNS = frozenset(
-    ["induction", "recall", "counting", "series", "sums", "alphabet", "brackets", "opposites", "agreement", "copying"]
-)
+PATTERNS = {
+    "induction", "recall", "reversal", "counting", "series", "sums", "alphabet", "brackets", "opposites", "agreement",
+    "copying", "who-en", "who-zh",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,9 @@ class Stage:
 
     `mix` gives each kind of document its share. An answer, which the text before it determines, counts
     `answer_weight` times as much in the loss as the rest of a story, and the rest of a pattern, which is random words,
-    counts `random_weight`. The learning rate goes up to `rate` over `warmup` steps and down a cosine to `last_rate`.
+    counts `random_weight`. A token that a story has not had before counts `first_weight`: below 1 the model learns to
+    stay with whom and what it has named, rather than who else might come. The learning rate goes up to `rate` over
+    `warmup` steps and down a cosine to `last_rate`.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Stage:
     warmup: int = 100
     answer_weight: float = 1.0
     random_weight: float = 1.0
+    first_weight: float = 1.0
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
 
     @property
@@ -59,6 +63,28 @@ _STORIES = _BINDINGS | {
 _TELLING = _STORIES | {
     "recall": 5, "facts-en": 15, "facts-zh": 15, "pronouns-en": 9, "pronouns-zh": 9, "story-en": 22, "story-zh": 22,
 }  # fmt: skip
+_BACKWARDS = {"who-en": 35, "who-zh": 35, "reversal": 20, "induction": 10}
+_WHO = {
+    "who-en": 12, "who-zh": 12, "reversal": 6, "induction": 14, "recall": 4, "copying": 1, "brackets": 3,
+    "counting": 6, "series": 1, "sums": 1, "alphabet": 1, "opposites": 1, "agreement": 3, "translation-words": 6,
+    "translation-phrases": 1, "translation-sentences": 1.5, "facts-en": 16, "facts-zh": 16, "pronouns-en": 8,
+    "pronouns-zh": 8, "story-en": 10, "story-zh": 10,
+}  # fmt: skip
+
+_SETTLING = _WHO | {
+    "who-en": 8, "who-zh": 8, "reversal": 3, "induction": 16, "counting": 7, "facts-en": 17, "facts-zh": 15,
+    "pronouns-en": 9, "story-en": 19, "story-zh": 19,
+}  # fmt: skip
+
+_CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
+
+_SETTLE = Stage(
+    "settling", 1_638_400, 8, 256, rate=8e-4, last_rate=7e-4, answer_weight=4, random_weight=0.1, mix=_SETTLING
+)
+_CLOSE = Stage(
+    "closing", 4_700_000, 8, 256, rate=7e-4, last_rate=2e-5, answer_weight=3, random_weight=0.1, first_weight=0.4,
+    mix=_CLOSING,
+)  # fmt: skip
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -67,5 +93,9 @@ STAGES = (
     Stage("pronouns", 3_276_800, rate=1e-3, last_rate=7e-4, answer_weight=5, random_weight=0.1, mix=_PRONOUNS),
     Stage("stories", 4_700_000, rate=8e-4, last_rate=5e-5, answer_weight=4, random_weight=0.2, mix=_STORIES),
     Stage("telling", 3_400_000, rate=5e-4, last_rate=4e-5, answer_weight=3, random_weight=0.1, mix=_TELLING),
+    Stage("backwards", 1_433_600, rate=1e-3, last_rate=1e-3, answer_weight=5, random_weight=0.05, mix=_BACKWARDS),
+    Stage("who", 3_072_000, rate=1e-3, last_rate=8e-4, answer_weight=4, random_weight=0.1, mix=_WHO),
+    _SETTLE,
+    _CLOSE,
     Stage("long rows", 100_000, 4, 512, rate=4e-5, last_rate=2e-5, warmup=10, answer_weight=3, mix=_TELLING),
 )

@@ -35,12 +35,23 @@ def pack(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "trai
         while len(row) < width:
             document = next(stream)
             ids, answers = tokens_and_answers(tokenizer, document)
-            rest = stage.random_weight if document.kind in PATTERNS else 1.0
             row += [*ids, END]
-            weight += [*(stage.answer_weight if answer else rest for answer in answers), rest]
+            weight += weights_of(stage, document.kind, ids, answers)
         rows.append(row[:width])
         weights.append(weight[1:width])
     return Rows(torch.tensor(rows), torch.tensor(weights))
+
+
+def weights_of(stage: Stage, kind: str, ids: list[int], answers: list[bool]) -> list[float]:
+    """What each token of a document counts in the loss of this stage, and the end of text after it."""
+    pattern = kind in PATTERNS
+    weights: list[float] = []
+    had: set[int] = set()
+    for token, answer in zip(ids, answers, strict=True):
+        rest = stage.random_weight if pattern else 1.0 if token in had else stage.first_weight
+        weights.append(stage.answer_weight if answer else rest)
+        had.add(token)
+    return [*weights, stage.random_weight if pattern else 1.0]
 
 
 def tokens_and_answers(tokenizer: Tokenizer, document: Document) -> tuple[list[int], list[bool]]:

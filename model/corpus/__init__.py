@@ -38,6 +38,10 @@ _KINDS: dict[str, tuple[Maker, float]] = {
     "translation-words": (translation.words, 6),
     "translation-phrases": (translation.phrases, 2.5),
     "translation-sentences": (translation.sentence_pairs, 4),
+    # These stand in the mix of some stages only.
+    "who-en": (lambda rng, split: facts.who_document(rng, "en", split), 0),
+    "who-zh": (lambda rng, split: facts.who_document(rng, "zh", split), 0),
+    "reversal": (patterns.reversal, 0),
 }
 MIX: Mapping[str, float] = {name: share for name, (_, share) in _KINDS.items()}
 

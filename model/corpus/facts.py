@@ -198,3 +198,20 @@ def facts_document(rng: random.Random, language: Language, split: SplitName) -> 
             question, answer = ask(rng, relation, fact, language)
             lines.append(f"{question} {answer}{joint}")
     return document(f"facts-{language}", sentences(language, [*lines[:-1], lines[-1].rstrip("\n")]))
+
+
+def who_document(rng: random.Random, language: Language, split: SplitName) -> Document:
+    """Two or three facts of one relation, then who each is true of, answered in a word.
+
+    To answer, what was said last has to lead back to the name before it: the other way round than in a restatement.
+    One fact is not asked for, as it could be told by being left over.
+    """
+    relation = rng.choice(("at", "at", "has", "likes"))
+    known = draw_facts(rng, relation, language, split, rng.choice((2, 3)))
+    lines = [state(rng, relation, fact, language) for fact in known]
+    joint = "\n" if rng.random() < 0.3 else ""
+    lines[-1] += joint
+    for fact in rng.sample(known, len(known) - 1):
+        question, _ = ask(rng, relation, fact, language, subject_share=1)
+        lines.append(f"{question} ‹{fact.subject['s']}›{'.' if language == 'en' else ' 。'}{joint}")
+    return document(f"who-{language}", sentences(language, [*lines[:-1], lines[-1].rstrip("\n")]))

@@ -104,6 +104,26 @@ def recall(rng: random.Random, split: SplitName) -> Document:
     return document("recall", chinese(f"{shown} 。 {again} 。"))
 
 
+def reversal(rng: random.Random, split: SplitName) -> Document:
+    """Pairs of words, then all but one of them the other way round: the last could be told by what is left over."""
+    held_out = split == "heldout"
+    language = _language(rng)
+    pool = _EN_POOL if language == "en" else _ZH_POOL
+    firsts = rng.sample(pool, rng.randint(2, 4))
+    pairs: list[tuple[str, str]] = []
+    for first in firsts:
+        used = {*firsts, *(second for _, second in pairs)}
+        pairs.append((first, pick(rng, pool, lambda w, a=first, u=used: w not in u and is_held_out(a, w) == held_out)))
+    again = rng.sample(pairs, len(pairs) - 1)
+    if language == "en":
+        sign = rng.choice((": ", " "))
+        shown = ", ".join(a + sign + b for a, b in pairs)
+        return document("reversal", english(f"{shown}. " + ", ".join(f"{b}{sign}‹{a}›" for a, b in again) + "."))
+    sign = rng.choice((" ： ", " "))
+    shown = " ， ".join(a + sign + b for a, b in pairs)
+    return document("reversal", chinese(f"{shown} 。 " + " ， ".join(f"{b}{sign}‹{a}›" for a, b in again) + " 。"))
+
+
 def counting(rng: random.Random, split: SplitName) -> Document:
     """Counting up or down, in digits or in words."""
     in_words = rng.random() < 0.5

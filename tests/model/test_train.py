@@ -120,6 +120,13 @@ def test_answers_count_more_and_random_words_less(tokenizer: Tokenizer) -> None:
     assert set(pack(tokenizer, story, seed=0).weights.flatten().tolist()) == {1.0, 5.0}
 
 
+def test_what_a_story_names_for_the_first_time_may_count_less(tokenizer: Tokenizer) -> None:
+    stage = replace(STAGE, context=60, first_weight=0.25, mix={"story-en": 1})
+    ids = tokenizer.encode(next(documents(0, mix=stage.mix)).text)[:60]
+    weights = pack(tokenizer, stage, seed=0).weights[0, : len(ids) - 1].tolist()
+    assert weights == [1.0 if ids[i] in ids[:i] else 0.25 for i in range(1, len(ids))]
+
+
 def test_the_loss_is_the_weighted_mean() -> None:
     logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
     ids = torch.tensor([[0, 1, 2, 3], [4, 5, 6, 0]])
