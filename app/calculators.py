@@ -13,6 +13,7 @@ from visuals.tensors import tensors_payload
 from .engine import Engine
 from .kv import kv_answer, kv_chart, kv_models, kv_race
 from .kv_fit import kv_fit, kv_gpus, kv_needs
+from .sliding import kv_places
 
 Calculator = Callable[[Engine, dict[str, Any]], Message]
 
@@ -30,5 +31,6 @@ CALCULATORS: dict[str, Calculator] = {
     "kv_gpus": kv_gpus,
     "kv_needs": kv_needs,
     "kv_models": kv_models,
+    "kv_places": kv_places,
     "kv_race": kv_race,
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -9,9 +10,11 @@ import numpy as np
 import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
-from model.hf_spec import spec_from_text
+from model.hf_spec import spec_from_hub, spec_from_text
 from model.kv_math import kv_breakdown, kv_bytes_per_token
-from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
+from model.kv_math.gpus import Gpu, find_gpu, own_gpu
+from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
+from model.kv_math.options import options_from
 from model.kv_math.speed import decode_bound
 from model.sampling import candidates
 from visuals.payload import Message
@@ -124,40 +127,73 @@ def kv_cache(
     config: str = "",
     gpu: str = "",
     weights: str = "bf16",
+    embeddings: str = "",
+    usable_percent: int = USABLE_PERCENT,
+    memory_gb: int = 0,
+    bandwidth_gb_per_s: int = 0,
+    hub: str = "",
+    options: dict | None = None,
 ) -> dict:
     """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
     Args:
-        model: a name in the catalogue, such as "Llama-3 8B"; with config, a name of your own.
+        model: a name in the catalogue, such as "Llama-3 8B"; with config, a name of your own; with hub, nothing.
         tokens: tokens of each sequence.
         batch: sequences.
         dtype: how keys and values are stored, such as bf16, fp8 or q8_0.
         config: the text of a Hugging Face config.json, instead of a model of the catalogue.
         gpu: "H200", "H100", "A100 80", "A100 40", "L40S", "4090" or "T4": count the weights too, say what fits there.
         weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128.
+        embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
+        usable_percent: with gpu, how much of its memory weights and cache may take.
+        memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).
+        bandwidth_gb_per_s: your own GPU: its memory bandwidth in GB/s.
+        hub: OWNER/NAME on the Hugging Face Hub, whose config.json is read instead of a model of the catalogue.
+        options: how the cache is kept, by name, such as {"tp": 8, "block_size": 16}: encoder_tokens, window,
+            batched_tokens, block_size, shared_prefix, reserved_tokens, reserved_batch, tp, pp, dcp, layout, indexer,
+            state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token`, `products` (each with `what`,
-        its multiplication as text, and `bytes`; they sum to the total), `notes` and `source`. With gpu also `memory`:
-        `gpu`, `usable_bytes` (90 % of its memory), `weights_bytes`, `weights_products`, `fits`, `free_bytes`,
-        `largest_batch`, `largest_context`, `tokens_per_second_at_most` (null where it does not fit) and
-        `gpus_needed`: for each kind of GPU the count that bytes alone demand and the fewest that fit.
+        its multiplication as text, and `bytes`; they sum to the total), `bytes_per_gpu`, `notes` and `source`. With gpu
+        also `memory`: `gpu`, `gpus`, `usable_bytes`, `weights_bytes`, `weights_products`, `fits`, `free_bytes`,
+        `largest_batch`, `largest_context` (null where the options fix it), `tokens_per_second_at_most` (null where it
+        does not fit) and `gpus_needed`: for each kind of GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
-        spec = spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
-        breakdown = kv_breakdown(spec, tokens, batch, dtype)
+        spec, kept = chosen_spec(model, config, hub), options_from(options or {})
+        breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         answer = {
             "model": breakdown.spec.name,
             "tokens": breakdown.tokens,
             "batch": breakdown.batch,
             "dtype": breakdown.dtype,
             "bytes": breakdown.total_bytes,
-            "bytes_per_token": kv_bytes_per_token(breakdown.spec, dtype),
+            "bytes_per_token": kv_bytes_per_token(breakdown.spec, dtype, kept),
+            "bytes_per_gpu": breakdown.per_gpu_bytes,
             "products": [product(term.label, term.factors, term.bytes) for term in breakdown.terms],
-            "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config else []),
+            "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
-        return answer | ({"memory": memory_message(spec, tokens, batch, gpu, Setup(dtype, weights))} if gpu else {})
+        device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
+        if device is None:
+            return answer
+        setup = Setup(dtype, weights, embeddings or None, kept, usable_percent)
+        return answer | {"memory": memory_message(spec, tokens, batch, device, setup)}
+
+
+def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
+    """The model of a question: of the Hub, of a pasted config.json, else of the catalogue."""
+    if hub:
+        return spec_from_hub(hub)
+    return spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
+
+
+def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
+    """The named GPU, else one's own where its figures are given, else none."""
+    if gpu:
+        return find_gpu(gpu)
+    return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 
 
 def product(what: str, factors: Iterable[object], count: int) -> Message:
@@ -165,20 +201,26 @@ def product(what: str, factors: Iterable[object], count: int) -> Message:
     return {"what": what, "product": " × ".join(map(str, factors)), "bytes": count}
 
 
-def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: str, setup: Setup) -> Message:
+def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> Message:
     """What fits on a GPU beside the weights, and how many GPUs of each kind the load needs."""
     use = memory_use(spec, tokens, batch, gpu, setup)
     bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
-    needs = gpus_needed(spec, batch, tokens, setup=setup)
+    kept = setup.options
+    needs = gpus_needed(spec, batch, tokens, setup=replace(setup, options=replace(kept, tp=1, pp=1, dcp=1)))
+    fixed = {"largest_batch": kept.reserved_batch, "largest_context": kept.reserved_tokens or kept.prompt_tokens}
+    largest = {
+        "largest_batch": lambda: largest_batch(spec, tokens, gpu, setup).value,
+        "largest_context": lambda: largest_context(spec, batch, gpu, setup).value,
+    }
     return {
         "gpu": use.gpu.name,
+        "gpus": use.gpus,
         "usable_bytes": use.usable_bytes,
         "weights_bytes": use.weights.total_bytes,
         "weights_products": [product(term.label, term.factors, term.bytes) for term in use.weights.terms],
         "fits": use.fits,
         "free_bytes": use.free_bytes,
-        "largest_batch": largest_batch(spec, tokens, gpu, setup).value,
-        "largest_context": largest_context(spec, batch, gpu, setup).value,
+        **{name: find() if fixed[name] is None else None for name, find in largest.items()},
         "tokens_per_second_at_most": bound.batch_tokens_per_second if bound else None,
         "gpus_needed": [
             {"gpu": need.gpu.name, "at_least": need.at_least, "fits_on": need.use.gpus if need.use else None}

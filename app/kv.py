@@ -7,6 +7,7 @@ from typing import Any
 from model import GlassLlamaError, ModelSpec, cacheless, catalogue
 from model.hf_spec import spec_from_hub, spec_from_text
 from model.kv_math import KvOptions, kv_breakdown
+from model.kv_math.options import options_from as of_names
 from visuals import kv, kv_charts
 from visuals.payload import Message
 
@@ -44,7 +45,7 @@ def _fetched(model_id: str) -> ModelSpec:
 
 def options_from(data: dict[str, Any]) -> KvOptions:
     """The options of a question; what is absent or null keeps its default."""
-    return KvOptions(**{name: data[name] for name in OPTIONS if data.get(name) is not None})
+    return of_names({name: data[name] for name in OPTIONS if name in data})
 
 
 def size_from(data: dict[str, Any]) -> dict[str, Any]:
@@ -79,9 +80,8 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
         figure, excluded = kv_charts.stack_figure(asked, unit, data.get("weights") is True, data.get("few") is True)
     else:
         logs = [one_of(data, axis, ("log", "linear")) == "log" for axis in ("x", "y")]
-        series, excluded = kv_charts.line_series(asked)
-        figure = kv_charts.lines_figure(series, asked.tokens, unit, *logs)
-    return {"figure": kv_charts.figure_message(figure), "excluded": excluded}
+        figure, excluded = kv_charts.lines_figure(asked, unit, *logs)
+    return {"figure": figure, "excluded": excluded}
 
 
 def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:

@@ -55,4 +55,5 @@ def setup_from(data: dict[str, Any]) -> Setup:
     """Formats, options and usable percent of a question."""
     percent = data.get("usable_percent", USABLE_PERCENT)
     formats = {"dtype": data.get("dtype", "bf16"), "weights": data.get("weights", "bf16")}
+    formats["embeddings"] = data.get("embeddings") or None
     return Setup(**formats, options=options_from(data), usable_percent=percent)

@@ -28,6 +28,8 @@ class Hub:
         if self.broken:
             return 500, {}, b"out of order"
         parts = [unquote(part) for part in path.strip("/").split("/")]
+        if len(parts) < 3:  # the client asks for more than models
+            return 404, {}, b""
         if parts[:2] == ["api", "models"]:
             name, route, rest = "/".join(parts[2:4]), parts[4], parts[5:]
         else:

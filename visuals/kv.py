@@ -15,6 +15,7 @@ from model.errors import GlassLlamaError
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
 from model.kv_math.kinds import attention_kinds
+from model.remarks import in_chinese
 from model.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
 
 from .payload import About, Message, pack
@@ -80,7 +81,7 @@ def breakdown_message(breakdown: KvBreakdown) -> Message:
 
 
 def card_message(spec: ModelSpec) -> Message:
-    """A model's shape as far as its cache depends on it, where that was read, and which options it has."""
+    """A model's shape as far as its cache depends on it, remarks on it in every language, and which options it has."""
     return {
         "name": spec.name,
         "family": spec.family,
@@ -91,10 +92,16 @@ def card_message(spec: ModelSpec) -> Message:
         "window": spec.attention.window,
         "chunk": spec.attention.chunk,
         "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
-        "source": list(spec.source),
-        "not_verified": list(spec.not_verified),
+        "source": [in_languages(remark) for remark in spec.source],
+        "not_verified": [in_languages(remark) for remark in spec.not_verified],
+        "notes": [in_languages(remark) for remark in spec.notes],
         "options": options_of(spec),
     }
+
+
+def in_languages(remark: str) -> Message:
+    """A remark of the catalogue, a config or a GPU in every language of the page."""
+    return {"en": remark, "zh": in_chinese(remark)}
 
 
 def options_of(spec: ModelSpec) -> list[str]:
@@ -139,7 +146,7 @@ def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_hea
             row |= {"bytes": str(found.total_bytes), "per_token": str(kv_bytes_per_token(variant, dtype))}
             row["terms"] = [term_message(term) for term in found.terms]
         except GlassLlamaError as error:  # a format that this kind's vectors do not fit
-            row["refused"] = str(error)
+            row["refused"] = {"code": error.code, "params": {"detail": str(error), **error.params}}
         rows.append(row)
     return sorted(rows, key=lambda row: KINDS.index(row["kind"]))
 

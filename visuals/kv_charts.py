@@ -1,13 +1,15 @@
-"""The KV-cache charts as plotly figures. Colours are custom properties and words are text keys; the page fills in both.
+"""The KV-cache charts as plotly's JSON. Colours are custom properties and words are text keys; the page fills in both.
 
 A figure so never changes with the theme or the language. "var(--glass-q)" is a colour of static/glass.css, and a text
-that begins with "text:" is a key of the page's texts (static/chart.js).
+that begins with "text:" is a key of the page's texts (static/chart.js). Heights are not in it either: each trace has
+its points' `models`, `tokens` and exact `bytes` as texts, and figure["unit"] says how many bytes one is on the axis;
+the page divides (panels/kv/points.js). So a slider's hundred figures differ in little else than those bytes. They
+are plain dicts, since checking one by plotly's classes takes longer than computing it; a test has plotly check them.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
-
-import plotly.graph_objects as go
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
@@ -33,14 +35,22 @@ PARTS = {
     "cross.kv": ("norm", ""),
 }
 WEIGHT_BYTES = 2  # bf16
-FEWEST_TOKENS = 256
+FEWEST_TOKENS = 128
+
+
+class Point(NamedTuple):
+    """Bytes of one model's cache, or of a part of it, at `tokens` tokens."""
+
+    model: str
+    tokens: int
+    bytes: int
 
 
 class Series(NamedTuple):
-    """One model's breakdowns at growing contexts."""
+    """One model's cache at growing contexts."""
 
     name: str
-    points: list[KvBreakdown]
+    points: tuple[Point, ...]
 
 
 class Question(NamedTuple):
@@ -62,23 +72,21 @@ def question(specs: Sequence[ModelSpec], tokens: Any, batch: Any, dtype: Any, op
     return Question(specs, checked.tokens, checked.batch, checked.dtype, options)
 
 
-def contexts(longest: int, tokens: int) -> list[int]:
-    """Contexts to draw a line through: two to a doubling from 256 up to `longest`, and `tokens`."""
+def contexts(longest: int) -> list[int]:
+    """Contexts to draw a line through: two to a doubling from 128 up to `longest`."""
     grid = {round(FEWEST_TOKENS * 2 ** (i / 2)) for i in range(60)}
-    return sorted({n for n in grid if n < longest} | {longest, tokens})
+    return sorted({n for n in grid if n < longest} | {longest})
 
 
 def line_series(asked: Question) -> tuple[list[Series], list[str]]:
     """Each model up to its own context (the first at least to `tokens`), and the models that the format excludes."""
     found, excluded = [], []
     for i, spec in enumerate(asked.specs):
-        own = spec.max_context or asked.tokens
+        own = spec.max_context or max(asked.tokens, FEWEST_TOKENS)
         longest = max(own, asked.tokens) if i == 0 else own
         options = asked.options if i == 0 else KvOptions()
-        lengths = [n for n in contexts(longest, asked.tokens) if n <= longest]
         try:
-            points = [_point(spec, n, asked, options) for n in lengths]
-            found.append(Series(spec.name, [point for point in points if point]))
+            found.append(Series(spec.name, _curve(spec, longest, asked.batch, asked.dtype, options)))
         except GlassLlamaError:
             if i == 0:
                 raise
@@ -86,59 +94,71 @@ def line_series(asked: Question) -> tuple[list[Series], list[str]]:
     return found, excluded
 
 
-def _point(spec: ModelSpec, tokens: int, asked: Question, options: KvOptions) -> KvBreakdown | None:
+@lru_cache(maxsize=64)
+def _curve(spec: ModelSpec, longest: int, batch: int, dtype: str, options: KvOptions) -> tuple[Point, ...]:
+    """The line of one model. Kept, since a slider of tokens passes over the same lines a hundred times."""
+    points = [(n, _breakdown(spec, n, batch, dtype, options)) for n in contexts(longest)]
+    return tuple(Point(spec.name, n, found.total_bytes) for n, found in points if found)
+
+
+def _breakdown(spec: ModelSpec, tokens: int, batch: int, dtype: str, options: KvOptions) -> KvBreakdown | None:
     """None where the options themselves ask for more tokens (a prefix, a prompt), so that no cache is so small."""
     least = max(options.shared_prefix, options.prompt_tokens or 1)
-    return kv_breakdown(spec, tokens, asked.batch, asked.dtype, options) if tokens >= least else None
+    return kv_breakdown(spec, tokens, batch, dtype, options) if tokens >= least else None
 
 
-def lines_figure(series: Sequence[Series], tokens: int, unit: str, log_x: bool, log_y: bool) -> go.Figure:
+def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[Message, list[str]]:
     """Bytes of the cache against context, one line a model, a mark where the calculator stands.
 
-    customdata of a point: model, tokens, exact bytes as text and with separators.
+    Gives also the models that the format excludes.
     """
-    figure = go.Figure(layout=_layout(f"text:kv-chart.bytes_{unit}"))
-    for i, (name, points) in enumerate(series):
-        figure.add_scatter(
-            x=[point.tokens for point in points],
-            y=[point.total_bytes / UNITS[unit] for point in points],
-            customdata=[_said(name, point.tokens, point.total_bytes) for point in points],
-            name=name,
-            mode="lines+markers",
-            line={"color": _colour(LINE_COLOURS[i]), "width": 3 if i == 0 else 2, "dash": DASHES[i]},
-            marker={"size": 5 if i == 0 else 4},
-            hovertemplate="text:kv-chart.hover",
-        )
-    here = [point for point in series[0].points if point.tokens == tokens]
-    for point in here:
-        figure.add_scatter(
-            x=[tokens],
-            y=[point.total_bytes / UNITS[unit]],
-            customdata=[_said(series[0].name, tokens, point.total_bytes)],
-            mode="markers",
-            marker={"size": 14, "color": _colour("accent"), "line": {"color": _colour("card"), "width": 3}},
-            hovertemplate="text:kv-chart.hover",
-            showlegend=False,
-        )
-    longest = max(point.tokens for one in series for point in one.points)
-    figure.update_xaxes(title_text="text:kv-chart.context", **_context_axis(longest, log_x))
-    figure.update_yaxes(type="log" if log_y else "linear", rangemode="tozero", dtick=1 if log_y else None)
-    return figure
+    series, excluded = line_series(asked)
+    own = kv_breakdown(asked.specs[0], asked.tokens, asked.batch, asked.dtype, asked.options)
+    here = Point(own.spec.name, own.tokens, own.total_bytes)
+    lines = [_line(i, name, points) for i, (name, points) in enumerate(series)]
+    longest = max(point.tokens for one in series for point in [*one.points, here])
+    layout = _layout(f"text:kv-chart.bytes_{unit}")
+    layout["xaxis"] |= {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x)}
+    layout["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
+    return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 
-def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[go.Figure, list[str]]:
+def _line(index: int, name: str, points: Sequence[Point]) -> Message:
+    return {
+        "type": "scatter",
+        "x": [point.tokens for point in points],
+        **_points(points),
+        "name": name,
+        "mode": "lines",  # a marker for each point would take plotly six times as long
+        "line": {"color": _colour(LINE_COLOURS[index]), "width": 3 if index == 0 else 2, "dash": DASHES[index]},
+        "hovertemplate": "text:kv-chart.hover",
+    }
+
+
+def _mark(here: Point) -> Message:
+    return {
+        "type": "scatter",
+        "x": [here.tokens],
+        **_points([here]),
+        "mode": "markers",
+        "marker": {"size": 14, "color": _colour("accent"), "line": {"color": _colour("card"), "width": 3}},
+        "hovertemplate": "text:kv-chart.hover",
+        "showlegend": False,
+    }
+
+
+def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[Message, list[str]]:
     """What takes the bytes of each model, at the asked context and around it unless `few`; with weights if wanted.
 
-    customdata as in `lines_figure`. Gives also the models that the format excludes.
+    Gives also the models that the format excludes.
     """
-    figure = go.Figure(layout=_layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}"))
-    bars: dict[str, list[tuple[str, str, int, int]]] = {}
+    bars: dict[str, list[Point]] = {}
     excluded: list[str] = []
     lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, min(asked.tokens * 4, 10**8)})
     for tokens in lengths:
         for i, spec in enumerate(asked.specs):
             try:
-                found = _point(spec, tokens, asked, asked.options if i == 0 else KvOptions())
+                found = _breakdown(spec, tokens, asked.batch, asked.dtype, asked.options if i == 0 else KvOptions())
             except GlassLlamaError:
                 if i == 0:
                     raise
@@ -147,35 +167,30 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
             parts = {"weights": parameter_count(spec) * WEIGHT_BYTES} if weights else {}
             parts |= {term.label: term.bytes for term in found.terms} if found else {}
             for label, count in parts.items():
-                bars.setdefault(label, []).append((_short(tokens), spec.name, tokens, count))
-    for label in [*PARTS, *(set(bars) - set(PARTS))]:
-        if label in bars:
-            figure.add_bar(**_bar(label, bars[label], unit))
-    figure.update_layout(barmode="stack", bargap=0.25)
-    figure.update_xaxes(type="multicategory", tickangle=-90 if few else 0)
-    return figure, sorted(set(excluded))
+                bars.setdefault(label, []).append(Point(spec.name, tokens, count))
+    layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
+    layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
+    data = [_bar(label, bars[label]) for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
+    return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
 
 
-def _bar(label: str, bars: list[tuple[str, str, int, int]], unit: str) -> Message:
+def _bar(label: str, bars: Sequence[Point]) -> Message:
     colour, pattern = PARTS.get(label, ("residual", "x"))
     place, _, part = label.rpartition(".")
     return {
-        "x": [[bar[0] for bar in bars], [bar[1].replace(" ", "<br>") for bar in bars]],
-        "y": [bar[3] / UNITS[unit] for bar in bars],
-        "customdata": [_said(*bar[1:]) for bar in bars],
+        "type": "bar",
+        "x": [[_short(bar.tokens) for bar in bars], [bar.model.replace(" ", "<br>") for bar in bars]],
+        **_points(bars),
         "name": f"text:kv.stack_{(place or 'own').replace('.', '_')}_{part}",
         "marker": {"color": _colour(colour), "pattern": {"shape": pattern, "fgcolor": _colour("card")}},
         "hovertemplate": "text:kv-chart.hover",
     }
 
 
-def figure_message(figure: go.Figure) -> Message:
-    """The figure as plain data for the page."""
-    return figure.to_plotly_json()
-
-
-def _said(name: str, tokens: int, count: int) -> list[Any]:
-    return [name, tokens, str(count), f"{count:,} B"]
+def _points(points: Sequence[Point]) -> Message:
+    """Model, tokens and bytes of each point of a trace, as columns."""
+    models, tokens, counts = zip(*points, strict=True) if points else ((), (), ())
+    return {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
 
 
 def _colour(name: str) -> str:
@@ -203,20 +218,30 @@ def _context_axis(longest: int, log: bool) -> dict[str, Any]:
     }
 
 
-def _layout(bytes_title: str) -> go.Layout:
-    def title(words: str) -> dict[str, Any]:
-        return {"text": words, "font": {"size": 14}}
+def _title(words: str) -> Message:
+    return {"text": words, "font": {"size": 14}}
 
+
+def _layout(bytes_title: str) -> Message:
     axis = {"gridcolor": _colour("grid"), "linecolor": _colour("line"), "zerolinecolor": _colour("line")}
-    return go.Layout(
-        template="none",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": _colour("text"), "size": 14},
-        xaxis={**axis, "automargin": True, "title": title("")},
-        yaxis={**axis, "automargin": True, "title": title(bytes_title), "exponentformat": "power", "tickformat": "~g"},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        margin={"l": 64, "r": 16, "t": 16, "b": 56},
-        hoverlabel={"bgcolor": _colour("raised"), "bordercolor": _colour("line"), "font": {"color": _colour("text")}},
-        hovermode="closest",
-    )
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": _colour("text"), "size": 14},
+        "xaxis": {**axis, "automargin": True, "title": _title("")},
+        "yaxis": {
+            **axis,
+            "automargin": True,
+            "title": _title(bytes_title),
+            "exponentformat": "power",
+            "tickformat": "~g",
+        },
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        "margin": {"l": 64, "r": 16, "t": 16, "b": 56},
+        "hoverlabel": {
+            "bgcolor": _colour("raised"),
+            "bordercolor": _colour("line"),
+            "font": {"color": _colour("text")},
+        },
+        "hovermode": "closest",
+    }

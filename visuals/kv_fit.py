@@ -13,7 +13,7 @@ from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
 
-from .kv import factor_message
+from .kv import factor_message, in_languages
 from .payload import Message
 
 
@@ -33,7 +33,8 @@ def answered(work: Callable[[], Any], message: Callable[[Any], Message]) -> Mess
 
 def gpu_message(gpu: Gpu) -> Message:
     """A GPU's figures and where they were read."""
-    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": gpu.source}
+    source = in_languages(gpu.source)
+    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": source}
 
 
 def use_message(use: MemoryUse) -> Message:

@@ -25,13 +25,13 @@ from .weights import WEIGHT_FORMATS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print every multiplication and the bytes. Gives 0, or 2 after a message on what was wrong."""
-    parser = _parser()
-    given = vars(parser.parse_args(arguments))
+    asked = parser()
+    given = vars(asked.parse_args(arguments))
     if given.pop("list"):
         print("\n".join(catalogue()))
         return 0
     if sum(given[name] is not None for name in ("model", "config", "hub")) != 1:
-        parser.error("which model? A name (--list names them all), --config FILE or --hub OWNER/NAME")
+        asked.error("which model? A name (--list names them all), --config FILE or --hub OWNER/NAME")
     try:
         print("\n".join(_lines(given)))
     except GlassLlamaError as error:
@@ -93,19 +93,20 @@ def _gpu(given: dict[str, Any]) -> Gpu | None:
     return own_gpu(memory, bandwidth)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Every option that the command knows; those of how the cache is kept are named as the fields of KvOptions."""
+    command = argparse.ArgumentParser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
     )
-    parser.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
-    parser.add_argument("--list", action="store_true", help="name all models and stop")
-    parser.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
-    parser.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
-    parser.add_argument("--tokens", type=int, default=8192, help="tokens per sequence (default 8192)")
-    parser.add_argument("--batch", type=int, default=1, help="sequences (default 1)")
-    parser.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
-    fits = parser.add_argument_group("what fits")
+    command.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
+    command.add_argument("--list", action="store_true", help="name all models and stop")
+    command.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
+    command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
+    command.add_argument("--tokens", type=int, default=8192, help="tokens per sequence (default 8192)")
+    command.add_argument("--batch", type=int, default=1, help="sequences (default 1)")
+    command.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
+    fits = command.add_argument_group("what fits")
     fits.add_argument("--gpu", help=f"count weights and cache on it: {', '.join(GPUS)}")
     fits.add_argument("--gpu-memory", type=int, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")
     fits.add_argument("--gpu-bandwidth", type=int, metavar="GB/s", help="one's own GPU: memory bandwidth")
@@ -113,8 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     fits.add_argument("--weights", default="bf16", help=f"the weights': {', '.join(WEIGHT_FORMATS)} (default bf16)")
     fits.add_argument("--embeddings", help="the embedding tables', where they differ")
     fits.add_argument("--usable-percent", type=int, default=USABLE_PERCENT, help="of a GPU's memory (default 90)")
-    _add_options(parser.add_argument_group("how the cache is kept"))
-    return parser
+    _add_options(command.add_argument_group("how the cache is kept"))
+    return command
 
 
 def _add_options(group: argparse._ArgumentGroup) -> None:
@@ -137,6 +138,7 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
     group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
     group.add_argument("--indexer", default="fp8", help="fp8 or dtype")
+    group.add_argument("--state", default="dtype", help="linear (state-space) layers' state in: dtype or fp32")
     group.add_argument("--draft", help="a model in the catalogue that drafts tokens and caches them too")
     group.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")
 

@@ -14,8 +14,11 @@ MAX_GB = 10**6
 class Gpu:
     """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names.
 
-    A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more (an A100 40 GB: 42.4 × 10⁹), so what fits here
-    fits there.
+    A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more (A100 80 GB: 85,198,045,184 bytes by
+    deviceQuery; L40S: 48,305,799,168 by NVML with ECC on; RTX 4090: 24,564 MiB by nvidia-smi), so what fits here fits
+    there. GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s
+    / 8 = 1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
+    mullet.se (product 355414), the RTX 4090's figures at thefpsreview.com (GPU family specifications).
     """
 
     name: str

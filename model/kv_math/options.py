@@ -1,6 +1,7 @@
 """What an engine does beyond the plain KV-cache formula, and which combinations make sense. Pure integers."""
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -91,6 +92,15 @@ class KvOptions:
             raise refusal("mtp", self.mtp, "True or False")
         if not isinstance(self.draft, ModelSpec | str | None):
             raise refusal("draft", self.draft, "a ModelSpec, a name in the catalogue, or None")
+
+
+def options_from(given: Mapping[str, Any]) -> KvOptions:
+    """KvOptions from plain data, such as a request's; None leaves a default. Raises GlassLlamaError for other names."""
+    known = KvOptions.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            raise refusal("options", name, f"one of {', '.join(known)}")
+    return KvOptions(**{name: value for name, value in given.items() if value is not None})
 
 
 def whole(field: str, value: Any, low: int, high: int) -> int:

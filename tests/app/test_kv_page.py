@@ -9,6 +9,7 @@ from app.engine import LocalEngine
 from app.texts import text
 from model import catalogue, kv_cache_bytes
 from model.kv_math import KvOptions
+from model.remarks import in_chinese
 from tests.app.looking import idle, number, shown
 from tests.page import wait_for_run
 
@@ -155,6 +156,40 @@ def test_a_pasted_config(chapter: Page) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["tokens", "batch"])
+def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter: Page, name: str) -> None:
+    page = chapter
+    page.set_viewport_size({"width": 1280, "height": 2600})  # calculator and chart at once
+    panel(page, "kv-chart")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    idle(page)
+    slider = panel(page, "kv-calculator").locator(f"[data-field={name}] input[type=range]")
+    asked: list[str] = []
+    page.on("requestfinished", lambda request: asked.append(request.post_data or ""))
+    slider.focus()
+    for what in ("kv", "kv_chart"):
+        wanted = f'"asked":"{what}"'
+        while not any("kv_places" in text and wanted in text for text in asked):
+            page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
+    asked.clear()
+    size = {"tokens": 8192, "batch": 1}
+    for _ in range(9):
+        slider.press("ArrowRight")
+        shown_in_box = field(page, "kv-calculator", name).input_value()
+        assert int(shown_in_box) > size[name]  # no step is lost, however small the number
+        size[name] = int(shown_in_box)
+        count = kv_cache_bytes("Llama-3 8B", size["tokens"], size["batch"])
+        value = f"Llama-3 8B tokens={size['tokens']} batch={size['batch']} dtype=bf16 bytes={count}"
+        expect(panel(page, "kv-calculator")).to_have_attribute("data-value", value)
+        page.wait_for_function(f"(count) => {plot}.data.at(-1).customdata[0][2] === count", arg=str(count))
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
+    for model, tokens, count in (point for trace in drawn for point in trace):
+        assert int(count) == kv_cache_bytes(model, tokens, size["batch"])
+    assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text or "kv_places" in text] == []
+
+
 def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page = chapter
     panel(page, "kv-chart")
@@ -224,6 +259,21 @@ def test_every_panel_speaks_chinese_and_fits_a_phone(chapter: Page) -> None:
         missing = section.evaluate("(e) => e.textContent.match(/\\bkv(-[a-z]+)?\\.[a-z_]+/g)")
         assert missing is None, (kind, missing)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_remarks_on_a_model_are_shown_in_the_readers_language(chapter: Page) -> None:
+    page, spec = chapter, catalogue()["Falcon-40B"]
+    field(page, "kv-calculator", "model").select_option(spec.name)
+    calculated(page, f"{spec.name} ")
+    remarks = panel(page, "kv-calculator").locator(".kv-source")
+    remarks.locator("summary").click()
+    said = [*spec.source, *spec.notes]
+    expect(remarks.locator("li")).to_have_text(said)
+    page.click("#language >> text=中文")
+    expect(remarks.locator("li")).to_have_text([in_chinese(remark) for remark in said])
+    field(page, "kv-calculator", "tokens").fill("9000")
+    calculated(page, f"{spec.name} tokens=9000 ")
+    expect(remarks).to_have_attribute("open", "")  # what a reader opened stays open
 
 
 def test_every_model_can_be_chosen(chapter: Page) -> None:

@@ -1,7 +1,8 @@
 """Reading config.json files: the catalogue's cards from the Hub's own files, transformers' shapes, and what is refused.
 
-hub_configs.json holds the config.json of 37 of the catalogue's models, as the Hub has them, without fields that say
-nothing about the shape. The other six were never released in that form (llama2.c, GLM-130B, GPT-3).
+hub_configs.json holds the config.json of 37 of the catalogue's models, without fields that say nothing about the shape;
+hub_config_sources.json says of each whether it was read in a published file, and in which, or written down from the
+catalogue's sources. The other six were never released in that form (llama2.c, GLM-130B, GPT-3).
 """
 
 import copy
@@ -19,12 +20,13 @@ from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.hf import FAMILIES
 from model.hf.fields import SHAPE_FIELDS
-from model.hf_spec import spec_from_config, spec_from_hub, spec_from_text
+from model.hf_spec import HUB_REASONS, spec_from_config, spec_from_hub, spec_from_text
 from model.kv_math import kv_cache_bytes
 from model.spec import ModelSpec
 from tests.hub import Hub, serve
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
+READ_IN = json.loads(Path(__file__).with_name("hub_config_sources.json").read_text(encoding="utf-8"))
 TEXTS = {"name", "family", "release", "parameters", "tokenizer", "source", "source_grade", "verified", "not_verified"}
 # The files say 163,840 where the cards say what the vendor supports; BLOOM's file says nothing.
 OTHER_CONTEXT = {
@@ -74,6 +76,35 @@ def test_the_hubs_file_gives_the_catalogues_card(name):
     for tokens in (1, 5_000, 131_072):
         assert kv_cache_bytes(read, tokens, 3) == kv_cache_bytes(card, tokens, 3)
     assert read.source == (f"config.json of {name}",)
+
+
+def test_of_every_file_it_is_known_where_it_was_read():
+    assert set(READ_IN) == {"about", *CONFIGS}
+    for name in CONFIGS:
+        how, where = READ_IN[name]
+        assert how in ("file", "shape", "facts")
+        assert bool(where) == (how != "facts")
+        assert how != "facts" or catalogue()[name].source
+
+
+def test_early_and_derived_files_of_the_hub():
+    """Files of published checkpoints that say the same in another way, or too early to be read."""
+    # HF vijayshankar245/falcon-2-7b-finqa-vj: num_kv_heads as transformers' class fills it in; multi_query decides.
+    falcon = spec_from_config({**CONFIGS["Falcon-7B"], "num_kv_heads": 71}, "falcon")
+    assert (falcon.n_kv_heads, kv_cache_bytes(falcon, 1)) == (1, 32 * 2 * 64 * 2)
+    # HF google-t5/t5-large@9311dac states no feed_forward_proj: relu in transformers.
+    t5 = {name: value for name, value in CONFIGS["T5-large (v1.0)"].items() if name != "feed_forward_proj"}
+    assert spec_from_config(t5, "t5").ffn == catalogue()["T5-large (v1.0)"].ffn
+    # HF deepseek-ai/DeepSeek-V2@4c2b2d1 calls itself "deepseek", which has no latents: refused, never read as MHA.
+    early = {"model_type": "deepseek", "architectures": ["DeepseekForCausalLM"]}
+    assert refused(early, CONFIGS["DeepSeek-V2"]).startswith("config.json: kv_lora_rank is 512; expected it absent")
+    # HF tiiuae/falcon-40b-instruct@662a9a4, before transformers knew Falcon: other names, no new_decoder_architecture.
+    early = {"alibi": False, "apply_residual_connection_post_layernorm": False, "architectures": ["RWForCausalLM"],
+             "bias": False, "hidden_size": 8192, "layer_norm_epsilon": 1e-05, "model_type": "RefinedWeb", "n_head": 128,
+             "n_head_kv": 8, "n_layer": 60, "parallel_attn": True, "vocab_size": 65024}  # fmt: skip
+    read = spec_from_config(early, "falcon")
+    assert kv_cache_bytes(read, 5000, 3) == kv_cache_bytes("Falcon-40B", 5000, 3)
+    assert parameter_count(read) == parameter_count(catalogue()["Falcon-40B"])
 
 
 def test_what_was_left_to_transformers_classes_is_said():
@@ -352,7 +383,7 @@ def test_a_hub_id_fetches_the_config_alone(hub):
         ("org/missing", "hub", "org/missing: there is no such model on the Hub; check the spelling"),
         ("org/gated", "hub", "org/gated: it is gated: accept its terms"),
         ("org/empty", "hub", "org/empty: it has no config.json"),
-        ("not an id!", "hub", "not an id!: there is no such model"),
+        ("not an id!", "hub", "not an id!: this is no model id; expected OWNER/NAME"),
         ("", "hub", "the model id is empty or too long"),
         ("x" * 1000, "hub", "the model id is empty or too long"),
         (None, "hub", "the model id is empty or too long"),
@@ -365,6 +396,7 @@ def test_what_goes_wrong_on_the_hub(hub, model_id, code, says):
         spec_from_hub(model_id)
     assert caught.value.code == code
     assert str(caught.value).startswith(says)
+    assert code != "hub" or caught.value.params["reason"] in HUB_REASONS
 
 
 def test_offline_it_says_so(hub, monkeypatch):

@@ -39,7 +39,7 @@ const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 
 /**
  * @param {object} glass @param {{ label: string, clicked?: (point: object) => void }} how  label: the key of its name
- * @returns {{ element: HTMLElement, draw: (figure: object, scene: string) => Promise<void>, picture: () => Promise<HTMLCanvasElement> }}
+ * @returns {{ element: HTMLElement, draw: (figure: object, scene: string) => Promise<void> }}
  * `scene` names what is drawn: while it stays, so does the reader's zoom
  */
 export function createChart(glass, { label, clicked }) {
@@ -58,17 +58,5 @@ export function createChart(glass, { label, clicked }) {
     drawn = true;
     plot.on("plotly_click", ({ points }) => clicked?.(points[0]));
   }
-
-  /** The chart as drawn, at twice its size. */
-  async function picture() {
-    const Plotly = await plotly();
-    const image = new Image();
-    image.src = await Plotly.toImage(plot, { format: "png", scale: 2 });
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.width, image.height];
-    canvas.getContext("2d").drawImage(image, 0, 0);
-    return canvas;
-  }
-  return { element, draw, picture };
+  return { element, draw };
 }

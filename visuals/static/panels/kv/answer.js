@@ -1,7 +1,7 @@
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";
-import { both, equals, exactBytes, product, scaled } from "./format.js";
+import { both, equals, exactBytes, product, remarkIn, scaled } from "./format.js";
 
 /** @param {object} glass */
 export function answerView(glass) {
@@ -39,10 +39,17 @@ export function answerView(glass) {
     );
   }
 
-  function source(card) {
-    const rows = card.source.map((line) => h("li", null, line));
-    const unsure = card.not_verified.length ? [h("p.gp-note", null, text("not_verified", { fields: card.not_verified.join(", ") }))] : [];
-    return h("details.kv-source", null, h("summary", null, text("source")), h("ul", null, ...rows), ...unsure);
+  /** What is remarked on the model; what a reader opened stays open while the numbers change. */
+  function source({ source: read, not_verified: unsure, notes }) {
+    const remark = (one) => remarkIn(one, glass.state.language);
+    const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
+    const fields = unsure.map(remark).join(text("list_comma"));
+    return h("details.kv-source", opened ? { open: "" } : null, h("summary", null, text("source")), list(read),
+      ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
+      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []));
   }
+  let opened = false;
+  element.addEventListener("toggle", (event) => { if (event.target.matches(".kv-source")) opened = event.target.open; }, true);
+
   return { element, show };
 }

@@ -26,13 +26,14 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
   const weights = h("input", { type: "checkbox" });
   weights.addEventListener("change", () => set({ weights: weights.checked ? "1" : "" }));
   const weighed = h("label.gp-check", null, weights, h("span", { "data-text": "kv-chart.with_weights" }));
+  const why = h("span.gp-note", { "data-text": "kv-chart.stack_linear" });
   const chips = h("div.kv-chips");
   const add = h("select", { "data-text-label": "kv-chart.add" });
   add.addEventListener("change", () => {
     if (add.value) set({ compare: [...compared(), add.value].join("|") });
     add.value = "";
   });
-  const element = h("div.kv-choice-bar", null, views, x, y, unit, weighed, h("div.kv-compare", null, h("span.gp-note", { "data-text": "kv-chart.compare" }), chips, add));
+  const element = h("div.kv-choice-bar", null, views, x, y, unit, weighed, why, h("div.kv-compare", null, h("span.gp-note", { "data-text": "kv-chart.compare" }), chips, add));
   let offered = null;
 
   function chip(model) {
@@ -45,9 +46,9 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     const { settings } = view;
     for (const { name, buttons, element: holder } of groups) {
       for (const [value, button] of buttons) button.setAttribute("aria-pressed", String(settings[name] === value));
-      if (name === "x" || name === "y") holder.hidden = settings.view === "stack"; // stacks need a linear axis
+      if (name === "x" || name === "y") holder.hidden = settings.view === "stack";
     }
-    weighed.hidden = settings.view !== "stack";
+    weighed.hidden = why.hidden = settings.view !== "stack";
     weights.checked = Boolean(settings.weights);
     chips.replaceChildren(...compared().map(chip));
     add.hidden = compared().length >= most;

@@ -33,25 +33,36 @@ export function numberField(name, set, hint = "") {
   return { ...made, show: (settings) => put(box, settings[name] ?? "") };
 }
 
-/** A number with a slider over powers of two, `steps` places for each doubling. @param {[number, number]} powers */
-export function slidingField(name, set, powers, steps) {
+/**
+ * A number with a slider over powers of two, `steps` places for each doubling. @param {[number, number]} powers
+ * @param {(name: string, values: number[]) => void} near told all values when a hand, or the focus, comes to the slider
+ */
+export function slidingField(name, set, powers, steps, near = () => {}) {
   const box = h("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
-  const slider = h("input", { type: "range", min: powers[0] * steps, max: powers[1] * steps, step: 1,
-    "data-text-label": `kv.field_${name}` });
+  const values = valuesOf(powers, steps);
+  const slider = h("input", { type: "range", min: 0, max: values.length - 1, step: 1, "data-text-label": `kv.field_${name}` });
   box.addEventListener("input", () => set({ [name]: box.value.trim() }));
-  slider.addEventListener("input", () => set({ [name]: String(valueAt(Number(slider.value), steps)) }));
+  slider.addEventListener("input", () => set({ [name]: String(values[slider.value]) }));
+  for (const event of ["pointerenter", "pointerdown", "focus"]) slider.addEventListener(event, () => near(name, values));
   const made = field(name, box, slider);
   const show = (settings) => {
     put(box, settings[name] ?? "");
-    const place = String(placeOf(Number(settings[name]), steps));
+    const place = String(placeOf(values, Number(settings[name])));
     if (slider.value !== place) slider.value = place;
+    slider.setAttribute("aria-valuetext", settings[name] ?? "");
   };
   return { ...made, show };
 }
 
-/** The number at a slider's place, and the place of a number. */
-export const valueAt = (place, steps) => Math.round(2 ** (place / steps));
-export const placeOf = (value, steps) => (value > 0 ? Math.round(Math.log2(value) * steps) : 0);
+/** A slider's values, ascending, each once: among the smallest, several steps round to one number. */
+export const valuesOf = ([low, high], steps) =>
+  [...new Set(Array.from({ length: (high - low) * steps + 1 }, (_, i) => Math.round(2 ** (low + i / steps))))];
+
+/** The place of the value that is nearest to a number, by ratio; the first for what is no positive number. */
+export function placeOf(values, number) {
+  const off = (value) => Math.abs(Math.log(value / number));
+  return number > 0 ? values.reduce((best, value, i) => (off(value) < off(values[best]) ? i : best), 0) : 0;
+}
 
 /** @param {() => [string, string][]|[string, [string, string][]][]} options value and label; or a group and its options */
 export function choiceField(name, set, options) {

@@ -1,7 +1,7 @@
 // The answers about GPUs: one GPU's memory as a bar, the largest batch and context, the bound, and a table of GPUs.
 
 import { h, shown } from "../../dom.js";
-import { both, equals, exactBytes, product, scaled, whole } from "./format.js";
+import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
 import { troubleText } from "./trouble.js";
 
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
@@ -67,7 +67,7 @@ export function fitView(glass) {
         largest(batch, text("largest_batch", { tokens: whole(tokens) }), "sequences"),
         largest(context, text("largest_context", { batch: whole(sequences) }), "tokens"),
         bound(found, sequences)),
-      weights(use), h("p.gp-note", null, text("source", { source: use.gpu.source })));
+      weights(use), h("p.gp-note", null, text("source", { source: remarkIn(use.gpu.source, glass.state.language) })));
   }
   return { element, show };
 }

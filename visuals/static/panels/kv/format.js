@@ -56,3 +56,6 @@ export function shortProduct(factors, name, bytes) {
 /** "= bytes", the end of a product. @param {string|number} bytes */
 export const equals = (bytes) =>
   h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));
+
+/** A remark of visuals/kv.py in the reader's language. @param {Object<string, string>} remark @param {string} language */
+export const remarkIn = (remark, language) => remark[language] ?? remark.en;

@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.js";
 import { scaled, shortProduct, times } from "./format.js";
+import { troubleText } from "./trouble.js";
 
 /** @param {object} glass */
 export function kindsView(glass) {
@@ -19,7 +20,7 @@ export function kindsView(glass) {
   function card(row, most, own) {
     const { kind, bytes } = row;
     const title = h("h4", null, kind, ...(row.own ? [h("span.kv-own", null, text("kind_own"))] : []));
-    if (!bytes) return h("div.kv-kind", null, title, h("p.gp-note", null, row.refused));
+    if (!bytes) return h("div.kv-kind", null, title, h("p.gp-note", null, troubleText(glass, row.refused)));
     const ratio = own && !row.own ? text("kind_ratio", { ratio: times(Number(bytes) / own) }) : "";
     if (row.assumed) title.append(h("span.kv-own", null, text("kind_assumed")));
     const bar = h("span.kv-kind-bar", { style: `width: ${(100 * Number(bytes)) / most}%` });

@@ -11,6 +11,7 @@ import { troubleText } from "./trouble.js";
 
 /** @returns {(string|number)[][]} the products and the kinds of the shown answer */
 function table({ answer }) {
+  if (!answer) return [];
   const product = ({ factors }) => factors.map(({ value, code, how }) => `${value} ${code}${how ? ` (${how})` : ""}`).join(" × ");
   const rows = answer.terms.map((term) => [answer.model, answer.tokens, answer.batch, answer.dtype, term.label, product(term), term.bytes]);
   const kinds = answer.kinds.filter(({ bytes }) => bytes).map((kind) => [answer.model, answer.tokens, answer.batch, answer.dtype, `as ${kind.kind}`, kind.terms.map(product).join(" + "), kind.bytes]);

@@ -8,6 +8,8 @@ import { inView, widthOf } from "../../pointing.js";
 import { answerView } from "./answer.js";
 import { whole } from "./format.js";
 import { choiceBar } from "./choice-bar.js";
+import { createPlaces } from "./places.js";
+import { drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { troubleText } from "./trouble.js";
 
@@ -20,25 +22,41 @@ export default function kvChart(element, glass) {
   const asked = question(glass);
   const view = { settings: { ...FIRST, ...glass.settings.get("kvchart") }, answer: null, trouble: null, failed: "", pinned: null };
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
-  const panel = frame(element, glass, "kv-chart", { png: chart.picture, csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-chart", { csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter(Boolean);
 
+  const places = createPlaces(glass, "kv_chart");
+  let newest = 0; // as in question.js
+
+  function show({ data, message }) {
+    Object.assign(view, data ? { answer: { ...data, figure: drawable(data.figure) }, trouble: null } : { trouble: message });
+  }
   const ask = latest(
-    ([settings, drawn]) => {
-      const { view: kind, unit, x, y, weights } = drawn;
-      const own = { few: wide() < 640, view: kind, unit, x, y, weights: Boolean(weights), compare: drawn.compare.split("|").filter(Boolean) };
-      return glass.calculate("kv_chart", { ...requestOf(settings), ...own });
-    },
-    ({ data, message }) => {
-      Object.assign(view, data ? { answer: data, trouble: null } : { trouble: message });
+    ({ request }) => glass.calculate("kv_chart", request),
+    (answer, { since }) => {
+      if (since !== newest) return;
+      show(answer);
       glass.repaint();
     },
   );
   const wide = widthOf(panel.body, glass);
+  function request() {
+    const { view: kind, unit, x, y, weights } = view.settings;
+    return { ...requestOf(asked.answered), few: wide() < 640, view: kind, unit, x, y, weights: Boolean(weights), compare: compared() };
+  }
   const refresh = watcher();
-  /** Asks for a figure when the answered question or the view changed and the chart is in sight. */
+  const nearer = watcher();
+  /** A figure when the answered question or the view changed and the chart is in sight: of a slider's places, else asked for. */
   function need() {
-    if (asked.answered && refresh(asked.answered, view.settings, wide() < 640)) ask([asked.answered, view.settings]);
+    if (!asked.answered) return;
+    const wanted = request();
+    if (asked.sliding && nearer(asked.sliding)) places.prepare(wanted, asked.sliding.along, asked.sliding.values);
+    if (!refresh(asked.answered, view.settings, wide() < 640)) return;
+    const known = places.at(wanted);
+    if (known) {
+      newest += 1;
+      show(known);
+    } else ask({ request: wanted, since: newest });
   }
   function set(change) {
     view.settings = { ...view.settings, ...change };
@@ -95,6 +113,6 @@ export default function kvChart(element, glass) {
 
 /** Every point of the figure, with its exact bytes. */
 function table(answer) {
-  const rows = answer.figure.data.flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [model, tokens, name.replace("text:kv.stack_", ""), bytes]) : []));
+  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [model, tokens, name.replace("text:kv.stack_", ""), bytes]) : []));
   return [["model", "tokens", "what", "bytes"], ...rows];
 }

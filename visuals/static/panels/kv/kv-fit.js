@@ -10,7 +10,7 @@ import { whole } from "./format.js";
 import { question, requestOf } from "./question.js";
 import { troubleText } from "./trouble.js";
 
-export const FIRST = { gpu: "H100 80 GB", weights: "bf16", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
+export const FIRST = { gpu: "H100 80 GB", weights: "bf16", embeddings: "", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
 const OWN_GPU = ":gpu";
 /** Settings that only the reverse question depends on. */
 const REVERSE = ["users", "user_tokens"];
@@ -48,7 +48,7 @@ export default function kvFit(element, glass) {
   const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
   const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
-  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), numberField("usable_percent", set)];
+  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
   const reverse = [slidingField("users", set, [0, 12], 4), slidingField("user_tokens", set, [7, 20], 8)];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const [fit, needs] = [fitView(glass), needsView(glass)];
@@ -98,8 +98,21 @@ export default function kvFit(element, glass) {
   });
 }
 
-/** @returns {(string|number)[][]} the GPUs that the reverse question found */
-function table({ kv_needs: need }) {
-  const rows = need.gpus.map(({ name, at_least, layout }) => [need.users, need.tokens, name, at_least, layout?.gpus ?? "", layout?.tp ?? "", layout?.pp ?? ""]);
-  return [["users", "tokens", "gpu", "at_least", "gpus_that_fit", "tp", "pp"], ...rows];
+/** @returns {(string|number)[][]} what one GPU holds, and the GPUs that the reverse question found; a row a number */
+function table({ kv_fit: found, kv_needs: need }) {
+  const rows = [];
+  const add = (question, gpu, values) => {
+    for (const [name, value] of Object.entries(values)) rows.push([question, gpu, name, value ?? ""]);
+  };
+  if (found) {
+    const { use, batch, context, bound } = found;
+    add("fits", use.gpu.name, {
+      memory_bytes: use.gpu.memory, usable_bytes: use.usable, weights_bytes: use.weights, cache_bytes: use.cache, free_bytes: use.free,
+      fits: String(use.fits), largest_batch: batch.value, largest_context: context.value, tokens_per_second_at_most: bound.each,
+    });
+  }
+  for (const { name, at_least, layout } of need?.gpus ?? []) {
+    add("needed", name, { users: need.users, tokens_each: need.tokens, gpus_by_bytes: at_least, gpus_that_fit: layout?.gpus, tp: layout?.tp, pp: layout?.pp });
+  }
+  return [["question", "gpu", "quantity", "value"], ...rows];
 }

@@ -81,7 +81,7 @@ export default function kvLive(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
   const parts = ["what", "formula", "myth"];
-  const panel = frame(element, glass, "kv-live", { png: () => canvas, csv: () => table(state, detailOf()), parts });
+  const panel = frame(element, glass, "kv-live", { csv: () => table(state, detailOf()), parts });
   panel.glass = glass;
   const play = player(glass);
   const arithmetic = h("div.kv-sums");

@@ -58,7 +58,7 @@ const table = (race) => [
 export default function kvRace(element, glass) {
   const { state } = glass;
   const race = createRace(glass);
-  const panel = frame(element, glass, "kv-race", { png: () => canvases.time, csv: () => table(race), parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "kv-race", { csv: () => table(race), parts: ["what", "formula", "myth"] });
   const [go, anew] = [h("button.kv-button", { type: "button" }), h("button.kv-button", { type: "button", "data-text": "kv-race.again" })];
   go.addEventListener("click", () => (race.running ? race.stop() : race.start(false)));
   anew.addEventListener("click", () => race.start(true));

@@ -1,6 +1,7 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
 import { latest } from "../../latest.js";
+import { createPlaces } from "./places.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
@@ -28,8 +29,9 @@ let shared = null;
  * The question that all panels of the chapter share.
  * @param {object} glass
  * `answered` are the settings that `answer` is of: the other panels go by them, so that the numbers come first.
+ * `sliding` is the slider that a hand is near, and its values.
  * @returns {{ settings: Object<string, string>, answered: Object<string, string>|null, answer: object|null, trouble: object|null, catalogue: object|null,
- *             set: (change: object) => void }}
+ *             sliding: { along: string, values: number[] }|null, set: (change: object) => void, near: (along: string, values: number[]) => void }}
  */
 export function question(glass) {
   shared ??= createQuestion(glass);
@@ -38,15 +40,18 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answered: null, answer: null, trouble: null, catalogue: null };
+  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
+  const places = createPlaces(glass, "kv");
+  let newest = 0; // answers to what was set before are not shown any more once a slider found a later one
 
+  function use({ data, message }, settings) {
+    if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
+    else state.trouble = message; // the last good answer stays
+    glass.repaint();
+  }
   const ask = latest(
-    (settings) => glass.calculate("kv", requestOf(settings)),
-    ({ data, message }, settings) => {
-      if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
-      else state.trouble = message; // the last good answer stays
-      glass.repaint();
-    },
+    ({ settings }) => glass.calculate("kv", requestOf(settings)),
+    (answer, { settings, since }) => { if (since === newest) use(answer, settings); },
   );
 
   /** Changes settings, keeps them in the link, and asks. */
@@ -54,7 +59,20 @@ export function createQuestion(glass) {
     state.settings = { ...state.settings, ...change };
     const changed = Object.entries(state.settings).filter(([name, value]) => value !== (FIRST[name] ?? ""));
     glass.settings.set("kv", Object.fromEntries(changed));
-    ask(state.settings);
+    const known = places.at(requestOf(state.settings));
+    if (known) {
+      newest += 1;
+      use(known, state.settings);
+    } else {
+      ask({ settings: state.settings, since: newest });
+      glass.repaint();
+    }
+  };
+
+  /** Fetches the answers at all places of a slider, for when it moves. */
+  state.near = (along, values) => {
+    state.sliding = { along, values };
+    places.prepare(requestOf(state.settings), along, values);
     glass.repaint();
   };
 
@@ -62,6 +80,6 @@ export function createQuestion(glass) {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
     glass.repaint();
   });
-  ask(state.settings);
+  ask({ settings: state.settings, since: newest });
   return state;
 }

@@ -35,8 +35,8 @@ export function settingsForm(glass, asked) {
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
   const main = [
-    slidingField("tokens", set, [7, 20], 8),
-    slidingField("batch", set, [0, 10], 4),
+    slidingField("tokens", set, [7, 20], 8, asked.near),
+    slidingField("batch", set, [0, 10], 4, asked.near),
     choiceField("dtype", set, formats),
   ];
   const more = [

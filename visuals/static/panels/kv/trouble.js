@@ -24,6 +24,8 @@ export function troubleText(glass, { code, params }) {
     const text = glass.text(key, { ...params, ...more });
     return text === key ? null : text;
   };
+  const hub = code === "hub" && params.reason && said(`kv.hub_${params.reason}`);
+  if (hub) return hub;
   const name = params.field && (said(`kv.field_${params.field}`) ?? params.field);
   if (params.low !== undefined && name) {
     const [low, high] = [params.low, params.high].map((value) => value.toLocaleString("en-US"));

@@ -1,0 +1,41 @@
+"""The remarks on models and GPUs in Chinese: where numbers were read, what was not verified, what to know.
+
+The English ones stand in catalogue.json, kv_math/gpus.py and hf_spec.py; catalogue.zh.json has the Chinese of each.
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+# What hf_spec.py remarks on a config.json, with the file's own names and values in it; sources that are all names.
+_PATTERNS = (
+    (r"config\.json of (.+)", r"\1 的 config.json"),
+    (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
+    (
+        r"The checkpoint is quantised \(quantization_config\); the weights are counted in the dtype chosen\.",
+        "权重文件是量化的（quantization_config）；这里按所选格式计算权重。",
+    ),
+    (
+        r"The text model alone: the vision tower \(vision_config\) is not counted\.",
+        "只算文本模型：视觉塔（vision_config）不计。",
+    ),
+    (r"github (\S+?)( \(Google\))?: ([^:]+)(?:: (\w+))?", r"GitHub \1\2：\3 \4"),
+    (r"pip (\S+): ([^:]+)", r"PyPI \1：\2"),
+)
+
+
+def in_chinese(remark: str) -> str:
+    """The remark in Chinese; the remark itself where it is all names and identifiers."""
+    if remark in _table():
+        return _table()[remark]
+    for pattern, chinese in _PATTERNS:
+        if match := re.fullmatch(pattern, remark):
+            return match.expand(chinese).rstrip()
+    return remark
+
+
+@cache
+def _table() -> dict[str, str]:
+    file = json.loads(Path(__file__).with_name("catalogue.zh.json").read_text(encoding="utf-8"))
+    return {english: chinese for part in file.values() if isinstance(part, dict) for english, chinese in part.items()}

@@ -1,0 +1,112 @@
+"""A model of the Hub on the page: what a good id gives, and what is said of one that gives nothing."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.texts import text
+from tests.app.looking import number, shown
+from tests.hub import Hub, serve
+
+CONFIGS = json.loads((Path(__file__).parents[1] / "model" / "hub_configs.json").read_text(encoding="utf-8"))
+LLAMA = 8192 * 131_072  # bytes of Llama-3 8B's cache at 8,192 tokens in bf16
+GEMMA = (8 * 8192 + 40 * 1024) * 8 * 2 * 256 * 2  # 8 full layers, 40 that keep 1,024 tokens
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A Hub in place of the real one for the server, which runs in this process, and an empty cache of one's own."""
+    files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "mamba"}'}
+    for name, content in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(content)
+    (tmp_path / "empty").mkdir()
+    served = Hub({f"org/{n}": tmp_path / n for n in (*files, "empty")}, gated={"org/gated"})
+    with serve(served):
+        constants = huggingface_hub.constants
+        monkeypatch.setattr(constants, "ENDPOINT", served.url)
+        template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        yield served
+
+
+@pytest.fixture
+def calculator(page: Page, hub: Hub) -> Any:
+    """The calculator, asked for a model of the Hub."""
+    page.evaluate("glass.open('kv')")
+    shown(page, "kv-live", "layer")
+    found = page.locator("section[data-kind=kv-calculator]")
+    found.scroll_into_view_if_needed()
+    shown(page, "kv-calculator", "Llama-3 8B tokens=8192 ")
+    found.locator("[data-field=model] select").select_option(":hub")
+    expect(found.locator("[data-field=hub] .kv-trouble")).to_have_text(text("kv.hub_no_id"))
+    return found
+
+
+def test_a_good_id_gives_the_card(page: Page, calculator: Any, hub: Hub) -> None:
+    calculator.locator("[data-field=hub] input").fill("  org/good ")
+    assert number(shown(page, "kv-calculator", "org/good tokens=8192 "), "bytes") == GEMMA
+    expect(calculator.locator("[data-field=hub] .kv-trouble")).to_have_text("")
+    expect(calculator.locator("[data-field=window]")).not_to_have_attribute("hidden", "")
+    calculator.locator(".kv-source summary").click()
+    expect(calculator.locator(".kv-source")).to_contain_text("config.json of org/good")
+    expect(calculator.locator(".kv-source")).to_contain_text("vision tower")
+    assert hub.downloaded() == {"config.json"}
+    page.wait_for_function("location.hash.includes('kv.hub=org')")
+    page.click("#language >> text=中文")
+    expect(calculator.locator(".kv-source")).to_contain_text("org/good 的 config.json")
+    expect(calculator.locator(".kv-source")).to_contain_text("只算文本模型")
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        ("org/missing", "unknown"),
+        ("org/gated", "gated"),
+        ("org/empty", "no_config"),
+        ("<b>no</b> id! ../../etc/passwd 💥", "malformed"),
+        ("x" * 300, "no_id"),
+        ("offline/model", "unreachable"),
+    ],
+)
+def test_an_id_that_gives_nothing_is_explained_and_nothing_is_lost(
+    page: Page, calculator: Any, hub: Hub, monkeypatch: pytest.MonkeyPatch, typed: str, reason: str
+) -> None:
+    if reason == "unreachable":
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    calculator.locator("[data-field=tokens] input[type=text]").fill("4096")
+    box = calculator.locator("[data-field=hub] input")
+    box.fill(typed)
+    trouble = calculator.locator("[data-field=hub] .kv-trouble")
+    expect(trouble).to_have_text(text(f"kv.hub_{reason}", value=typed))
+    assert trouble.inner_text().startswith("Hub id: ")
+    expect(box).to_have_value(typed)
+    expect(calculator.locator("[data-field=tokens] input[type=text]")).to_have_value("4096")
+    assert number(calculator.get_attribute("data-value"), "bytes") == LLAMA  # the last good answer
+    page.click("#language >> text=中文")
+    expect(trouble).to_have_text(text(f"kv.hub_{reason}", language="zh", value=typed))
+    calculator.locator("[data-field=model] select").select_option("Llama-2 7B")
+    assert number(shown(page, "kv-calculator", "Llama-2 7B tokens=4096 "), "bytes") == 2 * LLAMA
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_its_field(calculator: Any, hub: Hub) -> None:
+    for name, says in (("org/broken", "line 1, column 2"), ("org/other", "model_type")):
+        calculator.locator("[data-field=hub] input").fill(name)
+        expect(calculator.locator("[data-field=hub] .kv-trouble")).to_contain_text(says)
+
+
+def test_a_slider_near_an_id_that_gives_nothing_asks_the_hub_once(page: Page, calculator: Any, hub: Hub) -> None:
+    calculator.locator("[data-field=hub] input").fill("org/missing")
+    trouble = calculator.locator("[data-field=hub] .kv-trouble")
+    expect(trouble).to_have_text(text("kv.hub_unknown", value="org/missing"))
+    hub.requests.clear()
+    calculator.locator("[data-field=tokens] input[type=range]").hover()
+    page.wait_for_timeout(1500)
+    assert len(hub.requests) < 5
