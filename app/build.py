@@ -8,6 +8,8 @@ from typing import Any
 
 import gradio as gr
 from gradio.events import api
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from visuals import PLOTLY, STATIC
 from visuals.payload import Message
@@ -92,7 +94,10 @@ def server_functions(service: Service) -> list[Callable[[Any], Message]]:
     def change(data: Any) -> Message:
         return service.change(data)
 
-    return [layer, neurons, again, detail, calculate, change]
+    def recall(data: Any) -> Message:
+        return service.recall(data)
+
+    return [layer, neurons, again, detail, calculate, change, recall]
 
 
 def launch_options() -> dict[str, Any]:
@@ -109,6 +114,8 @@ def launch_options() -> dict[str, Any]:
         "pwa": False,
         "show_error": False,
         "quiet": True,
+        # gradio packs files alone: its first page and the answers of server functions go over the wire packed too.
+        "app_kwargs": {"middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
     }
 
 

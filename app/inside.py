@@ -43,8 +43,10 @@ def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Messag
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
-    """{layer}: the layer's strongest neurons at every token."""
-    return ffn.map_payload(ffn.map_info(engine.layer(held.model, held.trace, layer_of(held, data))))
+    """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
+    index = layer_of(held, data)
+    layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
+    return ffn.map_payload(ffn.map_info(layer, ffn.strongest_anywhere(leader)))
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:

@@ -42,6 +42,8 @@ MAX_NEW_TOKENS = 256
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 STEPS_A_MESSAGE = 32
+# So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
+RUN_EVERY = 1.0
 
 
 def failure(error: Exception) -> Message:
@@ -105,6 +107,13 @@ class Service:
         return self.show(changed, self._layer_of(data, held.model))
 
     @answered
+    def recall(self, data: dict[str, Any]) -> Message:
+        """A run that a link describes, as a new one: {prompt, model, generated, changes, layer}."""
+        model = str(data.get("model"))
+        held = self._run(str(data.get("prompt", "")), model, self._generated(model, data), self._changes(data))
+        return self.show(held, self._layer_of(data, model))
+
+    @answered
     def layer(self, data: dict[str, Any]) -> Message:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
         held, index, token = self._place(data)
@@ -151,7 +160,7 @@ class Service:
     def generate(
         self, prompt: str, model: str, count: int, settings: Settings, view: dict[str, Any]
     ) -> Iterator[Message]:
-        """Run the prompt, then a message every few tokens, then the run of prompt and generated text.
+        """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
         `view` may name the `layer` to send along and a `ticket` by which the generation can be stopped.
         """
@@ -160,12 +169,16 @@ class Service:
             yield {**self.show(held, self._layer_of(view, model)), "generating": True}
             self._need_room(model, held.trace.token_ids)
             steps: list[Step] = []
-            told = 0.0
+            told, due = 0.0, time.perf_counter() + RUN_EVERY
             count = max(1, min(count, MAX_NEW_TOKENS))
             ticket = str(view.get("ticket", ""))
             for step in self.engine.generate(model, held.trace.token_ids, count, settings):
                 steps.append(step)
-                if time.perf_counter() - told >= STREAM_EVERY:
+                if time.perf_counter() >= due:
+                    held = self._so_far(held, steps)
+                    yield {**self.show(held, self._layer_of(view, model)), "generating": True}
+                    due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
+                elif time.perf_counter() - told >= STREAM_EVERY:
                     yield self._steps(held, steps)
                     told = time.perf_counter()
                 if self.tickets.stopped(ticket):
@@ -214,10 +227,12 @@ class Service:
         following = self._next(held, fewer(step.candidates, STEP_CANDIDATES)) if offers else None
         return step_payload(index, step, piece, following)
 
-    def _run(self, prompt: str, model: str, generated: Sequence[int] = ()) -> HeldRun:
+    def _run(
+        self, prompt: str, model: str, generated: Sequence[int] = (), changes: dict[str, Any] | None = None
+    ) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
         limit = self.engine.about(model).config.context_limit
-        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids))
+        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids), changes=changes)
 
     def _trace(
         self,
@@ -240,6 +255,12 @@ class Service:
         if not isinstance(changes, dict):
             raise GlassLlamaError("bad_request", f"changes is {changes!r}; expected an object.")
         return changes
+
+    def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
+        """The run of the text so far in place of `held`, the last one of the kind: nobody asks about that any more."""
+        if held.steps:
+            self.runs.forget(held.id)
+        return self._grown(held, tuple(steps))
 
     def _grown(self, held: HeldRun, steps: tuple[Step, ...]) -> HeldRun:
         """The run of a held run's tokens and the steps after its prompt.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from model import GlassLlamaError
 from model.draw import draw as draw_token
 from model.lens import best_tokens, contributions, finish, reading, runners_up
 from model.sampling import Sampling
@@ -43,22 +44,24 @@ def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{follow}: the lens at every depth; the rank followed is that of the final choice, or of the text's next token.
+    """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
+    token, in the run `other` where that is named.
 
     The model is asked once a depth, so that other visitors get their turn in between.
     """
     vectors = held.trace.residual
-    targets = _targets(engine, held, None, asked.get("follow") is True)
+    targets = _targets(engine, _leader(held, asked), None, asked.get("follow") is True)
     readings = [engine.study(held.model, reading, depth, targets) for depth in vectors]
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
 def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{target, versus}: who wrote the logit of `target` (null: each position's final choice), or, with `versus`, by how
-    much it beats the best other token."""
-    vectors = held.trace.residual
-    targets = _targets(engine, held, asked.get("target"), False)
-    against = engine.study(held.model, runners_up, vectors[-1], targets) if asked.get("versus") is True else None
+    """{target, versus, other}: who wrote the logit of `target` (null: each position's final choice, in the run `other`
+    where that is named), or, with `versus`, by how much it beats the best other token."""
+    vectors, leader = held.trace.residual, _leader(held, asked)
+    targets = _targets(engine, leader, asked.get("target"), False)
+    last = leader.trace.residual[-1]
+    against = engine.study(held.model, runners_up, last, targets) if asked.get("versus") is True else None
     parts = engine.study(held.model, contributions, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
@@ -73,6 +76,14 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
     drawn = draw_token(torch.from_numpy(held.trace.logits), how, whole(asked, "seed", 1 << 53))
     return draw_payload(drawn, held.trace.logits, lambda ids: engine.pieces(held.model, ids))
+
+
+def _leader(held: HeldRun, asked: dict[str, Any]) -> HeldRun:
+    """The run whose tokens are followed: `other`, so that two runs can be asked about the same ones, or this one."""
+    leader = asked.get("other", held)
+    if len(leader.trace.token_ids) != len(held.trace.token_ids):
+        raise GlassLlamaError("bad_request", "The two runs have different numbers of tokens.")
+    return leader
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:

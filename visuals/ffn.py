@@ -22,7 +22,8 @@ TOKENS_EACH_WAY = 5
 
 
 class NeuronMap(NamedTuple):
-    """The K neurons of a layer that reach the largest |silu(gate)·up| at any token, in the order of that token."""
+    """K neurons of a layer, as a rule `strongest_anywhere`: those that reach the largest |silu(gate)·up| at any token,
+    in the order of that token."""
 
     neuron: Int[np.ndarray, "K"]
     gate: Float[np.ndarray, "K T"]
@@ -34,11 +35,15 @@ def inner(layer: LayerTrace) -> Float[np.ndarray, "T f"]:
     return product(torch.from_numpy(layer.gate), torch.from_numpy(layer.up)).numpy()
 
 
-def map_info(layer: LayerTrace, count: int = MAP_NEURONS) -> NeuronMap:
-    """The strongest neurons of a layer; ties go to the lower number."""
+def strongest_anywhere(layer: LayerTrace, count: int = MAP_NEURONS) -> Int[np.ndarray, "K"]:
+    """The strongest neurons of a layer, in the order of the token at which they are; ties go to the lower number."""
     strength = np.abs(inner(layer))
     chosen = np.argsort(-strength.max(axis=0), kind="stable")[:count]
-    chosen = chosen[np.lexsort((chosen, strength[:, chosen].argmax(axis=0)))]
+    return chosen[np.lexsort((chosen, strength[:, chosen].argmax(axis=0)))]
+
+
+def map_info(layer: LayerTrace, chosen: Int[np.ndarray, "K"]) -> NeuronMap:
+    """These neurons of a layer at every token."""
     return NeuronMap(chosen, layer.gate[:, chosen].T, layer.up[:, chosen].T)
 
 

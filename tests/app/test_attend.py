@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -274,4 +275,18 @@ def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
     wait_for_run(page)
     assert page.evaluate("[glass.state.layer, glass.state.head]") == [1, 2]
     expect(page.locator("section[data-kind=cell] .gp-title")).to_contain_text("Previous token (0.91)")
+    page.context.close()
+
+
+def test_the_first_chapter_names_the_selected_heads_job(browser: Browser, named_site: str) -> None:
+    page = open_page(browser, f"{named_site}#lang=en&layer=1&head=2", locale="en-US")
+    section = page.locator("section[data-kind=attention]")
+    job = section.locator(".gp-job")
+    expect(job).to_have_text("head 2: Previous token")
+    expect(job).to_have_attribute("title", re.compile("Looks at the token just before"))
+    expect(section.locator(".gp-readout")).to_contain_text("Previous token (0.91)")
+    page.evaluate("glass.select({ layer: 2, head: 5 })")
+    expect(job).to_have_text("head 5: made_up")
+    page.evaluate("glass.select({ layer: 0, head: 0 })")  # a score of 0.1 makes no name
+    expect(job).to_have_count(0)
     page.context.close()

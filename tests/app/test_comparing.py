@@ -118,7 +118,7 @@ def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
     panel.get_by_role("button", name="Show A").click()
     assert state(page, "side") == ["A"]
     assert page.evaluate("Object.keys(glass.state.trace.changes).length") == 0
-    panel.get_by_role("button", name="Show B").click()
+    panel.get_by_role("button", name="Show B", exact=True).click()
     assert page.evaluate("glass.state.trace.changes.heads") == [[1, 3]]
     panel.get_by_role("button", name="Let go of A").click()
     assert page.evaluate("glass.sides()") is None

@@ -71,6 +71,23 @@ def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
     assert (too_much["fits"], too_much["largest_batch"], too_much["tokens_per_second_at_most"]) == (False, 0, None)
 
 
+def test_kv_cache_with_every_option(client: Client) -> None:
+    options = {"tp": 16, "block_size": 16, "shared_prefix": 1024, "pp": 2}
+    answer = client.predict("Llama-3 70B", 5000, 4, "fp8", options=options, api_name="/kv_cache")
+    # 80 layers; 64 shared blocks and 4 × 249 own ones of 16 tokens; 16 ranks with one head of 128 each; 1 byte.
+    assert answer["bytes"] == 80 * (64 + 4 * 249) * 16 * 16 * 1 * 2 * 128
+    assert answer["bytes_per_gpu"] == answer["bytes"] // 32
+    own = {"memory_gb": 192, "bandwidth_gb_per_s": 8000, "usable_percent": 100, "embeddings": "fp32"}
+    memory = client.predict("Llama-3 8B", options={"tp": 2}, **own, api_name="/kv_cache")["memory"]
+    assert (memory["usable_bytes"], memory["gpus"], memory["fits"]) == (192 * 10**9, 2, True)
+    assert memory["weights_bytes"] == 2 * 8_030_261_248 + 2 * 2 * 128_256 * 4096  # two tables of 4 bytes instead of 2
+    fixed = client.predict("Llama-3 8B", options={"reserved_batch": 8}, gpu="H100", api_name="/kv_cache")["memory"]
+    assert (fixed["largest_batch"], fixed["largest_context"] > 0) == (None, True)
+    for wrong, says in (({"tpp": 2}, "options is 'tpp'; expected one of encoder_tokens"), ({"tp": 3}, "tp is 3")):
+        with pytest.raises(AppError, match=re.escape(says)):
+            client.predict("Llama-3 8B", options=wrong, api_name="/kv_cache")
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

@@ -10,43 +10,12 @@ import torch
 from playwright.sync_api import Page
 
 from tests.app.looking import number, run, shown
-from tests.reference import reference, run_reference
+from tests.peer import Peer
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
-PICKS = 24
+PICKS = 200
 # Five digits are shown, and both sides compute in float32 or better.
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
-
-
-class Peer:
-    """transformers' own pass over the tokens that the page shows, with what its modules saw on the way."""
-
-    def __init__(self, directory: Path, ids: list[int]):
-        net = reference(directory)
-        self.config, self.inputs, self.outputs = net.config, {}, {}
-        for name, module in net.named_modules():
-            module.register_forward_hook(self._keep(name))
-        self.run = run_reference(net, torch.tensor([ids]))
-
-    def _keep(self, name: str) -> Any:
-        def hook(_module: Any, given: tuple, result: Any) -> None:
-            if given and isinstance(given[0], torch.Tensor):
-                self.inputs[name] = given[0]
-            if isinstance(result, torch.Tensor):
-                self.outputs[name] = result[0]
-
-        return hook
-
-    def rms(self, layer: int, token: int) -> float:
-        stream = self.run.hidden_states[layer][0, token].double()
-        return float((stream.square().mean() + self.config.rms_norm_eps).sqrt())
-
-    def head(self, layer: int, name: str, head: int, token: int) -> torch.Tensor:
-        width = self.config.head_dim
-        return self.outputs[f"model.layers.{layer}.self_attn.{name}_proj"][token, head * width : (head + 1) * width]
-
-    def neuron(self, layer: int, name: str, token: int, neuron: int) -> float:
-        return float(self.outputs[f"model.layers.{layer}.mlp.{name}_proj"][token, neuron])
 
 
 @pytest.fixture

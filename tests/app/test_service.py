@@ -23,8 +23,10 @@ def trace_of(engine: LocalEngine, ids: list[int]) -> model.Trace:
 
 
 def final(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    assert [m["kind"] for m in messages] == ["run", *["step"] * (len(messages) - 2), "run"]
-    return messages[-1]
+    first, *between, last = messages
+    assert (first["kind"], last["kind"]) == ("run", "run")
+    assert all(m["kind"] == "step" or m["generating"] for m in between)
+    return last
 
 
 def test_run_tells_the_trace(service: Service, engine: LocalEngine) -> None:
@@ -115,6 +117,7 @@ def test_generate_equals_the_model(service: Service, engine: LocalEngine, roomy_
 
 def test_step_messages_hold_the_last_steps(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.service.STREAM_EVERY", 0.0)
+    monkeypatch.setattr("app.service.RUN_EVERY", float("inf"))
     messages = list(service.generate(PROMPT, "roomy", 40, GREEDY, {}))
     assert messages[0]["generating"] is True
     told = messages[1:-1]
@@ -124,6 +127,24 @@ def test_step_messages_hold_the_last_steps(service: Service, monkeypatch: pytest
         chosen = message["steps"][-1]
         assert chosen["id"] == chosen["next"]["ids"][0]  # greedy
     assert len(told) == len(messages[-1]["steps"])
+
+
+def test_every_panel_follows_a_slow_generation(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.service.RUN_EVERY", 0.0)
+    runs = Runs()
+    messages = list(Service(engine, runs).generate(PROMPT, "roomy", 6, GREEDY, {"layer": 2}))
+    last = messages[-1]
+    between = [message for message in messages[1:-1] if message["kind"] == "run"]
+    assert between
+    for message in between:
+        count = len(message["steps"])
+        assert message["generating"] is True
+        assert message["tokens"]["ids"] == last["tokens"]["ids"][: last["n_prompt"] + count]
+        assert message["steps"] == last["steps"][:count]
+        np.testing.assert_array_equal(
+            unpack(message["layer"]["q"]), trace_of(engine, message["tokens"]["ids"]).layer(2).q
+        )
+    assert len(runs) == 2 + 1  # the prompt's, the last of those between, and that of all
 
 
 def test_stop_ends_the_generation(service: Service) -> None:

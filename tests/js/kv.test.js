@@ -6,9 +6,11 @@ import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
-import { placeOf, valueAt } from "../../visuals/static/panels/kv/fields.js";
+import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
 import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
+import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js";
+import { drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { totals } from "../../visuals/static/panels/kv/race.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
@@ -74,9 +76,11 @@ test("what is typed is sent as a number where it is one, and as it is where it i
 });
 
 test("a slider passes through the powers of two exactly and finds its own places again", () => {
-  for (let power = 7; power <= 20; power++) assert.equal(valueAt(power * 8, 8), 2 ** power);
-  for (let place = 56; place <= 160; place++) assert.equal(placeOf(valueAt(place, 8), 8), place);
-  assert.equal(placeOf(Number("many"), 8), 0);
+  const values = valuesOf([7, 20], 8);
+  for (let power = 7; power <= 20; power++) assert.equal(values[(power - 7) * 8], 2 ** power);
+  for (const sliding of [values, valuesOf([0, 10], 4)]) sliding.forEach((value, place) => assert.equal(placeOf(sliding, value), place));
+  assert.deepEqual([placeOf(values, 1), placeOf(values, 8200), placeOf(values, 10 ** 9)], [0, 48, 104]);
+  assert.equal(placeOf(values, Number("many")), 0);
 });
 
 test("settings of panels come back from a link, and nothing else does", () => {
@@ -117,6 +121,73 @@ test("while a question is under way only the newest of the others is kept", asyn
   }
   assert.deepEqual(asked, [1, 4]);
   assert.deepEqual(used, [10, 40]);
+});
+
+test("an answer is the first one with what changes in it put in, and the first stays as it was", () => {
+  const first = { data: { bytes: "1", terms: [{ bytes: "1", factors: [1, 2] }], notes: [] } };
+  const copy = JSON.stringify(first);
+  assert.equal(changed(first, null), first);
+  assert.deepEqual(changed(first, [{ message: 1 }]), { message: 1 });
+  const other = changed(first, { data: { bytes: ["6"], terms: { 0: { factors: [[2, 3]] } }, notes: [["x"]] } });
+  assert.deepEqual(other, { data: { bytes: "6", terms: [{ bytes: "1", factors: [2, 3] }], notes: ["x"] } });
+  assert.equal(JSON.stringify(first), copy);
+});
+
+test("a slider's places are fetched once for the same other settings, and then at hand", async () => {
+  const asked = [];
+  const changes = [null, { data: { bytes: ["2"] } }];
+  const glass = { calculate: async (what, params) => (asked.push([what, params]), { data: { first: { data: { bytes: "1" } }, changes } }) };
+  const places = createPlaces(glass, "kv");
+  const request = { model: "x", tokens: 5, batch: 1 };
+  assert.equal(places.at({ ...request, tokens: 128 }), null);
+  await Promise.all([places.prepare(request, "tokens", [128, 256]), places.prepare({ ...request, tokens: 9 }, "tokens", [128, 256])]);
+  assert.deepEqual(asked, [["kv_places", { ...request, asked: "kv", along: "tokens", values: [128, 256] }]]);
+  assert.deepEqual(places.at({ ...request, tokens: 256 }), { data: { bytes: "2" } });
+  assert.equal(places.at({ ...request, tokens: 200 }), null);
+  assert.equal(places.at({ ...request, tokens: 256, batch: 2 }), null);
+});
+
+test("while a slider moves nothing is asked, and an answer to what was asked before it does not come after it", async () => {
+  let finish = null;
+  const asked = [];
+  const glass = {
+    settings: { get: () => ({}), set: () => {} },
+    repaint: () => {},
+    calculate: (what, { tokens } = {}) => {
+      asked.push(what);
+      if (what === "kv_models") return Promise.resolve({ data: {} });
+      if (what === "kv_places") return Promise.resolve({ data: { first: { data: { bytes: "1" } }, changes: [null, { data: { bytes: ["2"] } }] } });
+      return new Promise((done) => { finish = () => done({ data: { bytes: `late ${tokens}` } }); });
+    },
+  };
+  const state = createQuestion(glass);
+  state.near("tokens", [128, 256]);
+  await new Promise(setImmediate);
+  const before = asked.length;
+  state.set({ tokens: "256" });
+  assert.equal(state.answer.bytes, "2");
+  assert.equal(state.answered.tokens, "256");
+  state.set({ tokens: "128" });
+  assert.equal(state.answer.bytes, "1");
+  assert.equal(asked.length, before);
+  finish();
+  await new Promise(setImmediate);
+  assert.equal(state.answer.bytes, "1");
+});
+
+test("a slider's values are those of all its places, each once", () => {
+  const values = valuesOf([0, 10], 4);
+  assert.deepEqual(values.slice(0, 6), [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([values.at(-1), new Set(values).size], [1024, values.length]);
+  assert.equal(valuesOf([7, 20], 8).length, 105);
+});
+
+test("a chart's heights are the exact bytes over the unit, and its points say them", () => {
+  const trace = { name: "m", x: [1, 2], models: ["m", "m"], tokens: [1, 2], bytes: ["1073741824", "9007199254740993"] };
+  const { data } = drawable({ data: [trace], layout: {}, unit: 2 ** 30 });
+  assert.equal(data[0].y[0], 1);
+  assert.deepEqual(data[0].customdata[1], ["m", 2, "9007199254740993", "9,007,199,254,740,993 B"]);
+  assert.deepEqual(Object.keys(data[0]).sort(), ["customdata", "name", "x", "y"]);
 });
 
 test("a bad setting leaves the last good answer", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exact, share, shown, signed, watcher } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
-import { csvText } from "../../visuals/static/save.js";
+import { csvText } from "../../visuals/static/file.js";
 import { layoutMaps } from "../../visuals/static/panels/attention-layout.js";
 import { ceilingOf } from "../../visuals/static/panels/attention-row.js";
 import { reachOf } from "../../visuals/static/panels/swiglu-curve.js";

@@ -105,7 +105,7 @@ def test_two_dimensions_have_no_ntk(lm: model.LanguageModel) -> None:
 
 def test_the_map_holds_the_strongest_neurons_in_the_order_of_their_token(trace: model.Trace) -> None:
     layer = trace.layer(1)
-    found = ffn.map_info(layer, 12)
+    found = ffn.map_info(layer, ffn.strongest_anywhere(layer, 12))
     strength = np.abs(layer.gate / (1 + np.exp(-layer.gate)) * layer.up)
     assert set(found.neuron) == set(np.argsort(-strength.max(0), kind="stable")[:12])
     peaks = strength[:, found.neuron].argmax(0)

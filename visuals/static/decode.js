@@ -11,7 +11,8 @@
  *             seconds: number, next: Next|null }} Step
  * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] },
  *             T: number, rms: { attn: NumArray, ffn: NumArray, final: NumArray }, next: Next, layers: Map<number, Layer>,
- *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number }} Trace
+ *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number,
+ *             changes: object, source: Trace|null }} Trace  source: whose stream its patches took
  */
 
 /** @param {string} text @returns {Uint8Array} */
@@ -111,5 +112,6 @@ export function decodeRun(payload) {
     generating: payload.generating === true,
     seconds: payload.seconds,
     changes: payload.changes ?? {},
+    source: payload.source ?? null,
   };
 }

@@ -18,25 +18,30 @@ export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 
 
 /**
  * @param store
- * @param {{ layer: Function, neurons: Function, again: Function, detail: Function, calculate: Function }} server  functions of app/build.py; each gives a message
+ * @param {{ layer: Function, neurons: Function, again: Function, detail: Function, calculate: Function,
+ *   change: Function, recall: Function }} server  functions of app/build.py; each gives a message
  */
 export function createFetching(store, server) {
   const asked = new Map();
   const { state } = store;
   let prefetching = false;
 
+  /** The runs that panels show: one, or where they show a difference both. */
+  const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, state.kept] : state.trace ? [state.trace] : []);
+  const used = (trace) => inUse().includes(trace);
+
   /** Asks once for each name; resolves to whether the answer was used. What a run that is gone asked for is dropped. */
   function once(name, trace, ask, use) {
     const answered = async () => {
       const payload = await ask();
-      if (state.trace !== trace) return false;
-      if (payload.kind === "message") return renew(payload);
+      if (!used(trace)) return false;
+      if (payload.kind === "message") return renew(payload, trace);
       use(payload);
       store.repaint();
       return true;
     };
     const failed = () => {
-      if (state.trace === trace) store.emit("message", { level: "error", code: "no_connection", params: {} });
+      if (used(trace)) store.emit("message", { level: "error", code: "no_connection", params: {} });
       return false;
     };
     if (!asked.has(name)) asked.set(name, answered().catch(failed).finally(() => asked.delete(name)));
@@ -44,17 +49,20 @@ export function createFetching(store, server) {
   }
 
   /** The server let go of the run: run the same tokens again, and keep the selection. */
-  async function renew(message) {
+  async function renew(message, trace) {
     if (message.code !== "run_expired") {
       store.emit("message", message);
       return false;
     }
-    const { trace, layer } = state;
     const { model, tokens, prompt, nPrompt, changes } = trace;
-    const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer, changes };
+    const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
     await once(`${trace.id} again`, trace, () => server.again(request), (payload) => {
+      if (trace !== state.trace) { // the run kept as A: its numbers stay, the server knows it by another name
+        trace.id = payload.id;
+        return need();
+      }
       store.pin({ ...state.locked });
-      store.publish(payload);
+      store.publish({ ...payload, source: trace.source });
     });
     return false;
   }
@@ -75,11 +83,11 @@ export function createFetching(store, server) {
   }
 
   /** All tokens' neurons of the locked layer, if they are small. */
-  async function fetchAllNeurons() {
+  async function fetchAllNeurons(trace) {
     await idle();
-    const { trace, locked } = state;
+    const { locked } = state;
     const held = trace.layers.get(locked.layer);
-    if (!held || held.neurons.size === trace.T || neuronBytes(trace) > NEURON_BYTES) return;
+    if (!held || !used(trace) || held.neurons.size === trace.T || neuronBytes(trace) > NEURON_BYTES) return;
     const request = { run: trace.id, layer: locked.layer, token: null };
     await once(`${trace.id} ${locked.layer} all`, trace, () => server.neurons(request), (payload) => {
       held.neurons = decodeAllNeurons(payload);
@@ -87,28 +95,32 @@ export function createFetching(store, server) {
   }
 
   /** Fetches what the locked selection needs. Hovering never asks: it shows what is there. */
-  async function need() {
-    const { trace, locked } = state;
-    const { layer, query } = locked;
-    if (!trace || !(await fetchLayer(trace, layer, query))) return;
+  async function needOf(trace) {
+    const { layer } = state.locked;
+    const query = Math.min(state.locked.query, trace.T - 1); // the run kept as A may be shorter
+    if (!(await fetchLayer(trace, layer, query))) return;
     fetchNeurons(trace, layer, query);
-    fetchAllNeurons();
+    fetchAllNeurons(trace);
   }
+  const need = () => Promise.all(comparable().map(needOf));
+
+  /** The runs in use, without a run kept as A of another model, whose layers are not the ones that are selected. */
+  const comparable = () => inUse().filter(({ model }) => model.name === state.trace.model.name);
 
   /**
-   * The answer to one of app/details.py about the shown run, or null until it has come; the panels are then drawn again.
+   * The answer to one of app/details.py about a run in use, or null until it has come; the panels are then drawn again.
    * Asks the server once, and not while the pointer only previews. @param {string} what @param {object} params
    */
-  function detail(what, params = {}) {
-    const { trace } = state;
+  function detail(what, params = {}, trace = state.trace) {
+    const { id } = trace;
     const key = `${what} ${JSON.stringify(params)}`;
     const { details } = trace;
     if (details.has(key)) return details.get(key);
     if (store.previewing()) return null;
-    once(`${trace.id} ${key}`, trace, () => server.detail({ run: trace.id, what, ...params }), (payload) => {
+    once(`${id} ${key}`, trace, () => server.detail({ run: id, what, ...params }), (payload) => {
       details.set(key, decodeAll(payload.data));
     }).then((came) => {
-      if (!came && state.trace === trace) details.set(key, null); // said once; the next run asks anew
+      if (!came && used(trace) && trace.id === id) details.set(key, null); // said once; the next run asks anew
     });
     return null;
   }
@@ -128,30 +140,35 @@ export function createFetching(store, server) {
 
   /** Runs the shown tokens once more with these changes (app/comparing.py). @param {object} changes */
   async function change(changes) {
-    const { trace, locked } = state;
+    const { trace, locked, kept } = state;
+    const source = changes.patches?.length ? kept : null;
     await once(`${trace.id} change`, trace, () => server.change({ run: trace.id, changes, layer: locked.layer }), (payload) => {
       store.pin({ ...locked });
-      store.publish(payload);
+      store.publish({ ...payload, source });
     });
   }
 
+  /** The message of a run that a link describes: {prompt, model, generated, changes}. @returns {Promise<object>} */
+  const recall = (described) => server.recall({ ...described, layer: state.locked.layer });
+
   /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
-  function missingLayer() {
-    const { trace, locked } = state;
-    if (!trace || layerBytes(trace) > PREFETCH_BYTES) return undefined;
+  function missingLayer(trace) {
+    const { locked } = state;
+    if (trace.generating || layerBytes(trace) > PREFETCH_BYTES) return undefined; // a longer run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
     return missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer))[0];
   }
+  const incomplete = () => comparable().find((trace) => missingLayer(trace) !== undefined);
 
   /** Fetches one layer at a time, of whatever run is then shown, until there is none to fetch or the server fails. */
   async function prefetch() {
     if (prefetching) return;
     prefetching = true;
-    for (let working = true; working && missingLayer() !== undefined;) {
+    for (let working = true; working && incomplete();) {
       await idle();
-      const { trace, locked } = state;
-      const layer = missingLayer();
-      working = layer === undefined || (await fetchLayer(trace, layer, locked.query)) || trace !== state.trace;
+      const trace = incomplete();
+      const token = trace && Math.min(state.locked.query, trace.T - 1);
+      working = !trace || (await fetchLayer(trace, missingLayer(trace), token)) || !used(trace);
     }
     prefetching = false;
   }
@@ -160,5 +177,5 @@ export function createFetching(store, server) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail, calculate, change };
+  return { need, prefetch, detail, calculate, change, recall };
 }

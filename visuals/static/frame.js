@@ -32,16 +32,21 @@ function explanation(kind, parts) {
   return box;
 }
 
+const panels = new WeakMap();
+/** What `frame` built into a section. */
+export const panelOf = (element) => panels.get(element);
+
 /**
  * Builds a panel's chrome into its section.
  * @param {HTMLElement} element the section @param {object} glass the store @param {string} kind
- * @param {{ png?: () => HTMLCanvasElement, svg?: () => SVGElement, csv?: () => (string|number)[][], parts?: string[],
- *           pointed?: boolean }} options
- * `parts`: which texts the explanation has; `pointed`: a line under the title reads the value under the pointer
+ * @param {{ csv: () => (string|number)[][], svg?: () => SVGElement, parts?: string[], pointed?: boolean }} options
+ * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
+ * value under the pointer
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
- *             tell: (value: string, reading?: string) => void }}
+ *             tell: (value: string, reading?: string) => void, instead?: { csv: Function } }}
+ * `instead`: what is saved while something else than the panel's own drawing is shown in it
  */
-export function frame(element, glass, kind, { png, svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
+export function frame(element, glass, kind, { svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
   const panel = { title: h("h2.gp-title"), body: h("div.gp-body") };
   const readout = h("p.gp-readout");
   const box = explanation(kind, parts);
@@ -62,9 +67,11 @@ export function frame(element, glass, kind, { png, svg, csv, parts = ["what", "f
       button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
     );
   }
-  tools.append(saving(button, panel, glass, kind, { png, svg, csv }));
+  const save = saving(button, panel, glass, kind, { svg, csv });
+  tools.append(save.element);
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
-  element.append(panel.head, box, panel.body);
+  element.append(panel.head, save.trouble, box, panel.body);
+  panels.set(element, panel);
   panel.text = (name, params) => glass.text(`${kind}.${name}`, params);
   panel.tell = (value, reading) => {
     element.dataset.value = value;

@@ -6,6 +6,7 @@ import { listenToKeys } from "./keys.js";
 import { keepLink, readLink } from "./link.js";
 import { createPage } from "./page.js";
 import { createSettings } from "./settings.js";
+import { withSides } from "./sides.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 
@@ -37,7 +38,7 @@ async function mount(kind, element) {
   chapters.show();
   await chapters.opened(kind);
   const { default: build } = await import(chapters.pathOf(kind));
-  const draw = build(element, window.glass);
+  const draw = withSides(kind, element, window.glass, build(element, window.glass));
   texts.translate(element);
   const paint = (fresh, steps = false) => {
     if (!element.isConnected) return store.unwatch(paint);
@@ -68,7 +69,7 @@ let connected = null;
 const online = new Promise((done) => { connected = done; });
 const connect = (server) => connected((fetching = createFetching(store, server)));
 /** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
-const detail = (what, params) => fetching?.detail(what, params) ?? null;
+const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
 /** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
 const calculate = async (what, params) => (await online).calculate(what, params);
 const settings = createSettings(store, link.settings);
@@ -79,7 +80,18 @@ const change = async (changes) => { page.setStatus("running"); await fetching?.c
 const glass = { keep, showSide, sides, change, open, detail, calculate, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
+/** Once the link's prompt has run, brings back its changes and the run kept as A. */
+function bringBack(hash) {
+  const stop = store.on("run", async ({ prompt }) => {
+    stop();
+    if (link.prompt !== undefined && link.prompt !== prompt) return; // that prompt could not be run; this is another
+    const { restore } = await import("./restore.js");
+    await restore(hash, store, fetching);
+  });
+}
+
 store.pin(link.selection);
+if (link.runs) bringBack(location.hash);
 keepLink(store);
 listenToKeys(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");

@@ -19,8 +19,11 @@ export function widthOf(element, glass) {
 
 const PATIENCE = 80; // ms until a panel that is scrolled away follows a change of the selection
 
-/** Lets a panel that nobody sees wait, so that what is in view follows the pointer at once. A new run draws all. */
-export function inView(element, drawPlain) {
+/**
+ * Lets a panel that nobody sees wait, so that what is in view follows the pointer at once. A new run draws all.
+ * @param {string} [side] "B-A" for what minus/face.js draws: each of the two waits only while it is the one that is shown
+ */
+export function inView(element, drawPlain, side) {
   const draw = (fresh) => {
     setZoom(zoomOf(element));
     try {
@@ -33,7 +36,8 @@ export function inView(element, drawPlain) {
   let timer = 0;
   const catchUp = () => {
     clearTimeout(timer);
-    if (timer && element.getClientRects().length) draw(false); // a panel of another chapter has no size to draw in
+    const current = (element.dataset.side === "B-A") === (side === "B-A");
+    if (timer && current && element.getClientRects().length) draw(false); // a panel of another chapter has no size to draw in
     timer = 0;
   };
   new IntersectionObserver(([entry]) => {

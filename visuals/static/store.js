@@ -114,7 +114,7 @@ export function createStore() {
     const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
     pinned = null;
     state.trace = newest = trace;
-    state.side = "B";
+    if (state.side === "A") state.side = "B"; // who looks at the difference goes on with the new run's
     Object.assign(locked, clamp(next, trace));
     endPreview();
     emit("run", trace);
@@ -123,16 +123,19 @@ export function createStore() {
 
   /** Keeps the shown run as A, to compare with; null lets go of it. @param {object|null} trace */
   function keep(trace) {
-    if (!trace && state.side === "A") showSide("B");
+    if (state.side === "B-A" || (!trace && state.side === "A")) showSide("B");
     state.kept = trace;
     emit("kept", trace);
     repaint(true);
   }
 
-  /** Shows the run kept as A in every panel, or the newest, B. @param {"A"|"B"} side */
+  /**
+   * Shows the run kept as A in every panel, or the newest, B, or what B has more than A: then positions, names and the
+   * selection are B's. @param {"A"|"B"|"B-A"} side
+   */
   function showSide(side) {
     const trace = side === "A" ? state.kept : newest;
-    if (!trace) return;
+    if (!trace || (side === "B-A" && !sides())) return;
     state.side = side;
     state.trace = trace;
     Object.assign(locked, clamp(locked, trace));

@@ -26,7 +26,6 @@ function table(glass) {
 export default function attention(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.maps" });
   const panel = frame(element, glass, "attention", {
-    png: () => canvas,
     csv: () => table(glass),
     parts: ["what", "formula", "sinks", "myth"],
   });
@@ -42,28 +41,43 @@ export default function attention(element, glass) {
   const wide = widthOf(canvas.parentElement, glass);
   const changed = watcher();
   let complete = false;
+  let jobOfHead = () => ({ label: "", scored: "", meaning: "" });
+  // The names of heads are no part of what a page needs to open; they come when the browser has time.
+  (globalThis.requestIdleCallback ?? setTimeout)(async () => {
+    ({ jobOfHead } = await import("./attend/known.js"));
+    glass.repaint();
+  });
+
+  /** The panel's heading, with the job that the selected head is known to do. */
+  function entitle({ model }, { layer, head }, { label, meaning }) {
+    const { n_heads, n_kv_heads } = model;
+    const kind = n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
+    panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
+    if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
+  }
+
   return inView(element, function draw(fresh) {
     const { trace, layer, head, query, key, theme } = glass.state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return;
-    if (!changed(held, layer, head, query, key, theme, width) && complete && !fresh) return;
+    const job = jobOfHead(glass);
+    if (!changed(held, layer, head, query, key, theme, width, job.scored) && complete && !fresh) return;
     complete = maps.draw(width);
     if (!complete) glass.repaint();
-    const { n_heads, n_kv_heads } = trace.model;
-    const kind = n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
-    panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
+    entitle(trace, { layer, head }, job);
     const { scores, weights } = bars.draw(width);
     const name = (t) => visible(trace.tokens.pieces[t]);
+    const reading = panel.text("read", {
+      head,
+      query: name(query),
+      key: name(key),
+      weight: shown(weights[key], 5),
+      score: shown(scores[key], 5),
+    });
     panel.tell(
       `head ${head} query ${query} key ${key} weight=${exact(weights[key])} score=${exact(scores[key])}`,
-      panel.text("read", {
-        head,
-        query: name(query),
-        key: name(key),
-        weight: shown(weights[key], 5),
-        score: shown(scores[key], 5),
-      }),
+      job.scored ? `${reading} · ${job.scored}` : reading,
     );
   });
 }

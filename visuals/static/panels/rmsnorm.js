@@ -67,7 +67,7 @@ export default function rmsnorm(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rmsnorm.map" });
   const parts = ["what", "formula", "myth"];
-  const panel = frame(element, glass, "rmsnorm", { png: () => canvas, csv: () => table(state), parts });
+  const panel = frame(element, glass, "rmsnorm", { csv: () => table(state), parts });
   const sums = h("div.gp-formula");
   const note = h("p.gp-note");
   panel.body.append(h("div.gp-scroll", null, canvas), sums, note);

@@ -8,7 +8,7 @@ import { inView, link, steer, widthOf } from "../pointing.js";
 import { drawDials, pairAt, pairOf } from "./rope-dials.js";
 
 /** Everything the dials show. `sum`: q·k after rotation; `kv`: the K/V head. */
-function partsOf(layer, { trace, head, query, key }) {
+export function partsOf(layer, { trace, head, query, key }) {
   const { model } = trace;
   const [kv, width] = [kvHead(model, head), model.head_dim];
   const qTurned = rotatedHead(layer, model, "q", head).subarray(query * width, (query + 1) * width);
@@ -20,6 +20,7 @@ function partsOf(layer, { trace, head, query, key }) {
 
 /** @returns {(string|number)[][]} every pair of the selected head, query and key */
 function table(glass) {
+  if (!glass.layer()) return [];
   const parts = partsOf(glass.layer(), glass.state);
   const frequencies = glass.state.trace.model.inv_freq.data;
   const values = ["q", "k", "q_rot", "k_rot"].flatMap((name) => [`${name}_first`, `${name}_second`]);
@@ -109,7 +110,7 @@ export default function rope(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const parts = ["what", "formula", "myth", "layout"];
-  const panel = frame(element, glass, "rope", { png: () => canvas, csv: () => table(glass), parts });
+  const panel = frame(element, glass, "rope", { csv: () => table(glass), parts });
   const own = h("input", { type: "checkbox" });
   const formula = h("div.gp-formula");
   panel.body.append(makeLegend(own), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula));

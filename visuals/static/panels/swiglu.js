@@ -84,7 +84,7 @@ export default function swiglu(element, glass) {
     ["neuron", "gate", "silu", "up", "product"],
     ...view.every().map((n) => [n.neuron, n.gate, n.silu, n.up, n.product]),
   ];
-  const panel = frame(element, glass, "swiglu", { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "swiglu", { csv, parts: ["what", "formula", "myth"] });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
   const table = createTable(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));

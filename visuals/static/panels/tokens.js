@@ -1,9 +1,10 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { attention } from "../compute.js";
-import { h, share, watcher } from "../dom.js";
-import { fit, ink, inkOn, scaleBar, shade, visible } from "../draw.js";
+import { exact, h, share, shown, watcher } from "../dom.js";
+import { centred, fit, ink, inkOn, scaleBar, shade, visible } from "../draw.js";
 import { frame } from "../frame.js";
+import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
 const LEGEND = 170;
 const TICKS = [0, 0.01, 0.1, 0.25, 0.5, 1].map((weight) => [Math.sqrt(weight), String(weight)]);
@@ -61,19 +62,24 @@ function stepper(glass, name) {
   return { box, draw };
 }
 
+/** Run A where the strip shows B − A, else null. */
+const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
+
 /** Keeps the chips' list in step with the run and with tokens that are being generated. */
 function fill(chips, glass, built) {
   const { trace } = glass.state;
+  const a = first(glass);
   const coming = trace.steps.slice(trace.T - trace.nPrompt);
-  if (built.trace !== trace || built.coming > coming.length) {
+  if (built.trace !== trace || built.a !== a || built.coming > coming.length) {
     built.list = trace.tokens.ids.map((id, t) => {
       const meta = h("span.gp-meta", null, `${t} · ${id}`);
       const chip = h("button.gp-chip", { type: "button", "data-position": t }, pieceOf(trace.tokens.pieces[t]), meta);
+      if (a && a.tokens.ids[t] !== id) chip.append(h("span.gp-meta", null, `A: ${visible(a.tokens.pieces[t] ?? "–")}`));
       chip.classList.toggle("is-generated", t >= trace.nPrompt);
       return chip;
     });
     chips.replaceChildren(...built.list);
-    Object.assign(built, { trace, coming: 0, drawn: [] });
+    Object.assign(built, { trace, a, coming: 0, drawn: [] });
   }
   for (const step of coming.slice(built.coming)) {
     const meta = h("span.gp-meta", null, `p ${share(step.probability)}`);
@@ -83,18 +89,33 @@ function fill(chips, glass, built) {
   built.coming = coming.length;
 }
 
+/**
+ * The selected row's attention in the run that is shown, or in B minus that in A; null until it is here.
+ * @returns {{ values: Float64Array, table: "magnitude"|"signed", place: (value: number) => number, limit: number }|null}
+ */
+function tintOf(glass) {
+  const { trace, layer, head, query } = glass.state;
+  const [held, a] = [glass.layer(), first(glass)];
+  if (!a) return held && { values: attention(held, trace.model, head, query), table: "magnitude", place: Math.sqrt, limit: 1 };
+  const other = hindrance({ A: a, B: trace }) ? null : a.layers.get(layer);
+  if (!held || !other) return null;
+  const values = subtract(attention(held, trace.model, head, query), attention(other, trace.model, head, query));
+  const limit = largest(values);
+  return { values, table: "signed", place: (value) => centred(value, limit), limit };
+}
+
 /** Tints what the query may see, hatches what the mask hides, outlines query and key. */
-function tint(chips, built, weights, { query, key }) {
-  const { magnitude } = ink();
+function tint(chips, built, tones, { query, key }) {
   const held = chips.contains(document.activeElement);
+  const colours = tones && ink()[tones.table];
   built.list.forEach((chip, t) => {
-    const place = weights && t <= query ? Math.sqrt(weights[t]) : null;
-    const back = place === null ? "" : shade(magnitude, place);
+    const place = tones && t <= query ? tones.place(tones.values[t]) : null;
+    const back = place === null ? "" : shade(colours, place);
     const name = `${back} ${t > query} ${t === query} ${t === key}`;
     if (built.drawn[t] === name) return; // a hover changes few of 512 chips
     built.drawn[t] = name;
     chip.style.background = back;
-    chip.style.color = place === null ? "" : inkOn(magnitude, place);
+    chip.style.color = place === null ? "" : inkOn(colours, place);
     chip.classList.toggle("is-masked", t > query);
     chip.classList.toggle("is-key", t === key && t !== query);
     if (chip.classList.toggle("is-query", t === query) && held) chip.focus({ preventScroll: true });
@@ -112,9 +133,8 @@ function reveal(chips, chip) {
 
 /** @param {object} glass @returns {(string|number)[][]} position, id, piece, origin, and weight of the selected row */
 function table(glass) {
-  const { trace, head, query } = glass.state;
-  const layer = glass.layer();
-  const weights = layer ? attention(layer, trace.model, head, query) : [];
+  const { trace, query } = glass.state;
+  const weights = tintOf(glass)?.values ?? [];
   const rows = trace.tokens.ids.map((id, t) => [
     t,
     id,
@@ -122,7 +142,8 @@ function table(glass) {
     t < trace.nPrompt ? "prompt" : "generated",
     weights[t] ?? "",
   ]);
-  return [["position", "id", "piece", "origin", `attention_weight_from_${query}`], ...rows];
+  const name = `${first(glass) ? "B_minus_A_of_" : ""}attention_weight_from_${query}`;
+  return [["position", "id", "piece", "origin", name], ...rows];
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -138,26 +159,34 @@ export default function tokens(element, glass) {
     h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
   const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
   const steppers = ["layer", "head"].map((name) => stepper(glass, name));
-  panel.head.lastElementChild.before(...steppers.map(({ box }) => box), samples);
-  panel.body.append(chips);
+  const sides = createSwitch(glass, h);
+  const note = h("p.gp-note");
+  panel.head.lastElementChild.before(sides.element, ...steppers.map(({ box }) => box), samples);
+  panel.body.append(chips, note);
   wire(chips, glass);
   const built = { trace: null, coming: 0, list: [], drawn: [] };
   const changed = watcher();
   let shownQuery = -1;
   return function draw(fresh) {
     const { trace, layer, head, query, key, locked, theme } = glass.state;
-    const held = glass.layer();
-    if (!changed(trace, trace.steps.length, held, layer, head, query, key, theme) && !fresh) return;
+    const a = first(glass);
+    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return;
     fill(chips, glass, built);
-    const weights = held && attention(held, trace.model, head, query);
+    const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
-    tint(chips, built, weights, { query, key });
+    tint(chips, built, tones, { query, key });
+    sides.draw();
+    const reason = a && hindrance({ A: a, B: trace });
+    note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     samples.querySelector(".is-generated").parentElement.hidden = trace.nPrompt === trace.T && !trace.steps.length;
-    if (fresh) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
+    const limit = shown(tones?.limit ?? 0, 2);
+    const ticks = a ? [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]] : TICKS;
+    if (fresh || a) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink()[a ? "signed" : "magnitude"], ticks);
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: visible(piece) });
-    panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'`);
+    const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
+    panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
     if (shownQuery !== locked.query && built.list[locked.query]) reveal(chips, built.list[(shownQuery = locked.query)]);
   };
 }

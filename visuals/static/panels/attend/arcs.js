@@ -7,11 +7,12 @@ import { frame } from "../../frame.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { createWalk } from "./walk.js";
 
-const [ARCS, LABELS, PAD, THICK] = [170, 56, 8, 12];
+export const [ARCS, THICK] = [170, 12];
+const [LABELS, PAD] = [56, 8];
 const LINES = 2; // of labels, where the tokens do not all fit beside each other
 
 /** Where each token stands: side by side at their own widths where they fit, else at equal distances. */
-function placesOf(context, pieces, width) {
+export function placesOf(context, pieces, width) {
   const wide = pieces.map((piece) => context.measureText(visible(piece)).width + 10);
   const total = wide.reduce((sum, x) => sum + x, 0);
   const room = width - 2 * PAD;
@@ -31,7 +32,6 @@ export default function arcs(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "arcs.canvas" });
   const panel = frame(element, glass, "arcs", {
-    png: () => canvas,
     csv: () => table(),
     parts: ["what", "formula", "myth"],
   });

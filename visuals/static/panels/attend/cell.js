@@ -22,7 +22,7 @@ export default function cell(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.map" });
   const parts = ["what", "formula", "sinks", "myth"];
-  const panel = frame(element, glass, "cell", { png: () => canvas, csv: () => rowTable(glass), parts });
+  const panel = frame(element, glass, "cell", { csv: () => rowTable(glass), parts });
   const text = (name, params) => panel.text(name, params);
   const chosenView = () => {
     const { view } = glass.settings.get("cell");

@@ -45,7 +45,6 @@ export default function difference(element, glass) {
     h("canvas.gp-canvas", { "data-text-label": `difference.map_${name}` }),
   );
   const panel = frame(element, glass, "difference", {
-    png: () => canvases[2],
     csv: () => table(),
     parts: ["what", "formula"],
   });

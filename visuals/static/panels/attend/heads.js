@@ -31,7 +31,7 @@ export default function heads(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "heads.thumbs" });
   let survey = null;
   const parts = ["what", "formula", "sinks", "myth"];
-  const panel = frame(element, glass, "heads", { png: () => canvas, csv: () => table(survey), parts });
+  const panel = frame(element, glass, "heads", { csv: () => table(survey), parts });
   const text = (name, params) => panel.text(name, params);
   const coming = h("p.gp-note");
   const holder = h("div", null, canvas, coming);

@@ -49,7 +49,7 @@ export default function contributionsPanel(element, glass) {
       return [t, state.trace.tokens.pieces[t], kind, layer ?? "", id, piece, shares.value(row, t)];
     }),
   ];
-  const panel = frame(element, glass, "contributions", { png: () => bars, csv: table, parts: ["what", "formula", "scale", "myth"] });
+  const panel = frame(element, glass, "contributions", { csv: table, parts: ["what", "formula", "scale", "myth"] });
   const versus = createChoices(glass, "contributions", "versus", ["alone", "second"], () => glass.repaint(true));
   const legend = h(
     "div.gp-samples",

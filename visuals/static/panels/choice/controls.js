@@ -39,16 +39,25 @@ async function fillBar({ temperature, topK, topP, seed }) {
   }
 }
 
+/** One setting: a number within the slider's bounds. */
+function read(glass, name, fallback) {
+  const given = Number(glass.settings.get(NAME)[name] ?? fallback);
+  const { min, max } = SLIDERS[name] ?? { min: 0, max: Number.MAX_SAFE_INTEGER };
+  return Number.isFinite(given) ? Math.max(min, Math.min(max, given)) : fallback;
+}
+
+/** What the sliders are set to. @returns {{ temperature: number, topK: number, topP: number, seed: number }} */
+export const settingsOf = (glass) => ({
+  temperature: read(glass, "temperature", SLIDERS.temperature.first),
+  topK: Math.round(read(glass, "top_k", SLIDERS.top_k.first)),
+  topP: read(glass, "top_p", SLIDERS.top_p.first),
+  seed: Math.trunc(read(glass, "seed", 0)),
+});
+
 /** @param {object} glass @param {object} panel @param {() => void} changed */
 export function createControls(glass, panel, changed) {
   let timer = 0;
   let moving = false;
-
-  const read = (name, fallback) => {
-    const given = Number(glass.settings.get(NAME)[name] ?? fallback);
-    const { min, max } = SLIDERS[name] ?? { min: 0, max: Number.MAX_SAFE_INTEGER };
-    return Number.isFinite(given) ? Math.max(min, Math.min(max, given)) : fallback;
-  };
 
   function write() {
     const entries = Object.entries(sliders).map(([name, { input }]) => [name, Number(input.value) === SLIDERS[name].first ? "" : input.value]);
@@ -82,12 +91,7 @@ export function createControls(glass, panel, changed) {
     h("div.ch-result", null, outcome, use),
   );
 
-  const settings = () => ({
-    temperature: read("temperature", SLIDERS.temperature.first),
-    topK: Math.round(read("top_k", SLIDERS.top_k.first)),
-    topP: read("top_p", SLIDERS.top_p.first),
-    seed: Math.trunc(read("seed", 0)),
-  });
+  const settings = () => settingsOf(glass);
 
   /** What the server is asked for: "+1 token" adds to the seed the count of the tokens written, and so does this. */
   function asked() {

@@ -59,7 +59,7 @@ export default function lensPanel(element, glass) {
       return [depth, t, state.trace.tokens.pieces[t], top.id, lens.piece(top.id), top.probability, lens.target(t), lens.rank(depth, t) + 1, lens.own(depth, t)];
     }),
   ];
-  const panel = frame(element, glass, "lens", { png: () => canvas, csv: table, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
   const repaint = () => glass.repaint(true);
   const follow = createChoices(glass, "lens", "follow", ["choice", "text"], repaint);
   const colour = createChoices(glass, "lens", "colour", ["own", "top"], repaint);

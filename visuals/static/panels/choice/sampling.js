@@ -51,7 +51,7 @@ export default function sampling(element, glass) {
 
   const table = () => [
     ["rank", "id", "piece", "logit", ...STAGES],
-    ...state.trace.next.ids.map((_, rank) => [
+    ...(result ? state.trace.next.ids : []).map((_, rank) => [
       rank + 1,
       result.ranked.order[rank],
       state.trace.next.pieces[rank],

@@ -7,6 +7,8 @@ import { frame } from "../../frame.js";
 import { KINDS, added, atSelection, listed, parameters, removed } from "./changes.js";
 import { compared, createTable } from "./predictions.js";
 
+const SIDES = ["A", "B", "B-A"];
+
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
 function describe(text, trace) {
   const prompt = h("p.cmp-prompt", null, trace.tokens.pieces.join(""));
@@ -14,6 +16,9 @@ function describe(text, trace) {
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
   return [prompt, h("p.gp-note", null, facts.join(" · "))];
 }
+
+/** The changes of a run, without where its patches come from. */
+const changesOf = ({ changes }) => Object.fromEntries(KINDS.filter((kind) => changes[kind]).map((kind) => [kind, changes[kind]]));
 
 /** The most probable next token of a run, in words. */
 function likeliest(text, { next }) {
@@ -29,9 +34,10 @@ export default function compare(element, glass) {
     const rows = sides ? compared(sides.A.next, sides.B.next, 128) : [];
     return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
   };
+  let changes = state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {};
+  glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) changes = changesOf(trace); });
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  let changes = {};
 
   const press = (name, act) => {
     const button = h("button.cmp-button", { type: "button", "data-text": `compare.${name}` });
@@ -40,7 +46,7 @@ export default function compare(element, glass) {
   };
   const keep = press("keep", () => glass.keep(state.trace));
   const drop = press("drop", () => glass.keep(null));
-  const shows = Object.fromEntries(["A", "B"].map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
+  const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
   const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { type: "button" })]));
   const chosen = h("div.cmp-row");
@@ -56,7 +62,7 @@ export default function compare(element, glass) {
     });
   }
   panel.body.append(
-    h("div.cmp-row", null, keep, shows.A, shows.B, drop),
+    h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
     h("div.cmp-runs", null, cards.A, cards.B),
     h("h3.cmp-head", { "data-text": "compare.changes" }),
     h("p.gp-note", { "data-text": "compare.changes_hint" }),
@@ -95,6 +101,8 @@ export default function compare(element, glass) {
       const content = runs[side] ? describe(text, runs[side]) : [h("p.gp-note", null, text(`empty_${side}`))];
       cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
       cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(runs[side]));
+    }
+    for (const side of SIDES) {
       shows[side].disabled = !sides;
       shows[side].setAttribute("aria-pressed", String(Boolean(sides) && state.side === side));
     }

@@ -23,7 +23,7 @@ export function hindrance(sides, layer) {
 export default function headChange(element, glass) {
   const { state } = glass;
   const canvases = NAMES.map((name) => h("canvas.gp-canvas", { "data-text-label": `head-change.map_${name}` }));
-  const panel = frame(element, glass, "head-change", { png: () => canvases[2], csv: () => table() });
+  const panel = frame(element, glass, "head-change", { csv: () => table() });
   const figures = canvases.map((canvas, i) =>
     h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), canvas),
   );

@@ -22,7 +22,7 @@ export default function streamChange(element, glass) {
     ]);
     return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
   };
-  const panel = frame(element, glass, "stream-change", { png: () => canvas, csv });
+  const panel = frame(element, glass, "stream-change", { csv });
   const empty = h("p.gp-note");
   const scroll = h("div.gp-scroll", null, canvas);
   panel.body.append(empty, scroll);
@@ -40,7 +40,7 @@ export default function streamChange(element, glass) {
 
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
-    const answer = state.side === "B" ? glass.detail("difference", { other: sides.A.id }) : found;
+    const answer = state.side !== "A" ? glass.detail("difference", { other: sides.A.id }) : found;
     if (answer && answer.apart !== found?.apart) found = { ...answer, ...scaled(answer), key: `${sides.A.id} ${sides.B.id}` };
     return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
   }

@@ -97,13 +97,14 @@ export default function ffnToken(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   const view = { at: null, chosen: 0 };
   const csv = () => {
+    if (!view.at) return [];
     const { gate, up, silu: activated, product } = view.at.full;
     return [
       ["neuron", "gate", "silu", "up", "product", "quadrant"],
       ...Array.from(gate, (g, i) => [i, g, activated[i], up[i], product[i], quadrantOf(g, up[i])]),
     ];
   };
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const [formula, note, push] = [h("div.gp-formula"), h("p.gp-note"), h("div.ffn-pushes")];
   const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
   const written = createWritten(glass);

@@ -18,6 +18,7 @@ export default function ffnTokens(element, glass) {
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   const view = { answer: null, layer: 0, values: [], firing: null };
   const csv = () => {
+    if (!view.answer) return [];
     const { neurons, gate, up } = view.answer;
     const { T, tokens } = state.trace;
     const rows = neurons.flatMap((neuron, i) =>
@@ -32,7 +33,7 @@ export default function ffnTokens(element, glass) {
     );
     return [["neuron", "token", "piece", "gate", "up", "product"], ...rows];
   };
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const buttons = VIEWS.map((name) => {
     const button = h("button.ffn-tab", { type: "button", "data-text": `${KIND}.${name}` });
     button.addEventListener("click", () => {

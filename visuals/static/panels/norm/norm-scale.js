@@ -116,8 +116,8 @@ export default function normScale(element, glass) {
   const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.strips` });
   const curve = h("canvas.gp-canvas", { "data-text-label": `${KIND}.curve` });
   const view = { vector: null, chart: null, found: null, a: 1, b: 0 };
-  const csv = () => [["method", ...CASES], ...METHODS.map(([name], i) => [name, ...view.found[i]])];
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const csv = () => [["method", ...CASES], ...(view.found ?? []).map((values, i) => [METHODS[i][0], ...values])];
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const norms = normButtons(glass);
   const set = (change) => setNorm(glass, change);
   const scale = slider("scale", { min: -DECADES, max: DECADES, step: 0.05 }, () => set({ scale: scale.input.value }));

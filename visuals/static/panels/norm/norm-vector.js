@@ -19,7 +19,7 @@ import { fewest, showing, within, zoomed } from "./zoom.js";
 const KIND = "norm-vector";
 
 /** The vector's stages by name; x is as recorded, the others follow by the formula. */
-function stagesOf({ x, gamma, rms }) {
+export function stagesOf({ x, gamma, rms }) {
   const after = Float64Array.from(x, (value) => value / rms);
   return { x, after, gamma, product: after.map((value, i) => value * gamma[i]) };
 }
@@ -31,13 +31,14 @@ export default function normVector(element, glass) {
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
   const view = { zoom: null, hovered: null, vector: null, stages: null, chosen: 0 };
   const csv = () => {
+    if (!view.stages) return [];
     const { x, after, gamma, product } = view.stages;
     return [
       ["channel", "x", "x_over_rms", "gamma", "product"],
       ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]]),
     ];
   };
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const norms = normButtons(glass);
   const [formula, note, massive, depthTitle] = [
     h("div.gp-formula"),

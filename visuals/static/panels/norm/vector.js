@@ -35,15 +35,23 @@ function vectorOf(held, row, norm, layer, token, eps) {
   return vectors.get(name);
 }
 
+/** The vector at a place of a run, from the answer to what `request` asks. @returns {Vector} */
+export function readVector(held, trace, norm, layer, query) {
+  return vectorOf(held, fitsWhole(trace) ? query : 0, norm, layer, query, trace.model.norm_eps);
+}
+
+const fitsWhole = ({ T, model }) => T * model.d_model * 4 <= ALL_BYTES;
+
+/** What is asked of app/details.py for that vector. */
+export const request = (trace, norm, layer, query) => ({ layer: norm === "final" ? 0 : layer, norm, token: fitsWhole(trace) ? null : query });
+
 /** The vector at what is pointed at, where it is here; else at what is locked; null until that has come. @returns {Vector|null} */
 export function vectorAt(glass) {
-  const { state } = glass;
-  const { d_model, norm_eps } = state.trace.model;
+  const { trace, locked } = glass.state;
   const norm = chosenNorm(glass);
-  const all = state.trace.T * d_model * 4 <= ALL_BYTES;
-  for (const { layer, query } of [state, state.locked]) {
-    const held = glass.detail("norm_vectors", { layer: norm === "final" ? 0 : layer, norm, token: all ? null : query });
-    if (held) return vectorOf(held, all ? query : 0, norm, layer, query, norm_eps);
+  for (const { layer, query } of [glass.state, locked]) {
+    const held = glass.detail("norm_vectors", request(trace, norm, layer, query));
+    if (held) return readVector(held, trace, norm, layer, query);
   }
   return null;
 }

@@ -18,7 +18,7 @@ export default function overview(element, glass) {
   let run = null;
   const table = () => [
     ["row", "tensor", "shape", "index", "value"],
-    ...ROWS.flatMap(({ key }) => {
+    ...(run ? ROWS : []).flatMap(({ key }) => {
       const { name, shape, values, ids } = tensorOf(key, run);
       return Array.from(values ?? [], (x, i) => [key, name, shapeText(shape), ids ? ids[i] : i, x]);
     }),

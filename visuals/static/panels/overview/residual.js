@@ -43,7 +43,7 @@ export default function residual(element, glass) {
       return [partAt(row).layer, partAt(row).part, t, state.trace.tokens.pieces[t], norm, cosine, before, after];
     }),
   ];
-  const panel = frame(element, glass, "residual", { png: () => profile, csv: table, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
   const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES), () => glass.repaint(true));
   const sample = (mark, hue, name) => h("span.gp-sample", null, h(mark, { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` }), h("span", { "data-text": `residual.${name}` }));
   const legend = h("div.gp-samples", null, sample("span.gp-swatch", HUES.attn, "attn"), sample("span.gp-swatch", HUES.ffn, "ffn"), sample("span.gp-stroke", "residual", "stream"));

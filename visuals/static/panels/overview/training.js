@@ -23,17 +23,30 @@ function skillRows(measured, text) {
   return [h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))), h("tbody", null, ...rows)];
 }
 
+/** The log, the answers while training went on, and what the finished model was measured to do. @returns {(string|number)[][]} */
+function table({ log, answers, measured }) {
+  const losses = log.flatMap(([stage, tokens, loss, heldout]) => [
+    ["training_loss", stage, "", tokens, loss],
+    ["heldout_loss", stage, "", tokens, heldout],
+  ]);
+  const lines = (answers?.data ?? []).flatMap(({ name, x, y }) =>
+    x.map((millions, i) => ["right_answers", name.replace("text:training.skill_", ""), "", Math.round(millions * 1e6), y[i]]));
+  const skills = measured.map(({ name, language, right, cases }) => ["measured", name, language, "", right / cases, right, cases]);
+  const widths = [...losses, ...lines].map((row) => [...row, "", ""]);
+  return [["what", "stage_or_skill", "language", "tokens_read", "value", "right", "cases"], ...widths, ...skills];
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function training(element, glass) {
   const { state } = glass;
   const charts = { loss: createChart(glass, { label: "training.loss" }), answers: createChart(glass, { label: "training.answers" }) };
   let known = null;
-  const csv = () => [["stage", "tokens", "loss", "heldout_loss"], ...(known?.log ?? [])];
-  const panel = frame(element, glass, "training", { csv, png: charts.loss.picture, pointed: false });
+  const csv = () => (known ? table(known) : []);
+  const panel = frame(element, glass, "training", { csv, pointed: false });
   const empty = h("p.gp-note");
-  const table = h("table.gp-table");
+  const skills = h("table.gp-table");
   const part = (name, ...content) => h("div", null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
-  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element), measured: part("measured", table) };
+  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element), measured: part("measured", skills) };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
   const changed = watcher();
@@ -49,7 +62,7 @@ export default function training(element, glass) {
     for (const [name, chart] of Object.entries(charts)) {
       if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
     }
-    if (found?.measured.length) table.replaceChildren(...skillRows(found.measured, panel.text));
+    if (found?.measured.length) skills.replaceChildren(...skillRows(found.measured, panel.text));
     const last = found?.log.at(-1);
     panel.tell(last ? `tokens=${last[1]} heldout=${last[3]}` : "");
   });

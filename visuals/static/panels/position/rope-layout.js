@@ -129,9 +129,9 @@ export default function ropeLayout(element, glass) {
   const view = { found: [], rows: [] };
   const csv = () => [
     ["key", ...NAMES.map((name) => `q_k_${name}`)],
-    ...Array.from(view.rows[0], (_, key) => [key, ...view.rows.map((row) => row[key])]),
+    ...Array.from(view.rows?.[0] ?? [], (_, key) => [key, ...view.rows.map((row) => row[key])]),
   ];
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const [table, note] = [makeTable(), h("p.gp-note")];
   const sample = (name, role) =>
     h(

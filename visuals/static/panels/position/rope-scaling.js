@@ -67,11 +67,11 @@ export default function ropeScaling(element, glass) {
   const view = { rows: [], limit: 1 };
   const csv = () => [
     ["method", "pair", "inv_freq", "attention_scaling"],
-    ...view.rows.flatMap(({ name, frequencies }) =>
+    ...(view.rows ?? []).flatMap(({ name, frequencies }) =>
       Array.from(frequencies.inv_freq, (f, i) => [name, i, f, frequencies.scaling]),
     ),
   ];
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const choose = (method) => adjust(glass, { method: method === METHODS[0] ? "" : method });
   const methods = choice(METHODS, (name) => `${KIND}.${name}`, `${KIND}.method`, choose);
   const factors = choice(FACTORS, null, `${KIND}.factor`, (factor) =>

@@ -21,6 +21,7 @@ export default function ropeScore(element, glass) {
   const far = h("canvas.gp-canvas", { "data-text-label": `${KIND}.far_chart` });
   const view = { found: null, count: 1, place: null };
   const csv = () => {
+    if (!view.found) return [];
     const { inv_freq } = view.place.frequencies;
     const rows = Array.from(view.found.here, (term, i) => [
       i,
@@ -31,7 +32,7 @@ export default function ropeScore(element, glass) {
     ]);
     return [["pair", "inv_freq", "wavelength", "term", "term_moved"], ...rows];
   };
-  const panel = frame(element, glass, KIND, { png: () => canvas, csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const both = slider(KIND, "both", (value) => adjust(glass, { both: value }));
   const one = slider(KIND, "one", (value) => adjust(glass, { distance: value }));
   const reset = h("button.position-tab", { type: "button", "data-text": `${KIND}.reset` });

@@ -1,0 +1,201 @@
+"""Saving every panel of every chapter, in Chromium with the bundled model: a picture, a drawing, a table."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import model
+from app.chapters import CHAPTERS, FIRST
+from app.texts import text
+from tests.app.looking import run
+from tests.page import open_page, running_app, wait_for_run
+
+SVG = "{http://www.w3.org/2000/svg}"
+PROMPT = "<img src=x onerror=alert(1)>"
+ANYTHING = re.compile(r".+", re.DOTALL)
+# Elements of XHTML and SVG that would fetch or run something.
+RUNS = ("script", "iframe", "object", "embed", "link")
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Iterator[str]:
+    with running_app("--device", "cpu") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, bundled: str) -> Iterator[Page]:
+    """Two runs of a hostile prompt, the second with a head switched off, and a neuron chosen."""
+    page = open_page(browser, f"{bundled}#lang=en")
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: troubles.append(dialog.message))
+    run(page, PROMPT)
+    page.evaluate("glass.keep(glass.state.trace)")
+    page.evaluate("glass.change({ heads: [[3, 7]] })")
+    page.wait_for_function("glass.sides()")
+    wait_for_run(page)
+    page.evaluate("glass.select({ neuron: 5 })")
+    yield page
+    page.context.close()
+    assert troubles == []
+
+
+def panel_of(page: Page, chapter: str, kind: str) -> Locator:
+    """A panel with its values in it."""
+    page.mouse.move(1, 1)  # what the pointer previews would change under it
+    page.evaluate("(chapter) => glass.open(chapter)", chapter)
+    panel = page.locator(f"section[data-kind='{kind}']")
+    panel.scroll_into_view_if_needed()
+    if kind == "kv-race":
+        panel.locator("button.kv-button").first.click()
+        page.wait_for_function("document.querySelector('[data-kind=kv-race]').dataset.value?.startsWith('tokens=')")
+    expect(panel).to_have_attribute("data-value", ANYTHING)
+    if kind in ("training", "kv-chart"):
+        panel.locator(".js-plotly-plot .main-svg").first.wait_for()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return panel
+
+
+def save(page: Page, panel: Locator, kind: str, ending: str) -> bytes:
+    """What the button save hands over in this format."""
+    panel.locator(".gp-save > button").click()
+    with page.expect_download() as download:
+        panel.locator(f".gp-choice[data-format={ending.upper()}]").click()
+    name = download.value.suggested_filename
+    assert name.startswith(f"glass-llama-{kind}-layer"), name
+    assert name.endswith(f".{ending}"), name
+    return Path(download.value.path()).read_bytes()
+
+
+def check_picture(data: bytes, width: float) -> None:
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    assert image.width >= width * 2 - 2
+    assert 200 < image.height <= 16_000
+    pixels = np.asarray(image)
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 16
+    # Something is drawn from top to bottom: no half of it is bare ground.
+    ground = pixels[2, 2]
+    rows = np.flatnonzero((pixels != ground).any(axis=(1, 2)))
+    assert rows[-1] > image.height * 0.75
+
+
+def check_drawing(data: bytes, title: str) -> None:
+    root = ElementTree.fromstring(data)
+    assert root.tag == f"{SVG}svg"
+    assert float(root.attrib["width"]) > 200
+    assert float(root.attrib["height"]) > 100
+    names = {element.tag.rsplit("}", 1)[-1].lower() for element in root.iter()}
+    assert names.isdisjoint(RUNS)
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            assert not name.lower().startswith("on"), name
+            if name.rsplit("}", 1)[-1] in ("href", "src"):
+                assert value.startswith(("data:image/png", "#")), value[:40]
+    said = "".join(root.itertext())
+    assert PROMPT in said
+    assert title in said
+
+
+def check_table(data: bytes) -> None:
+    head, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    assert len(head) > 1
+    assert all(name and not name.replace(".", "").isdigit() for name in head)
+    assert rows
+    assert all(len(row) == len(head) for row in rows)
+    numbers = [cell for row in rows for cell in row if cell.replace(".", "", 1).replace("-", "", 1).isdigit()]
+    assert numbers
+    assert all(cell not in ("undefined", "null", "NaN", "[object Object]") for row in rows for cell in row)
+
+
+EVERY = [(FIRST, "tokens"), *((chapter, kind) for chapter, kinds in CHAPTERS.items() for kind in kinds)]
+
+
+@pytest.mark.parametrize(("chapter", "kind"), EVERY, ids=lambda part: part)
+def test_every_panel_saves_as_png_svg_and_csv(shown: Page, chapter: str, kind: str) -> None:
+    panel = panel_of(shown, chapter, kind)
+    title = panel.locator(".gp-title").evaluate("(title) => title.firstChild.textContent")
+    width = panel.evaluate("(panel) => panel.clientWidth")
+    check_picture(save(shown, panel, kind, "png"), width)
+    check_drawing(save(shown, panel, kind, "svg"), title)
+    check_table(save(shown, panel, kind, "csv"))
+    expect(panel.locator(".gp-trouble")).to_be_hidden()
+
+
+def test_a_table_holds_the_runs_own_numbers(shown: Page) -> None:
+    shown.evaluate("glass.showSide('A'); glass.select({ layer: 3, head: 7, query: 5 })")
+    wait_for_run(shown)
+    trace = model.run_trace(model.load(), shown.evaluate("glass.state.trace.tokens.ids"))
+    data = save(shown, panel_of(shown, FIRST, "attention"), "attention", "csv")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    for row in rows:
+        expected = trace.layer(3).attention[int(row["head"]), 5, int(row["key"])]
+        assert math.isclose(float(row["weight"]), expected, rel_tol=2e-4, abs_tol=1e-7)
+    data = save(shown, panel_of(shown, FIRST, "next"), "next", "csv")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    assert all(math.isclose(float(row["logit"]), trace.logits[int(row["id"])], abs_tol=1e-4) for row in rows[:-1])
+    shown.evaluate("glass.showSide('B')")
+
+
+def test_a_picture_has_the_colours_of_the_page(shown: Page) -> None:
+    panel = panel_of(shown, FIRST, "next")
+    for dark in (True, False):
+        shown.click("#theme")
+        ground = shown.evaluate("getComputedStyle(document.querySelector('[data-kind=next]')).backgroundColor")
+        pixels = np.asarray(Image.open(io.BytesIO(save(shown, panel, "next", "png"))).convert("RGB"))
+        assert ground == "rgb({}, {}, {})".format(*pixels[2, 2])
+        assert (int(pixels[2, 2].sum()) < 300) == dark
+    # Where the page draws the longest bar, the picture has one of the same colour and length.
+    bar = panel.locator(".gp-bar").first
+    width, colour = bar.evaluate("(bar) => [bar.getBoundingClientRect().width, getComputedStyle(bar).backgroundColor]")
+    wanted = [int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    drawn = (pixels == wanted).all(axis=2).sum(axis=1).max()
+    assert drawn == pytest.approx(2 * width, abs=8)
+
+
+def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled: str) -> None:
+    page = browser.new_context().new_page()
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
+    page.goto(bundled)
+    wait_for_run(page)
+    lazy = {"file.js", "picture.js", "copy.js", "restore.js"}
+    assert lazy.isdisjoint(fetched)
+    save(page, page.locator("section[data-kind=next]"), "next", "csv")
+    assert "picture.js" in fetched
+    page.context.close()
+
+
+def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:
+    page = open_page(browser, f"{bundled}#lang=en")
+    page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = () => { throw new Error('no memory'); }; }")
+    panel = page.locator("section[data-kind=next]")
+    with page.expect_console_message(lambda message: "no memory" in message.text):
+        panel.locator(".gp-save > button").click()
+        panel.locator(".gp-choice[data-format=PNG]").click()
+    expect(panel.get_by_role("alert")).to_have_text(text("frame.save_failed", format="PNG", reason="no memory"))
+    page.context.close()
+
+
+def test_nothing_to_save_is_said_too(page: Page) -> None:
+    page.get_by_role("button", name="Compare", exact=True).click()
+    panel = page.locator("section[data-kind=compare]")
+    panel.locator(".gp-save > button").click()
+    panel.locator(".gp-choice[data-format=CSV]").click()
+    expect(panel.get_by_role("alert")).to_have_text(text("frame.save_empty"))
+
+
+def test_saved_tokens_are_the_runs(shown: Page) -> None:
+    data = save(shown, panel_of(shown, FIRST, "tokens"), "tokens", "csv")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    assert [int(row["id"]) for row in rows] == shown.evaluate("glass.state.trace.tokens.ids")

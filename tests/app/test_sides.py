@@ -1,0 +1,303 @@
+"""B − A on the page is the difference of two independent passes of transformers; and the switch between the sides."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.chapters import CHAPTERS
+from app.engine import LocalEngine
+from app.service import Service
+from tests.app.looking import PANELS, WCAG, number, run, shown
+from tests.page import wait_for_run
+from tests.peer import Peer
+from visuals.payload import unpack
+
+FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
+OFF = [(0, 1), (1, 4)]
+PICKS = 20  # of each pair of runs
+# The page subtracts numbers of which float32 gives about seven digits: the difference is as good as the operands.
+DIGITS = 2e-5
+
+
+def close(value: str, name: str, first: float, second: float) -> bool:
+    """Whether a panel's value has B − A, and both operands, as transformers computes them."""
+    scale = max(abs(first), abs(second), 1.0)
+    told = [number(value, rf"\b{name}"), number(value, rf"A\.{name}"), number(value, rf"B\.{name}")]
+    return told == pytest.approx([second - first, first, second], rel=6e-5, abs=DIGITS * scale)
+
+
+def compare(page: Page, prompt: str, then: Callable[[], Any]) -> None:
+    """Keep the run of a prompt as A, make another one, and show B − A."""
+    run(page, prompt)
+    page.evaluate("glass.keep(glass.state.trace)")
+    kept = page.evaluate("glass.state.trace.id")
+    then()
+    page.wait_for_function("(id) => glass.state.trace.id !== id", arg=kept)
+    wait_for_run(page)
+    page.evaluate("glass.showSide('B-A')")
+    page.wait_for_function("document.querySelector('section[data-kind=attention]').dataset.value?.startsWith('B-A')")
+
+
+def pick(page: Page, chance: random.Random) -> dict[str, int]:
+    """Somewhere in both runs, once both are here."""
+    shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")
+    query = chance.randrange(tokens)
+    chosen = {
+        "layer": chance.randrange(shape["n_layers"]),
+        "head": chance.randrange(shape["n_heads"]),
+        "query": query,
+        "key": chance.randrange(query + 1),
+        "pair": chance.randrange(shape["head_dim"] // 2),
+        "neuron": chance.randrange(shape["ffn_hidden"]),
+    }
+    page.evaluate("(chosen) => glass.select(chosen)", chosen)
+    page.wait_for_function(
+        "Object.values(glass.sides()).every("
+        "({ layers }) => layers.get(glass.state.layer)?.neurons.has(glass.state.query))"
+    )
+    return chosen
+
+
+def check_glance(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    layer, head, query, key, pair, neuron = at.values()
+    group = a.config.num_attention_heads // a.config.num_key_value_heads
+    place = f"layer {layer} head {head} query {query} key {key} "
+    value = shown(page, "attention", f"B-A {place}")
+    assert close(value, "weight", *(float(p.run.attentions[layer][0, head, query, key]) for p in (a, b))), (at, value)
+    value = shown(page, "rope", f"B-A pair {pair} {place}")
+    for name, which, t in (("q", head, query), ("k", head // group, key)):
+        for part, i in (("first", pair), ("second", pair + a.config.head_dim // 2)):
+            both = (float(p.head(layer, name, which, t)[i]) for p in (a, b))
+            assert close(value, f"{name}_{part}", *both), (at, value)
+    value = shown(page, "rmsnorm", f"B-A layer {layer} attn token {query} ")
+    assert close(value, "rms", *(p.rms(layer, query) for p in (a, b))), (at, value)
+    value = shown(page, "swiglu", f"B-A layer {layer} token {query} neuron {neuron} ")
+    gates, ups = ([p.neuron(layer, name, query, neuron) for p in (a, b)] for name in ("gate", "up"))
+    silus = torch.nn.functional.silu(torch.tensor(gates, dtype=torch.float64)).tolist()
+    products = [silu * up for silu, up in zip(silus, ups, strict=True)]
+    for name, both in {"gate": gates, "up": ups, "silu": silus, "product": products}.items():
+        assert close(value, name, *both), (name, at, value)
+
+
+def check_next(page: Page, a: Peer, b: Peer) -> None:
+    value = shown(page, "next", "B-A id ")
+    best = int(number(value.replace("id ", "id="), "id"))
+    rows = [p.run.logits[0, -1].double() for p in (a, b)]
+    assert close(value, "logit", *(float(row[best]) for row in rows))
+    assert close(value, "p", *(float(row.softmax(-1)[best]) for row in rows))
+    assert best == int(torch.maximum(*(row.softmax(-1) for row in rows)).argmax())
+
+
+def scores(page: Page, at: dict[str, int]) -> list[float]:
+    """The score of a cell in A and in B, as the panel on RoPE and the score tells it."""
+    page.evaluate("(key) => glass.select({ key })", at["key"])
+    place = " ".join(f"{name} {at[name]}" for name in ("layer", "head", "query", "key", "pair"))
+    value = shown(page, "rope-score", f"B-A {place} ")
+    return [number(value, rf"{side}\.score") for side in "AB"]
+
+
+def check_chapters(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    """A panel of each chapter."""
+    layer, head, query, key, _, _ = at.values()
+    place = f"layer {layer} head {head} query {query} key {key} "
+    weights = [float(p.run.attentions[layer][0, head, query, key]) for p in (a, b)]
+    page.evaluate("glass.open('attend')")
+    for kind in ("cell", "arcs"):
+        assert close(shown(page, kind, f"B-A {place}"), "weight", *weights), (kind, at)
+    carried = []
+    for p, weight in zip((a, b), weights, strict=True):
+        kv = head // (p.config.num_attention_heads // p.config.num_key_value_heads)
+        carried.append(weight * float(p.head(layer, "v", kv, key).double().norm()))
+    assert close(shown(page, "cell", f"B-A {place}"), "carried_norm", *carried), at
+    page.evaluate("glass.open('position')")
+    here, first = (scores(page, at | {"key": k}) for k in (key, 0))
+    for p, score, other in zip((a, b), here, first, strict=True):
+        row = p.run.attentions[layer][0, head, query].double().log()  # the scores, up to what the softmax adds to all
+        assert score - other == pytest.approx(float(row[key] - row[0]), abs=1e-3), at  # scores have five digits
+    page.evaluate("(key) => glass.select({ key })", key)
+    page.evaluate("glass.open('overview')")
+    value = shown(page, "residual", f"B-A layer {layer} attn token {query} ")
+    added = [p.outputs[f"model.layers.{layer}.self_attn.o_proj"][query].double() for p in (a, b)]
+    streams = [p.run.hidden_states[layer][0, query].double() for p in (a, b)]
+    assert close(value, "norm", *(float(x.norm()) for x in added)), (at, value)
+    assert close(value, "before", *(float(x.norm()) for x in streams)), (at, value)
+    cosines = [float(torch.cosine_similarity(x, y, dim=0)) for x, y in zip(added, streams, strict=True)]
+    assert close(value, "cosine", *cosines), (at, value)
+    page.evaluate("glass.open('norm')")
+    value = shown(page, "norm-vector", f"B-A layer {layer} attn token {query} channel ")
+    channel = int(number(value.replace("channel ", "channel="), "channel"))
+    assert close(value, "x", *(float(x[channel]) for x in streams)), (at, value)
+    gamma = float(a.net.model.layers[layer].input_layernorm.weight[channel].detach())
+    normed = [float(x[channel]) / p.rms(layer, query) * gamma for x, p in zip(streams, (a, b), strict=True)]
+    assert close(value, "normed", *normed), (at, value)
+    page.evaluate("glass.open('choice')")
+    value = shown(page, "lens", f"B-A layer {layer} token {query} ")
+    target = int(b.run.logits[0, query].argmax())
+    read = []
+    for p in (a, b):
+        after = p.run.hidden_states[layer + 1][0, query]
+        last = layer + 1 == p.config.num_hidden_layers  # transformers gives the last one normalised
+        with torch.no_grad():
+            read.append(float(p.net.lm_head(after if last else p.net.model.norm(after)).double().softmax(-1)[target]))
+    assert close(value, "p", *read), (at, value)
+    value = shown(page, "contributions", f"B-A layer {layer} ffn token {query} ")
+    assert close(value, "logit", *(float(p.run.logits[0, query, target]) for p in (a, b))), (at, value)
+    page.evaluate("glass.open('glance')")
+
+
+def check_picks(page: Page, a: Peer, b: Peer, seed: int) -> None:
+    chance = random.Random(seed)
+    for count in range(PICKS):
+        at = pick(page, chance)
+        check_glance(page, a, b, at)
+        if count % 5 == 0:
+            check_chapters(page, a, b, at)
+    check_next(page, a, b)
+
+
+def test_two_prompts_are_subtracted_as_transformers_computes_them(page: Page, roomy_checkpoint: Path) -> None:
+    compare(page, FIRST, lambda: run(page, SECOND))
+    ids = page.evaluate("Object.values(glass.sides()).map(({ tokens }) => tokens.ids)")
+    assert len(ids[0]) == len(ids[1])
+    assert ids[0] != ids[1]
+    check_picks(page, *(Peer(roomy_checkpoint, one) for one in ids), seed=1)
+
+
+def test_heads_switched_off_are_subtracted_as_transformers_computes_them(page: Page, roomy_checkpoint: Path) -> None:
+    compare(page, FIRST, lambda: page.evaluate("(heads) => glass.change({ heads })", [list(pair) for pair in OFF]))
+    ids = page.evaluate("glass.state.trace.tokens.ids")
+    check_picks(page, Peer(roomy_checkpoint, ids), Peer(roomy_checkpoint, ids, OFF), seed=2)
+
+
+def test_runs_of_different_lengths_say_so(page: Page) -> None:
+    compare_lengths(page)
+    for kind in PANELS:
+        section = page.locator(f"section[data-kind={kind}]")
+        expect(section).to_contain_text("Run A has 8 tokens and run B 10" if kind != "tokens" else "10", timeout=10_000)
+    assert shown(page, "attention") == ""
+    assert number(shown(page, "next", "B-A id "), "p") != 0  # what follows the last token of each can be compared
+
+
+def compare_lengths(page: Page) -> None:
+    run(page, "The cat sleeps on the sofa.")
+    first = page.evaluate("glass.state.trace.T")
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, "The dog plays in the yard. The cat")
+    assert page.evaluate("glass.state.trace.T") != first
+    page.evaluate("glass.showSide('B-A')")
+
+
+def test_the_switch_is_there_in_every_chapter_while_two_runs_are(page: Page) -> None:
+    switch = page.get_by_role("group", name="Which run the panels show")
+    expect(switch).to_be_hidden()
+    run(page, FIRST)
+    page.evaluate("glass.keep(glass.state.trace)")
+    expect(switch).to_be_hidden()
+    run(page, SECOND)
+    for chapter, kinds in CHAPTERS.items():
+        page.evaluate("(name) => glass.open(name)", chapter)
+        for side in ("A", "B", "B − A"):
+            button = switch.get_by_role("button", name=side, exact=True)
+            button.focus()
+            button.press("Enter")
+            expect(button).to_have_attribute("aria-pressed", "true")
+            mark = side.replace(" − ", "-")
+            for kind in ("tokens", *kinds):
+                section = page.locator(f"section[data-kind={kind}]")
+                if chapter == "compare" and kind != "tokens":
+                    assert section.get_attribute("data-side") is None  # shows both runs beside each other
+                elif mark != "B-A":
+                    expect(section).to_have_attribute("data-side", mark)
+                else:
+                    expect(section).to_have_attribute("data-side", "B-A" if has_difference(page, kind) else "B")
+    page.evaluate("glass.keep(null)")
+    expect(switch).to_be_hidden()
+    assert page.locator("section[data-side]:visible").count() == 0
+
+
+def has_difference(page: Page, kind: str) -> bool:
+    """Whether a panel shows B − A; else it must say that it shows B."""
+    section = page.locator(f"section[data-kind={kind}]")
+    page.wait_for_function(
+        "(kind) => { const at = document.querySelector(`section[data-kind=${kind}]`);"
+        " return kind === 'tokens' || at.querySelector('.mn-body:not([hidden]), .mn-none'); }",
+        arg=kind,
+    )
+    if kind != "tokens" and not section.locator(".mn-body").count():
+        expect(section.locator(".mn-none")).to_contain_text("run B")
+        return False
+    return True
+
+
+def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
+    compare(page, FIRST, lambda: run(page, SECOND))
+    page.wait_for_function(
+        "Object.values(glass.sides()).every(({ layers, model, T }) => layers.size === model.n_layers"
+        " && layers.get(glass.state.layer).neurons.size === T)"
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for query in range(4):
+        page.evaluate("(query) => glass.preview({ query, key: 0 })", query)
+        assert number(shown(page, "rmsnorm", f"B-A layer 0 attn token {query} "), "rms") is not None
+    assert asked == []
+
+
+def test_back_from_the_difference_a_panel_is_as_it_was(page: Page) -> None:
+    compare(page, FIRST, lambda: run(page, SECOND))
+    page.evaluate("glass.showSide('A')")
+    value = shown(page, "attention", "head ")
+    expect(page.locator("section[data-kind=attention] .mn-body")).to_be_hidden()
+    page.evaluate("glass.keep(null)")
+    assert shown(page, "attention", "head ") != value
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_difference(page: Page, theme: str) -> None:
+    compare(page, FIRST, lambda: run(page, SECOND))
+    if theme == "dark":
+        page.click("#theme")
+    for chapter in ("glance", "attend", "choice"):
+        page.evaluate("(name) => glass.open(name)", chapter)
+        page.wait_for_timeout(300)
+        page.wait_for_function("!document.querySelector('.glass-panel.is-coming, .glass-panel[data-loading]')")
+        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+        assert [node["html"] for fault in found.response["violations"] for node in fault["nodes"]] == [], chapter
+
+
+def test_the_switch_fits_a_telephone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 720})
+    compare(page, FIRST, lambda: run(page, SECOND))
+    box = page.locator(".gp-sides").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_two_runs_are_asked_about_the_same_tokens(service: Service, engine: LocalEngine) -> None:
+    a, b = (service.run(prompt, "roomy") for prompt in (FIRST, SECOND))
+    for what, more in (("lens", {"follow": False}), ("contributions", {"target": None, "versus": True})):
+        asked = {"what": what, **more, "other": b["id"]}
+        first, second = (service.detail({"run": held["id"], **asked})["data"] for held in (a, b))
+        assert unpack(first["targets"]).tolist() == unpack(second["targets"]).tolist()
+        if what == "contributions":
+            assert unpack(first["against"]).tolist() == unpack(second["against"]).tolist()
+    neurons = [
+        service.detail({"run": held["id"], "what": "ffn_map", "layer": 1, "other": b["id"]})["data"] for held in (a, b)
+    ]
+    assert neurons[0]["neurons"] == neurons[1]["neurons"]
+    trace = engine.trace("roomy", a["tokens"]["ids"]).layer(1)
+    assert unpack(neurons[0]["gate"]).tolist() == trace.gate.T[neurons[1]["neurons"]].tolist()
+
+
+def test_runs_of_different_lengths_follow_no_common_tokens(service: Service) -> None:
+    a, b = (service.run(prompt, "roomy") for prompt in (FIRST, FIRST + " 猫"))
+    message = service.detail({"run": a["id"], "what": "lens", "follow": False, "other": b["id"]})
+    assert message["code"] == "bad_request"

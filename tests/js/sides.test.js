@@ -1,0 +1,167 @@
+// B − A: what is subtracted, when it can be, and which runs are fetched for it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attention, scores } from "../../visuals/static/compute.js";
+import { createFetching } from "../../visuals/static/fetching.js";
+import { changeOf } from "../../visuals/static/minus/head-maps.js";
+import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/minus/table.js";
+import { hindrance, largest, subtract } from "../../visuals/static/sides.js";
+import { createStore } from "../../visuals/static/store.js";
+import { layerMessage, runMessage } from "./payload_help.js";
+
+globalThis.requestAnimationFrame = () => 1;
+const settled = () => new Promise((resolve) => setTimeout(resolve, 150));
+
+test("B minus A, value by value, in double precision; unequal lengths are refused", () => {
+  assert.deepEqual([...subtract(Float32Array.of(1, 2.5), [0.5, 3])], [0.5, -0.5]);
+  assert.throws(() => subtract([1, 2], [1]), RangeError);
+});
+
+test("the largest magnitude passes over what is not a value", () => {
+  assert.equal(largest([NaN, -3, 2]), 3);
+  assert.equal(largest([]), 0);
+});
+
+test("runs are subtracted where model and length agree", () => {
+  const run = (name, T) => ({ model: { name }, T });
+  assert.equal(hindrance({ A: run("m", 4), B: run("m", 4) }), null);
+  assert.equal(hindrance({ A: run("m", 4), B: run("m", 5) }), "lengths");
+  assert.equal(hindrance({ A: run("n", 4), B: run("m", 4) }), "models");
+});
+
+test("the largest changes come first, and what is not listed is summed up", () => {
+  const change = Float64Array.of(0.5, -2, 0, 2, 1);
+  assert.deepEqual(strongestChanges(change, 3), [1, 3, 4]);
+  assert.equal(mostChanged(change), 1);
+  assert.deepEqual(remainder(change, [1, 3]), { count: 3, sum: 1.5 });
+  assert.deepEqual(remainder(change, [0, 1, 2, 3, 4]), { count: 0, sum: 0 });
+});
+
+test("counts stay whole numbers", () => {
+  assert.deepEqual([number(-26, 5), number(0.5, 3), number(0, 3)], ["−26", "0.500", "0"]);
+});
+
+const MODEL = { n_heads: 2, n_kv_heads: 1, head_dim: 4, inv_freq: { shape: [2], data: Float32Array.of(1, 0.1) }, attention_scaling: 1 };
+/** Some layer of T tokens, another one for each seed. */
+const layer = (T, seed) => {
+  const fill = (heads, salt) => ({ shape: [heads, T, 4], data: Float32Array.from({ length: heads * T * 4 }, (_, i) => Math.sin(seed + salt + i * i)) });
+  return { q: fill(2, 0), k: fill(1, 7) };
+};
+
+for (const view of ["weights", "scores", "weighted"]) {
+  test(`a head's map of ${view} is the difference of the two runs' rows`, () => {
+    const [a, b] = [layer(20, 1), layer(20, 2)];
+    const norms = [3, 5].map((x) => Float64Array.from({ length: 20 }, (_, i) => x + i));
+    const map = changeOf(a, b, MODEL, 1, view, 1, norms);
+    while (!map.work(performance.now() + 1));
+    let limit = 0;
+    for (let query = 0; query < 20; query++) {
+      const [first, second] = [a, b].map((held, run) => {
+        const values = (view === "scores" ? scores : attention)(held, MODEL, 1, query);
+        return view === "weighted" ? values.map((x, key) => x * norms[run][key]) : values;
+      });
+      for (let key = 0; key < 20; key++) {
+        const cell = map.values[query * 20 + key];
+        if (key > query) assert.ok(Number.isNaN(cell));
+        else assert.ok(Math.abs(cell - (second[key] - first[key])) < 1e-6);
+        if (key <= query) limit = Math.max(limit, Math.abs(second[key] - first[key]));
+      }
+    }
+    assert.ok(Math.abs(map.limit - limit) < 1e-12);
+  });
+}
+
+test("a dot of several cells shows the largest change among them, not the change of the largest", () => {
+  const [a, b] = [layer(8, 3), layer(8, 4)];
+  const map = changeOf(a, b, MODEL, 0, "weights", 4);
+  while (!map.work(performance.now() + 1));
+  const every = [];
+  for (let query = 4; query < 8; query++) {
+    const change = subtract(attention(b, MODEL, 0, query), attention(a, MODEL, 0, query));
+    every.push(...change.slice(0, 4));
+  }
+  const most = every.reduce((x, y) => (Math.abs(y) > Math.abs(x) ? y : x));
+  assert.ok(Math.abs(map.values[2] - most) < 1e-6);
+  assert.throws(() => changeOf(layer(7, 1), b, MODEL, 0, "weights", 1), RangeError);
+});
+
+function connected(answers = {}) {
+  const asked = [];
+  const store = createStore();
+  const note = (name, usual) => async (request) => {
+    asked.push([name, request]);
+    return (answers[name] ?? usual)(request);
+  };
+  const server = {
+    layer: note("layer", ({ layer: index, token }) => layerMessage(index, 3, token)),
+    neurons: note("neurons", ({ layer: index, token }) => layerMessage(index, 3, token ?? 0).neurons),
+    detail: note("detail", () => ({ kind: "detail", data: { x: 1 } })),
+    again: note("again", () => runMessage([5, 6, 7], { id: "renewed" })),
+  };
+  return { store, asked, fetching: createFetching(store, server) };
+}
+
+test("the difference needs two runs, shows B's positions, and ends with run A", async () => {
+  const { store } = connected();
+  const { state } = store;
+  store.publish(runMessage([5, 6, 7], { id: "a" }));
+  store.showSide("B-A");
+  assert.equal(state.side, "B");
+  store.keep(state.trace);
+  store.showSide("B-A");
+  assert.equal(state.side, "B");
+  store.publish(runMessage([5, 6, 8], { id: "b" }));
+  store.showSide("B-A");
+  assert.deepEqual([state.side, state.trace.id], ["B-A", "b"]);
+  store.publish(runMessage([5, 6, 9], { id: "c" }));
+  assert.deepEqual([state.side, state.trace.id], ["B-A", "c"]);
+  store.showSide("A");
+  assert.equal(state.trace.id, "a");
+  store.showSide("B-A");
+  store.keep(null);
+  assert.deepEqual([state.side, state.trace.id, store.sides()], ["B", "c", null]);
+});
+
+test("with the difference both runs' layers are fetched, before it one run's", async () => {
+  const { store, asked } = connected();
+  const { state } = store;
+  store.publish(runMessage([5, 6, 7], { id: "a" }));
+  store.keep(state.trace);
+  store.publish(runMessage([5, 6, 8], { id: "b" }));
+  await settled();
+  assert.deepEqual(new Set(asked.map(([, { run }]) => run)), new Set(["b"]));
+  store.showSide("B-A");
+  await settled();
+  assert.deepEqual([state.kept.layers.size, state.trace.layers.size], [4, 4]);
+});
+
+test("an answer about run A is kept with run A", async () => {
+  const { store, asked, fetching } = connected();
+  const { state } = store;
+  store.publish(runMessage([5, 6, 7], { id: "a" }));
+  store.keep(state.trace);
+  store.publish(runMessage([5, 6, 8], { id: "b" }));
+  store.showSide("B-A");
+  assert.equal(fetching.detail("stream", {}, state.kept), null);
+  await settled();
+  assert.deepEqual(fetching.detail("stream", {}, state.kept), { x: 1 });
+  assert.deepEqual(asked.filter(([name]) => name === "detail").map(([, { run }]) => run), ["a"]);
+});
+
+test("a run A that the server has let go of is run again, and asked about under its new name", async () => {
+  const expired = ({ run }) => run === "a" && { kind: "message", code: "run_expired", params: {} };
+  const { store, fetching } = connected({
+    detail: (request) => expired(request) || { kind: "detail", data: { x: 2 } },
+  });
+  const { state } = store;
+  store.publish(runMessage([5, 6, 7], { id: "a" }));
+  store.keep(state.trace);
+  store.publish(runMessage([5, 6, 8], { id: "b" }));
+  store.showSide("B-A");
+  fetching.detail("stream", {}, state.kept);
+  await settled();
+  assert.deepEqual([state.kept.id, state.trace.id, state.side], ["renewed", "b", "B-A"]);
+  fetching.detail("stream", {}, state.kept);
+  await settled();
+  assert.deepEqual(fetching.detail("stream", {}, state.kept), { x: 2 });
+});

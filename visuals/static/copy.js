@@ -1,0 +1,115 @@
+// A copy of what is on the page that looks the same without the page's style sheets: for pictures (picture.js).
+
+/** Properties that an element has from its parent: written wherever they could differ from it. */
+const INHERITED = `color color-scheme direction visibility font-family font-size font-style font-weight font-variant-numeric
+  line-height letter-spacing text-align text-indent text-transform white-space word-break overflow-wrap border-collapse
+  list-style-type fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin
+  text-anchor dominant-baseline paint-order`.split(/\s+/);
+const SIDES = ["top", "right", "bottom", "left"];
+/** The others: written where they differ from what an element of that name has by itself. */
+const OWN = `display position box-sizing width height min-width min-height max-width max-height overflow-x overflow-y opacity
+  background-color background-image background-size background-position background-repeat box-shadow clip-path transform
+  transform-origin vertical-align flex-direction flex-wrap flex-grow flex-shrink flex-basis order align-items align-self
+  align-content justify-content justify-items justify-self row-gap column-gap grid-template-columns grid-template-rows
+  grid-auto-flow grid-auto-columns grid-auto-rows grid-column-start grid-column-end grid-row-start grid-row-end
+  table-layout text-overflow text-decoration-line unicode-bidi isolation z-index appearance accent-color aspect-ratio
+  border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius
+  ${SIDES.map((side) => `${side} margin-${side} padding-${side} border-${side}-width border-${side}-style border-${side}-color`).join(" ")}`
+  .split(/\s+/);
+/** Attributes that shape an HTML element; a drawing's elements keep all but those of the page's scripts. */
+const KEPT = new Set(["colspan", "rowspan", "type", "min", "max", "step", "disabled", "dir", "lang", "label", "aria-label", "role"]);
+const ONLY_HERE = /^(class|style|tabindex|data-.*|on.*)$/;
+const SCROLLS = new Set(["auto", "scroll"]);
+
+/** Values as they were computed, before the layout made pixels of "auto" and "%"; where a browser has none, as they are now. */
+function readerOf(element) {
+  const [style, map] = [getComputedStyle(element), element.computedStyleMap?.()];
+  return (name) => map?.get(name)?.toString() ?? style.getPropertyValue(name);
+}
+
+/** A place of its own without the page's styles, where a copy is built and measured. Take `host` off when done. */
+export function startSheet() {
+  const host = document.createElement("div");
+  host.style.cssText = "all: initial; position: absolute; left: -100000px; top: 0; contain: layout";
+  document.body.append(host);
+  return { host, root: host.attachShadow({ mode: "open" }), classes: new Map(), plain: new Map() };
+}
+
+/** What an element of this name looks like by itself. @returns {Object<string, string>} */
+function plainOf({ plain, root }, { localName, namespaceURI, type }) {
+  const key = `${namespaceURI} ${localName} ${localName === "input" ? type : ""}`;
+  if (!plain.has(key)) {
+    const probe = document.createElementNS(namespaceURI, localName);
+    if (localName === "input") probe.type = type;
+    root.append(probe);
+    const read = readerOf(probe);
+    plain.set(key, Object.fromEntries(OWN.map((name) => [name, read(name)])));
+    probe.remove();
+  }
+  return plain.get(key);
+}
+
+/** What a picture does without: nobody can scroll it, so what is scrolled away is shown, and headings do not stick. */
+function still(name, value, scrolls) {
+  if (name === "position") return value === "sticky" ? "static" : value;
+  if (!scrolls) return value;
+  if (name.startsWith("overflow")) return "visible";
+  return name === "max-height" ? "none" : name === "height" ? "auto" : value;
+}
+
+/** The name of the class that holds this element's styles; elements that look alike share one. */
+function classOf(sheet, element) {
+  const [read, plain] = [readerOf(element), plainOf(sheet, element)];
+  const scrolls = SCROLLS.has(read("overflow-x")) || SCROLLS.has(read("overflow-y"));
+  const own = OWN.map((name) => [name, still(name, read(name), scrolls)]).filter(([name, value]) => value !== plain[name]);
+  const rule = [...INHERITED.map((name) => [name, read(name)]), ...own].map(([name, value]) => `${name}:${value}`).join(";");
+  if (!sheet.classes.has(rule)) sheet.classes.set(rule, `g${sheet.classes.size}`);
+  return sheet.classes.get(rule);
+}
+
+/** The style sheet of all copies made so far. @returns {string} */
+export const rulesOf = ({ classes }) => [...classes].map(([rule, name]) => `.${name}{${rule}}`).join("\n");
+
+/** What a canvas shows. */
+function imageOf(canvas) {
+  const image = document.createElement("img");
+  image.src = canvas.toDataURL();
+  image.alt = canvas.getAttribute("aria-label") ?? "";
+  return image;
+}
+
+function shellOf(element) {
+  const shell = document.createElementNS(element.namespaceURI, element.localName);
+  const drawn = element instanceof SVGElement;
+  for (const { name, value } of element.attributes) {
+    if (drawn ? !ONLY_HERE.test(name) && name !== "xmlns" : KEPT.has(name)) shell.setAttribute(name, value);
+  }
+  if (element.localName === "input") shell.setAttribute("value", element.value);
+  if (element.checked) shell.setAttribute("checked", "");
+  if (element.selected) shell.setAttribute("selected", "");
+  return shell;
+}
+
+const shows = (element) => element.localName === "option" || element.localName === "optgroup" || getComputedStyle(element).display !== "none";
+
+/**
+ * The element with all that can be seen in it.
+ * @param {Element} element @param {object} sheet of startSheet
+ * @param {Map<Element, Element>} charts what stands in for some elements @param {string} without a selector of what to leave out
+ * @returns {Element}
+ */
+export function copyOf(element, sheet, charts = new Map(), without = ":not(*)") {
+  if (charts.has(element)) return charts.get(element);
+  const canvas = element.localName === "canvas";
+  const copy = canvas ? imageOf(element) : shellOf(element);
+  copy.setAttribute("class", classOf(sheet, element));
+  if (canvas) return copy;
+  if (element.localName === "textarea") copy.textContent = element.value;
+  else {
+    for (const node of element.childNodes) {
+      if (node instanceof Text) copy.append(node.cloneNode());
+      else if (node instanceof Element && shows(node) && !node.matches(without)) copy.append(copyOf(node, sheet, charts, without));
+    }
+  }
+  return copy;
+}

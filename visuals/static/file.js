@@ -1,0 +1,48 @@
+// The files that a panel's button save makes. Fetched when one is asked for.
+
+import { h } from "./dom.js";
+import { drawingOf, pictureOf, rasterOf } from "./picture.js";
+
+function download(name, blob) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. */
+export function csvText(rows) {
+  const field = (value) => {
+    if (typeof value === "number") return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  };
+  return rows.map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
+}
+
+/** An error whose words are the page's own. @param {string} key */
+const refusal = (key) => Object.assign(new Error(key), { key });
+
+const MAKERS = {
+  CSV: (panel, glass, { csv }) => {
+    const rows = (panel.instead?.csv ?? csv)();
+    if (rows.length < 2) throw refusal("frame.save_empty");
+    return new Blob(["\ufeff", csvText(rows)], { type: "text/csv" });
+  },
+  SVG: async (panel, glass, { svg }) => {
+    const { text } = svg && !panel.instead ? drawingOf(panel, glass, svg()) : await pictureOf(panel, glass);
+    return new Blob([text], { type: "image/svg+xml" });
+  },
+  PNG: async (panel, glass) => rasterOf(await pictureOf(panel, glass)),
+};
+
+/**
+ * Makes one file of a panel and hands it to the reader's downloads.
+ * @param {"PNG"|"SVG"|"CSV"} format @param {object} panel title and body @param {string} kind @param {object} own as in save.js
+ * Throws an error that has a `key` where the panel holds nothing yet; any other error is the browser's.
+ */
+export async function saveAs(format, panel, glass, kind, own) {
+  const { trace, layer, query } = glass.state;
+  if (!trace) throw refusal("frame.save_empty");
+  const name = `glass-llama-${kind}-layer${layer}-token${query}.${format.toLowerCase()}`;
+  download(name, await MAKERS[format](panel, glass, own));
+}

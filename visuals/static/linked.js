@@ -1,0 +1,77 @@
+// What the address says of changed runs and of a run kept as A. Fetched where there is one; link.js has the rest.
+
+const SIDES = ["A", "B", "B-A"];
+/** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
+export const CHANGED = { heads: "off-heads", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch" };
+const SINGLE = new Set(["attention", "ffn"]);
+const MOST = 256; // changes of a kind
+const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
+
+/**
+ * @typedef {{ prompt?: string, model?: string, generated: number[], changes: Object<string, any[]>, source?: Recipe }} Recipe
+ * How a run is made. `source`: the run whose stream its patches take; for B that is A where there is none.
+ */
+
+/** @param {import("./decode.js").Trace} trace @returns {Recipe} */
+export function recipeOf({ prompt, model, tokens, nPrompt, changes, source }) {
+  const kinds = Object.keys(CHANGED).filter((kind) => changes[kind]?.length);
+  const recipe = { prompt, model: model.name, generated: tokens.ids.slice(nPrompt), changes: Object.fromEntries(kinds.map((kind) => [kind, changes[kind]])) };
+  return source ? { ...recipe, source: recipeOf(source) } : recipe;
+}
+
+/** The changes in one field; null where it holds something else. */
+function readChanges(kind, value) {
+  const form = SINGLE.has(kind) ? /^\d{1,6}$/ : /^\d{1,6}\.\d{1,6}$/;
+  const items = value.split("_");
+  if (items.length > MOST || !items.every((item) => form.test(item))) return null;
+  return items.map((item) => (SINGLE.has(kind) ? Number(item) : item.split(".").map(Number)));
+}
+
+/** @returns {Recipe} what the fields with this prefix describe; what cannot be read goes to `faults` */
+function readRun(fields, prefix, faults, depth = 0) {
+  const changes = {};
+  for (const [kind, name] of Object.entries(CHANGED)) {
+    const [field, value] = [prefix + name, fields.get(prefix + name)];
+    if (value === null) continue;
+    const found = readChanges(kind, value);
+    if (found) changes[kind] = found;
+    else faults.push({ field, value: value.slice(0, 40), expected: SINGLE.has(kind) ? "3_4" : "3.7_4.0" });
+  }
+  const generated = (fields.get(`${prefix}more`) ?? "").split(".").filter((id) => /^\d{1,7}$/.test(id)).map(Number);
+  const run = { prompt: fields.get(`${prefix}prompt`) ?? undefined, model: fields.get(`${prefix}model`) ?? undefined, generated, changes };
+  if (depth < DEEPEST && fields.has(`${prefix}from-prompt`)) run.source = readRun(fields, `${prefix}from-`, faults, depth + 1);
+  return run;
+}
+
+/**
+ * @param {string} hash
+ * @returns {{ run: Recipe, kept?: Recipe, side?: "A"|"B"|"B-A", faults: { field: string, value: string, expected: string }[] }}
+ * `run`: the newest, B; `kept`: A. With the side A and no `kept`, the one run is itself kept as A.
+ */
+export function readRuns(hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const faults = [];
+  const run = readRun(fields, "", faults);
+  const kept = fields.has("a-prompt") ? readRun(fields, "a-", faults) : undefined;
+  return { run, kept, side: SIDES.find((name) => name === fields.get("side")), faults };
+}
+
+/** @returns {[string, string][]} */
+function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
+  const lists = Object.entries(changes).map(([kind, values]) => [CHANGED[kind], values.map((value) => [value].flat().join(".")).join("_")]);
+  const own = [["model", model], ["prompt", prompt], ["more", generated.join(".")], ...lists].filter(([name, value]) => value || name === "prompt");
+  return [...own.map(([name, value]) => [prefix + name, value]), ...(source ? fieldsOfRun(`${prefix}from-`, source) : [])];
+}
+
+/** The fields that readRuns reads back. @param {ReturnType<typeof readRuns>} runs @returns {[string, string][]} */
+export const fieldsOf = ({ run, kept, side }) => [
+  ...fieldsOfRun("", run), ...(kept ? fieldsOfRun("a-", kept) : []), ...(side ? [["side", side]] : []),
+];
+
+/** What the store shows of both runs. @returns {ReturnType<typeof readRuns>} */
+export function runsOf({ state, sides }) {
+  const two = sides();
+  if (!two) return { run: recipeOf(state.trace), side: state.kept ? "A" : undefined, faults: [] };
+  const run = recipeOf(two.B.source === two.A ? { ...two.B, source: null } : two.B);
+  return { run, kept: recipeOf(two.A), side: state.side, faults: [] };
+}

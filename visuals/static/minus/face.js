@@ -1,0 +1,152 @@
+// What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
+
+import { exact, h } from "../dom.js";
+import { visible } from "../draw.js";
+import { panelOf } from "../frame.js";
+import { inView, widthOf } from "../pointing.js";
+import { hindrance } from "../sides.js";
+import { number, plus } from "./table.js";
+
+/**
+ * @typedef {{ trace: object, held: object, neurons: object, details: Object<string, any> }} Run  what is read from: one
+ *   run, its selected layer, the selected token's neurons there, and what the server was asked about it
+ * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
+ *             csv?: () => (string|number)[][], pointed?: () => number|null }} Part
+ * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
+ *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
+ *             at: (state: object, glass: object, chosen: any) => string,
+ *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
+ *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
+ *             said?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
+ * `choose`: what the selection leaves open, such as the neuron where none is selected; `numbers`: the value line, of which
+ * `said` are read out (all where it is left out)
+ */
+
+/** Which module reads a panel's runs. */
+const HOMES = {
+  attention: "glance", rope: "glance", rmsnorm: "glance", swiglu: "glance", next: "glance",
+  heads: "attend", cell: "attend", arcs: "attend",
+  residual: "depth", "norm-vector": "depth", lens: "depth", contributions: "depth",
+  "rope-score": "detail", "ffn-token": "detail", "ffn-tokens": "detail", sampling: "detail",
+};
+
+/** Panels about a run that have no B − A of their own; all others in no HOME are about no numbers of a run. */
+const ONE_RUN = new Set(["overview", "norm-scale", "difference"]);
+
+let styled = false;
+function fetchStyle() {
+  if (styled) return;
+  styled = true;
+  document.head.append(h("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href }));
+}
+
+/** @returns {Promise<{ draw: (fresh: boolean) => void, hide: () => void }>} */
+export async function createFace(kind, element, glass, plain) {
+  fetchStyle();
+  if (!(kind in HOMES)) return withoutDifference(kind, element, glass, plain);
+  const { default: readings } = await import(`./${HOMES[kind]}.js`);
+  return withDifference(kind, element, glass, readings[kind]);
+}
+
+/** The panel as it is for B, under a line that says why. */
+function withoutDifference(kind, element, glass, plain) {
+  const note = h("p.gp-note.mn-none", { "data-text": `sides.${ONE_RUN.has(kind) ? "one_run" : "no_difference"}` });
+  note.textContent = glass.text(note.dataset.text);
+  panelOf(element).body.before(note);
+  function draw(fresh) {
+    element.dataset.side = "B";
+    note.hidden = false;
+    plain(fresh);
+  }
+  return { draw, hide: () => { note.hidden = true; } };
+}
+
+/** How titles name the selection. */
+function selectionOf({ trace, layer, head, query, key, pair }) {
+  const piece = (t) => visible(trace.tokens.pieces[t]);
+  return { layer, head, pair, query: piece(query), key: piece(key), m: query, n: key, layers: trace.model.n_layers, last: visible(trace.tokens.pieces.at(-1)) };
+}
+
+/** @param {Reading} reading */
+function withDifference(kind, element, glass, reading) {
+  const { state } = glass;
+  const panel = panelOf(element);
+  const text = (name, params) => glass.text(`minus.${name}`, params);
+  const key = h("div.gp-samples.mn-key", null, ...["less", "more"].map((name) =>
+    h("span.gp-sample", null, h(`span.gp-swatch.mn-${name}`), h("span", { "data-text": `minus.${name}` })),
+  ));
+  const note = h("p.gp-note.mn-reason", { role: "status" });
+  const parts = reading.parts(glass, text);
+  const inner = h("div", null, key, ...parts.map((part) => part.element));
+  const body = h("div.mn-body", { hidden: "" }, note, inner);
+  panel.body.after(body);
+  glass.translate(body);
+  const wide = widthOf(body, glass);
+  let both = null;
+
+  function csv() {
+    const table = parts.find((part) => part.csv);
+    return both && table ? table.csv() : [];
+  }
+
+  /** What one run holds of what is read; null until all of it is here. @returns {Run|null} */
+  function runOf(trace, asked) {
+    const held = trace.layers.get(state.layer) ?? null;
+    const neurons = held?.neurons.get(state.query) ?? null;
+    const answers = Object.entries(asked).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
+    const here = (held || !reading.layer) && (neurons || !reading.neurons) && answers.every(([, answer]) => answer);
+    return here ? { trace, held, neurons, details: Object.fromEntries(answers) } : null;
+  }
+
+  function tell([a, b], chosen) {
+    const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
+    const names = Object.keys(second);
+    const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
+    const said = (reading.said ?? names).map((name) =>
+      text("number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
+    );
+    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${plain.join(" ")}`, said.join(" · "));
+  }
+
+  /** Says why there is nothing to subtract, or that it is on its way. */
+  function say(reason, { A, B }) {
+    note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
+    inner.hidden = reason === "models" || reason === "lengths";
+    if (inner.hidden) panel.tell("", "");
+  }
+
+  const paint = inView(element, function draw(fresh) {
+    const sides = glass.sides();
+    if (!sides) return;
+    panel.title.textContent = text(`title_${kind}`, selectionOf(state));
+    const reason = hindrance(sides);
+    if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
+    const asked = reading.details?.(glass, sides) ?? {};
+    const runs = [sides.A, sides.B].map((trace) => runOf(trace, asked));
+    const width = wide();
+    const waiting = runs.includes(null);
+    element.classList.toggle("is-coming", waiting);
+    say(waiting ? "waiting" : reason && "ends", sides);
+    if (waiting || width === 0) return;
+    both = runs;
+    for (const part of parts) part.draw(...runs, width, fresh);
+    const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
+    tell(runs, reading.choose?.(state, ...runs, pointed, glass) ?? pointed);
+  }, "B-A");
+
+  function hide() {
+    if (body.hidden) return;
+    body.hidden = true;
+    panel.body.hidden = false;
+    panel.instead = undefined;
+    element.classList.remove("is-coming");
+  }
+  function draw(fresh) {
+    const first = body.hidden;
+    body.hidden = false;
+    panel.body.hidden = true;
+    panel.instead = { csv };
+    paint(fresh || first);
+  }
+  return { draw, hide };
+}

@@ -1,0 +1,224 @@
+// What the panels of the first chapter read from a run.
+
+import { row, silu, swiglu as activate } from "../compute.js";
+import { visible } from "../draw.js";
+import { layoutMaps } from "../panels/attention-layout.js";
+import { chosenNorm, setNorm } from "../panels/norm-choice.js";
+import { indexOf, rmsAt, rowCount, rowOf } from "../panels/rmsnorm-map.js";
+import { partsOf } from "../panels/rope.js";
+import { pairOf } from "../panels/rope-dials.js";
+import { headMaps } from "./maps.js";
+import { places } from "./places.js";
+import { strips } from "./strips.js";
+import { mostChanged, table } from "./table.js";
+
+const at = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
+/** A token by its text in B, and in A where that is another one. */
+const tokenName = (t, b, _glass, a) => {
+  const [first, second] = [a, b].map(({ trace }) => visible(trace.tokens.pieces[t]));
+  return first === second ? `${second} (${t})` : `${first} → ${second} (${t})`;
+};
+const rowOfRun = ({ held, trace }, { head, query }) => row(held, trace.model, head, query);
+
+/** The selected query's weights, key by key. */
+export const weightsTable = table({
+  title: "weights",
+  heading: "token",
+  values: (run, state) => rowOfRun(run, state).weights,
+  name: tokenName,
+  pick: (key) => ({ key }),
+  chosen: ({ key }) => key,
+  on: ({ layer, head, query }) => [layer, head, query],
+});
+
+export const weightNumbers = (run, state) => {
+  const { weights, scores } = rowOfRun(run, state);
+  return { weight: weights[state.key], score: scores[state.key] };
+};
+
+const attention = {
+  layer: true,
+  at,
+  numbers: weightNumbers,
+  parts: (glass, text) => [
+    headMaps({
+      layout: (width, model, { layer }) => {
+        const { boxes, size } = layoutMaps(width, model);
+        const foot = boxes.reduce((low, { y }) => Math.max(low, y + size), 0);
+        return { boxes: boxes.map((box) => ({ ...box, layer })), size, height: foot + 8 };
+      },
+      captions: true,
+      cells: true,
+    })(glass, text),
+    weightsTable(glass, text),
+  ],
+};
+
+/** partsOf with the selection taken in this run. */
+const dials = ({ held, trace }, state) => partsOf(held, { ...state, trace });
+
+const rope = {
+  layer: true,
+  at: (state) => `pair ${state.pair} ${at(state)}`,
+  said: ["term", "sum"],
+  numbers(run, state) {
+    const found = dials(run, state);
+    const { pair } = state;
+    const named = Object.entries({ q: found.q, k: found.k, q_rot: found.qTurned, k_rot: found.kTurned }).flatMap(([name, vector]) => {
+      const [first, second] = pairOf(vector, pair, found.half);
+      return [[`${name}_first`, first], [`${name}_second`, second]];
+    });
+    return { term: found.terms[pair], sum: found.sum, ...Object.fromEntries(named) };
+  },
+  parts: (glass, text) => [
+    strips({
+      strips: [["q", "q"], ["k", "k"], ["q_rot", "q"], ["k_rot", "k"]],
+      values: (run, state) => {
+        const { q, k, qTurned, kTurned } = dials(run, state);
+        return { q, k, q_rot: qTurned, k_rot: kTurned };
+      },
+      chosen: ({ pair }) => pair,
+      pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
+      on: ({ layer, head, query, key }) => [layer, head, query, key],
+    })(glass, text),
+    table({
+      title: "terms",
+      heading: "pair",
+      values: (run, state) => dials(run, state).terms,
+      name: (pair, { trace }) => `(${pair}, ${pair + trace.model.head_dim / 2})`,
+      pick: (pair) => ({ pair }),
+      chosen: ({ pair }) => pair,
+      on: ({ layer, head, query, key }) => [layer, head, query, key],
+    })(glass, text),
+  ],
+};
+
+/** Rows of the RMS map from the bottom; rowOf counts from the top. */
+const normAt = (up, model) => rowOf(rowCount(model.n_layers) - 1 - up, model.n_layers);
+let hoveredNorm = null;
+const normNow = (glass) => hoveredNorm ?? chosenNorm(glass);
+const selectedNorm = ({ layer }, glass) => ({ layer, norm: normNow(glass) });
+
+const rmsnorm = {
+  at: ({ layer, query }, glass) => (normNow(glass) === "final" ? `final token ${query}` : `layer ${layer} ${normNow(glass)} token ${query}`),
+  numbers: ({ trace }, state, glass) => ({ rms: rmsAt(trace, selectedNorm(state, glass), state.query) }),
+  parts: (glass, text) => [
+    places({
+      values: ({ trace }) => {
+        const rows = rowCount(trace.model.n_layers);
+        return Float64Array.from({ length: rows * trace.T }, (_, i) => rmsAt(trace, normAt(Math.floor(i / trace.T), trace.model), i % trace.T));
+      },
+      label: (up, { trace }, _glass, say) => {
+        const { layer, norm } = normAt(up, trace.model);
+        return norm === "final" ? say("final") : say(`norm_${norm}`, { layer });
+      },
+      at: (state, page, { trace }) => rowCount(trace.model.n_layers) - 1 - indexOf(selectedNorm(state, page), trace.model.n_layers),
+      pick: ({ row: up, token }, _state, { trace }) => {
+        const { layer } = normAt(up, trace.model);
+        return layer === null ? { query: token } : { layer, query: token };
+      },
+      keep: (up, { trace }, page) => setNorm(page, { which: normAt(up, trace.model).norm }),
+      hover: (up, b) => { hoveredNorm = up === null ? null : normAt(up, b.trace.model).norm; },
+      scale: "n_rms",
+      on: () => [],
+    })(glass, text),
+  ],
+};
+
+const activated = new WeakMap();
+/** gate, SiLU(gate), up and their product of a run's selected token; computed once. */
+export function inner({ neurons }) {
+  if (!activated.has(neurons)) activated.set(neurons, activate(neurons.gate.data, neurons.up.data));
+  return activated.get(neurons);
+}
+
+/** The selected neuron, else the one whose product changes most. */
+export function chooseNeuron({ neuron }, a, b) {
+  if (neuron !== null) return neuron;
+  const [first, second] = [a, b].map((run) => inner(run).product);
+  return mostChanged(second.map((value, i) => value - first[i]));
+}
+
+export const neuronNumbers = (run, _state, _glass, neuron) => {
+  const { gate, up, product } = inner(run);
+  return { product: product[neuron], gate: gate[neuron], silu: silu(gate[neuron]), up: up[neuron] };
+};
+
+const neuronStrips = strips({
+  strips: [["gate", "gate"], ["silu", "gate"], ["up", "up"], ["product", "output"]],
+  values: inner,
+  chosen: ({ neuron }, _glass, { product }) => neuron ?? mostChanged(product),
+  pick: (neuron) => ({ neuron }),
+  on: ({ layer, query }) => [layer, query],
+});
+
+/** The neurons that change most in one of `inner`'s vectors. @param {"gate"|"up"|"product"} name */
+export const neuronTable = (title, name) => table({
+  title,
+  heading: "neuron",
+  values: (run) => inner(run)[name],
+  name: (neuron) => String(neuron),
+  pick: (neuron) => ({ neuron }),
+  chosen: ({ neuron }) => neuron,
+  on: ({ layer, query }) => [layer, query],
+});
+
+const swiglu = {
+  layer: true,
+  neurons: true,
+  at: ({ layer, query }, _glass, neuron) => `layer ${layer} token ${query} neuron ${neuron}`,
+  choose: chooseNeuron,
+  numbers: neuronNumbers,
+  said: ["product"],
+  parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
+};
+
+const probable = new WeakMap();
+/** p of every token of the vocabulary, from all logits of the last position; computed once. */
+export function probabilities({ details: { logits } }) {
+  const { data } = logits.logits;
+  if (!probable.has(data)) {
+    const top = data.reduce((most, x) => Math.max(most, x), -Infinity);
+    const powers = Float64Array.from(data, (x) => Math.exp(x - top));
+    const total = powers.reduce((sum, x) => sum + x, 0);
+    probable.set(data, powers.map((x) => x / total));
+  }
+  return probable.get(data);
+}
+
+/** The tokens that either run was sent by name, the most probable in either first. */
+export function candidates(b, a, of = probabilities) {
+  const [first, second] = [a, b].map(of);
+  const ids = [...new Set([...b.trace.next.ids, ...a.trace.next.ids])];
+  return ids.sort((x, y) => Math.max(first[y], second[y]) - Math.max(first[x], second[x]) || x - y);
+}
+
+/** A token of the vocabulary in words, where either run was sent its piece. */
+export function pieceOf(id, b, a) {
+  for (const { next } of [b.trace, a.trace]) {
+    const place = next.ids.indexOf(id);
+    if (place >= 0) return visible(next.pieces[place]);
+  }
+  return `#${id}`;
+}
+
+export const allLogits = () => ({ logits: ["logits", {}] });
+
+const next = {
+  anyLength: true,
+  details: allLogits,
+  at: (_state, _glass, id) => `id ${id}`,
+  choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
+  numbers: (run, _state, _glass, id) => ({ p: probabilities(run)[id], logit: run.details.logits.logits.data[id] }),
+  parts: (glass, text) => [
+    table({
+      heading: "candidate",
+      values: probabilities,
+      name: (id, b, _glass, a) => pieceOf(id, b, a),
+      order: (_change, b, a) => candidates(b, a),
+      on: () => [],
+    })(glass, text),
+  ],
+};
+
+export default { attention, rope, rmsnorm, swiglu, next };

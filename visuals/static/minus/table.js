@@ -1,0 +1,117 @@
+// A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the middle.
+
+import { h, shown } from "../dom.js";
+import { subtract } from "../sides.js";
+
+const ROWS = 12;
+
+/** Indices of the largest changes, in the order of their size; of equal ones the lower index first. @returns {number[]} */
+export function strongestChanges(change, count) {
+  const order = Array.from(change, (_, i) => i);
+  return order.sort((i, j) => Math.abs(change[j]) - Math.abs(change[i]) || i - j).slice(0, count);
+}
+
+/** The index of the largest change. @returns {number} */
+export const mostChanged = (change) => change.reduce((best, value, i) => (Math.abs(value) > Math.abs(change[best]) ? i : best), 0);
+
+/** What the rows that are not listed change: how many there are and Σ|B − A|. */
+export function remainder(change, listed) {
+  const named = new Set(listed);
+  let sum = 0;
+  change.forEach((value, i) => { if (!named.has(i)) sum += Math.abs(value); });
+  return { count: change.length - named.size, sum };
+}
+
+/** A count as it is, any other number to so many digits. */
+export const number = (x, digits) => (Number.isInteger(x) && Math.abs(x) < 10 ** digits ? String(x).replace("-", "−") : shown(x, digits));
+/** With a sign in front, also where positive. */
+export const plus = (x, text) => (x < 0 ? text : `+${text}`);
+
+function makeRow() {
+  const [name, a, b, change, bar] = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.gp-number"), h("td.gp-number"), h("span.mn-bar")];
+  return { row: h("tr", { tabindex: "0" }, name, a, b, change, h("td.mn-track", null, bar)), name, a, b, change, bar };
+}
+
+/**
+ * @param {{ title?: string, heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
+ *           order?: (change: Float64Array, b, a) => number[], pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
+ *           on: (state) => any[], rows?: number }} what
+ * `title` and `heading` are texts' names; `pick`: the selection a row stands for; without it the row under the pointer is
+ * the panel's own affair; `on`: what the values depend on besides the two runs
+ */
+export const table = (what) => (glass, text) => {
+  const { state } = glass;
+  const most = what.rows ?? ROWS;
+  const rows = Array.from({ length: most + 1 }, makeRow);
+  const others = makeRow();
+  others.row.classList.add("is-others");
+  others.row.removeAttribute("tabindex");
+  const heads = [what.heading, "in_A", "in_B", "change", "bar"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col", "data-text": `minus.${name}` }));
+  const body = h("tbody", null, ...rows.map(({ row }) => row), others.row);
+  const grid = h("table.gp-table.mn-table", null, h("thead", null, h("tr", null, ...heads)), body);
+  const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.title ?? what.heading}` }, grid);
+  const element = h("div", null, ...(what.title ? [h("h3.gp-subtitle", { "data-text": `minus.${what.title}` })] : []), scroll);
+  let [now, listed, pointed, last] = [null, [], null, []];
+
+  const under = (event) => listed[rows.findIndex(({ row }) => row.contains(event.target))];
+  const act = (event, how) => {
+    const i = under(event);
+    if (i === undefined) return;
+    if (what.pick) return how(what.pick(i, state, now.b));
+    pointed = i;
+    glass.repaint();
+  };
+  body.addEventListener("pointerover", (event) => event.pointerType !== "touch" && act(event, glass.preview));
+  body.addEventListener("pointerleave", () => {
+    pointed = null;
+    glass.endPreview();
+  });
+  body.addEventListener("click", (event) => act(event, glass.select));
+  body.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
+  body.addEventListener("focusin", (event) => what.pick || act(event, glass.preview));
+
+  function fill(parts, words, a, b, change, limit) {
+    const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;
+    [parts.name.textContent, parts.a.textContent, parts.b.textContent] = [words, a === null ? "" : number(a, 4), b === null ? "" : number(b, 4)];
+    parts.change.textContent = a === null ? text("sum", { sum: shown(change, 3) }) : plus(change, number(change, 4));
+    parts.bar.className = `mn-bar ${change < 0 ? "is-less" : "is-more"}`;
+    Object.assign(parts.bar.style, { left: `${change < 0 ? 50 - share : 50}%`, width: a === null ? "0" : `${share}%` });
+  }
+
+  /** Which rows are listed: the largest changes, and the selected one. */
+  function rowsFor({ change, found }, chosen) {
+    return chosen === null || chosen >= change.length || found.includes(chosen) ? found : [...found, chosen];
+  }
+
+  function draw(a, b, _width, fresh) {
+    const key = [a.trace, b.trace, a.held, b.held, a.neurons, b.neurons, ...Object.values(a.details), ...Object.values(b.details), state.language, ...what.on(state, glass)];
+    const chosen = what.chosen?.(state) ?? null;
+    if (fresh || key.some((value, i) => !Object.is(value, last[i])) || !now) {
+      last = key;
+      const [first, second] = [a, b].map((run) => what.values(run, state, glass));
+      const change = subtract(second, first);
+      const order = what.order?.(change, b, a) ?? strongestChanges(change, most);
+      now = { a, b, first, second, change, found: order.slice(0, most) };
+      listed = [];
+    }
+    const wanted = rowsFor(now, chosen);
+    if (wanted.join() !== listed.join()) {
+      listed = wanted;
+      const limit = listed.reduce((top, i) => Math.max(top, Math.abs(now.change[i])), 0);
+      rows.forEach((parts, place) => {
+        const i = listed[place];
+        parts.row.hidden = i === undefined;
+        if (i !== undefined) fill(parts, what.name(i, b, glass, a), now.first[i], now.second[i], now.change[i], limit);
+      });
+      const { count, sum } = remainder(now.change, listed);
+      others.row.hidden = count === 0;
+      fill(others, text("others", { count }), null, null, sum, 0);
+    }
+    rows.forEach(({ row }, place) => row.classList.toggle("is-chosen", listed[place] !== undefined && listed[place] === chosen));
+  }
+  const csv = () => [
+    ["name", "A", "B", "B_minus_A"],
+    ...Array.from(now?.change ?? [], (change, i) => [what.name(i, now.b, glass, now.a), now.first[i], now.second[i], change]),
+  ];
+  return { element, draw, csv, pointed: () => pointed };
+};

@@ -1,0 +1,135 @@
+// A panel as a picture: what it shows now, under its title, the model and the prompt, as one SVG that needs no page.
+
+import { copyOf, rulesOf, startSheet } from "./copy.js";
+import { h } from "./dom.js";
+import { ink } from "./draw.js";
+import { listed, parameters } from "./panels/compare/changes.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const EDGE = 16; // px around what is drawn
+const SHARPNESS = 2; // pixels of a PNG to a pixel of the page
+const LONGEST = 16_000; // pixels of a side, and
+const LARGEST = 100e6; // pixels in all, that browsers surely draw
+const PROMPT = 300; // characters of the prompt
+
+/** @typedef {{ text: string, width: number, height: number }} Picture  an SVG file and its size in px */
+
+/** What XML may not hold, such as control characters in a token, becomes the sign for a character that cannot be shown. */
+const lawful = (text) => text.toWellFormed().replace(/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+
+/** Which run is shown, or which two where it is B − A. @returns {string} */
+function runLine(panel, glass) {
+  if (!panel.instead) return describe(glass.state.trace, glass);
+  const { A, B } = glass.sides();
+  return `B − A. A: ${describe(A, glass)}. B: ${describe(B, glass)}`;
+}
+
+/** A run in words: model, prompt, and what was changed in it. */
+function describe({ model, prompt, changes }, glass) {
+  const start = prompt.length > PROMPT ? `${prompt.slice(0, PROMPT)}…` : prompt;
+  const changed = listed(changes).map(({ kind, value }) => glass.text(`compare.is_${kind}`, parameters(kind, value)));
+  return [model.name, start, ...changed].join(" · ");
+}
+
+/** The panel's title, and what is said beside it. */
+const titleOf = ({ title }) => Array.from(title.childNodes, ({ textContent }) => textContent).join(" · ");
+
+function element(name, attributes, ...content) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...content);
+  return made;
+}
+
+/** An SVG file on the theme's ground. @returns {Picture} */
+function finished(width, height, ...content) {
+  const ground = element("rect", { width: "100%", height: "100%", fill: ink().colour("card") });
+  const all = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, ground, ...content);
+  return { text: lawful(new XMLSerializer().serializeToString(all)), width, height };
+}
+
+/** Each chart of the panel as plotly draws it for a file, an SVG without interaction. @returns {Promise<Map<Element, Element>>} */
+async function chartsIn(body) {
+  const shown = [...body.querySelectorAll(".js-plotly-plot")].filter((plot) => plot.getClientRects().length);
+  const made = shown.map(async (plot) => {
+    const { clientWidth: width, clientHeight: height } = plot;
+    const text = await window.Plotly.toImage(plot, { format: "svg", width, height, imageDataOnly: true });
+    return [plot, document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true)];
+  });
+  return new Map(await Promise.all(made));
+}
+
+/** The lines above the picture. */
+function heading(panel, glass) {
+  const { colour } = ink();
+  const font = getComputedStyle(panel.body);
+  const line = (text, style) => h("p", { style: `margin: 0 0 4px; ${style}` }, text);
+  const reading = panel.head.querySelector(".gp-readout")?.textContent ?? "";
+  const small = `font-size: 14px; color: ${colour("muted")}; overflow-wrap: anywhere`;
+  const lines = [line(titleOf(panel), "font-weight: 600"), line(runLine(panel, glass), small)];
+  if (reading) lines.push(line(reading, `${small}; font-variant-numeric: tabular-nums`));
+  const style = `margin-bottom: 12px; color: ${colour("text")}; font-family: ${font.fontFamily}; font-size: 16px; line-height: 1.4`;
+  return h("div", { style }, ...lines);
+}
+
+/** What a picture leaves out of a panel: its heading is written anew, and buttons of the frame cannot be pressed in it. */
+const FRAME = ".gp-head, .gp-explain, .gp-trouble";
+
+/**
+ * What the panel shows now, with the styles of the page written into a copy of it.
+ * @param {object} panel of frame.js @param {object} glass @returns {Promise<Picture>}
+ */
+export async function pictureOf(panel, glass) {
+  const section = panel.body.parentElement;
+  const charts = await chartsIn(section);
+  const sheet = startSheet();
+  try {
+    const copy = copyOf(section, sheet, charts, FRAME);
+    const within = section.clientWidth;
+    copy.style.cssText = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0; padding: ${EDGE}px;
+      position: relative; overflow: visible; opacity: 1; background: none`;
+    copy.prepend(heading(panel, glass));
+    sheet.root.append(h("style", null, rulesOf(sheet)), copy);
+    const width = copy.scrollWidth > within ? copy.scrollWidth + EDGE : within;
+    const height = Math.max(copy.scrollHeight, Math.ceil(copy.getBoundingClientRect().height));
+    const style = element("style", {}, rulesOf(sheet));
+    return finished(width, height, style, element("foreignObject", { width: "100%", height: "100%" }, copy));
+  } finally {
+    sheet.host.remove();
+  }
+}
+
+/**
+ * A panel's own drawing as a file of vectors alone, which drawing programs can edit, under the same lines.
+ * @param {object} panel @param {object} glass @param {SVGElement} drawing @returns {Picture}
+ */
+export function drawingOf(panel, glass, drawing) {
+  const sheet = startSheet();
+  try {
+    const { colour } = ink();
+    const { width, height } = drawing.getBoundingClientRect();
+    const copy = copyOf(drawing, sheet);
+    for (const [name, value] of Object.entries({ x: EDGE, y: 72, width, height })) copy.setAttribute(name, value);
+    const { fontFamily } = getComputedStyle(panel.body);
+    const line = (y, size, name, weight, text) =>
+      element("text", { x: EDGE, y, fill: colour(name), "font-family": fontFamily, "font-size": size, "font-weight": weight }, text);
+    const title = line(30, 16, "text", 600, titleOf(panel));
+    const run = line(54, 14, "muted", 400, runLine(panel, glass));
+    return finished(Math.ceil(width + 2 * EDGE), Math.ceil(height + 88), element("style", {}, rulesOf(sheet)), title, run, copy);
+  } finally {
+    sheet.host.remove();
+  }
+}
+
+/** A picture in pixels. The SVG comes from a data: URL, which leaves a canvas readable. @param {Picture} picture @returns {Promise<Blob>} */
+export async function rasterOf({ text, width, height }) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const scale = Math.min(SHARPNESS, LONGEST / Math.max(width, height), Math.sqrt(LARGEST / (width * height)));
+  const canvas = h("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done, failed) => {
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error(`${canvas.width} × ${canvas.height}`))), "image/png");
+  });
+}

@@ -1,0 +1,73 @@
+// Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its place.
+
+/** Panels that show both runs beside each other, whatever side is chosen; the token strip draws all three sides itself. */
+const BOTH = new Set(["compare", "stream-change", "head-change"]);
+const ITSELF = new Set(["tokens", ...BOTH]);
+
+/** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */
+export function hindrance({ A, B }) {
+  if (A.model.name !== B.model.name) return "models";
+  return A.T === B.T ? null : "lengths";
+}
+
+/** B − A, value by value. Throws RangeError for vectors of two lengths. @returns {Float64Array} */
+export function subtract(b, a) {
+  if (a.length !== b.length) throw new RangeError(`cannot subtract ${a.length} values from ${b.length}`);
+  return Float64Array.from(b, (value, i) => value - a[i]);
+}
+
+/** The largest magnitude. @param {ArrayLike<number>} values @returns {number} NaN, which marks no value, is passed over */
+export function largest(values) {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) if (Math.abs(values[i]) > most) most = Math.abs(values[i]);
+  return most;
+}
+
+/**
+ * A panel's drawing function for all three sides, which marks the section with the one that is shown.
+ * @param {(fresh: boolean) => void} draw how the panel draws one run
+ */
+export function withSides(kind, element, glass, draw) {
+  const { state } = glass;
+  let face = null;
+  const showB = (fresh) => {
+    element.dataset.side = "B";
+    draw(fresh);
+  };
+  const fetchFace = async () => {
+    face = { draw: showB, hide() {} }; // while it comes
+    try {
+      const { createFace } = await import("./minus/face.js");
+      face = await createFace(kind, element, glass, draw);
+    } catch (error) {
+      face.draw = () => { throw error; }; // glass.js says in the panel's place that it could not be drawn
+    }
+    glass.repaint(true);
+  };
+  return (fresh) => {
+    if (glass.sides() && !BOTH.has(kind)) element.dataset.side = state.side;
+    else delete element.dataset.side;
+    if (state.side === "B-A" && !ITSELF.has(kind)) {
+      if (!face) fetchFace();
+      return face.draw(fresh);
+    }
+    face?.hide();
+    draw(fresh);
+  };
+}
+
+/** The switch between the sides: a button each, there while two runs are. @returns {{ element: HTMLElement, draw: () => void }} */
+export function createSwitch(glass, h) {
+  const buttons = ["A", "B", "B-A"].map((side) => {
+    const name = side.replace("-", " − ");
+    const button = h("button.gp-option", { type: "button", "data-side": side, "data-text-title": `sides.${side}` }, name);
+    button.addEventListener("click", () => glass.showSide(side));
+    return button;
+  });
+  const element = h("span.gp-choices.gp-sides", { role: "group", "data-text-label": "sides.choose" }, ...buttons);
+  function draw() {
+    element.hidden = !glass.sides();
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === glass.state.side));
+  }
+  return { element, draw };
+}
