@@ -77,13 +77,18 @@ _SETTLING = _WHO | {
 }  # fmt: skip
 
 _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
+_LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
 
 _SETTLE = Stage(
     "settling", 1_638_400, 8, 256, rate=8e-4, last_rate=7e-4, answer_weight=4, random_weight=0.1, mix=_SETTLING
 )
 _CLOSE = Stage(
-    "closing", 4_700_000, 8, 256, rate=7e-4, last_rate=2e-5, answer_weight=3, random_weight=0.1, first_weight=0.4,
+    "closing", 3_686_400, 8, 256, rate=7e-4, last_rate=1e-4, answer_weight=3, random_weight=0.1, first_weight=0.4,
     mix=_CLOSING,
+)  # fmt: skip
+_LONG_ROWS = Stage(
+    "long rows", 1_228_800, 4, 512, rate=1.2e-4, last_rate=1e-5, warmup=20, answer_weight=3, random_weight=0.1,
+    mix=_LONG,
 )  # fmt: skip
 
 STAGES = (
@@ -97,5 +102,5 @@ STAGES = (
     Stage("who", 3_072_000, rate=1e-3, last_rate=8e-4, answer_weight=4, random_weight=0.1, mix=_WHO),
     _SETTLE,
     _CLOSE,
-    Stage("long rows", 100_000, 4, 512, rate=4e-5, last_rate=2e-5, warmup=10, answer_weight=3, mix=_TELLING),
+    _LONG_ROWS,
 )

@@ -1,6 +1,7 @@
 """How the tests of the page type, wait and read."""
 
 import json
+import random
 import re
 from typing import Any
 
@@ -55,6 +56,22 @@ def number(value: str, name: str) -> float:
     found = re.search(rf"{name}=(-?[\d.]+(?:e[+-]?\d+)?)", value)
     assert found, f"no {name} in {value!r}"
     return float(found[1])
+
+
+def pick(page: Page, chance: random.Random) -> dict[str, int]:
+    """Somewhere in the run, drawn by the test's own generator and locked on the page."""
+    shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")
+    query = chance.randrange(tokens)
+    chosen = {
+        "layer": chance.randrange(shape["n_layers"]),
+        "head": chance.randrange(shape["n_heads"]),
+        "query": query,
+        "key": chance.randrange(query + 1),
+        "pair": chance.randrange(shape["head_dim"] // 2),
+        "neuron": chance.randrange(shape["ffn_hidden"]),
+    }
+    page.evaluate("(chosen) => glass.select(chosen)", chosen)
+    return chosen
 
 
 def type_in(page: Page, prompt: str) -> None:

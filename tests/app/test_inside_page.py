@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from tests.app.looking import number, run, shown
-from tests.app.test_page_against_transformers import CLOSE, PROMPT, Peer
+from tests.app.test_page_against_transformers import CLOSE, PROMPT
+from tests.peer import Peer
 from tests.reference import reference
 
 AT = {"layer": 1, "head": 4, "query": 7, "key": 3, "pair": 2, "neuron": None}

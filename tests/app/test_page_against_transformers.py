@@ -9,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from tests.app.looking import number, run, shown
+from tests.app.looking import number, pick, run, shown
 from tests.peer import Peer
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -24,24 +24,6 @@ def peer(page: Page, roomy_checkpoint: Path) -> Peer:
     return Peer(roomy_checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
 
 
-def pick(page: Page, seed: int) -> dict[str, int]:
-    """Somewhere in the run, chosen by the test's own seed and locked on the page."""
-    chance = random.Random(seed)
-    shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")
-    query = chance.randrange(tokens)
-    chosen = {
-        "layer": chance.randrange(shape["n_layers"]),
-        "head": chance.randrange(shape["n_heads"]),
-        "query": query,
-        "key": chance.randrange(query + 1),
-        "pair": chance.randrange(shape["head_dim"] // 2),
-        "neuron": chance.randrange(shape["ffn_hidden"]),
-    }
-    page.evaluate("(chosen) => glass.select(chosen)", chosen)
-    page.wait_for_function("glass.layer()?.neurons.has(glass.state.query)")
-    return chosen
-
-
 def pair_of(value: str, name: str) -> list[float]:
     """The two numbers of `name=(a, b)` in a panel's value."""
     found = re.search(rf"\b{name}=\(([^,]+), ([^)]+)\)", value)
@@ -52,7 +34,8 @@ def pair_of(value: str, name: str) -> list[float]:
 def test_picks_all_over_the_run_show_what_transformers_computes(page: Page, peer: Peer) -> None:
     group = peer.config.num_attention_heads // peer.config.num_key_value_heads
     for seed in range(PICKS):
-        at = pick(page, seed)
+        at = pick(page, random.Random(seed))
+        page.wait_for_function("glass.layer()?.neurons.has(glass.state.query)")
         layer, head, query, key, neuron = (at[name] for name in ("layer", "head", "query", "key", "neuron"))
         weight = float(peer.run.attentions[layer][0, head, query, key])
         value = shown(page, "attention", f"head {head} query {query} key {key} ")

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from app.chapters import CHAPTERS
 from app.engine import LocalEngine
 from app.service import Service
-from tests.app.looking import PANELS, WCAG, number, run, shown
+from tests.app.looking import PANELS, WCAG, number, pick, run, shown
 from tests.page import wait_for_run
 from tests.peer import Peer
 from visuals.payload import unpack
@@ -44,19 +44,9 @@ def compare(page: Page, prompt: str, then: Callable[[], Any]) -> None:
     page.wait_for_function("document.querySelector('section[data-kind=attention]').dataset.value?.startsWith('B-A')")
 
 
-def pick(page: Page, chance: random.Random) -> dict[str, int]:
+def pick_in_both(page: Page, chance: random.Random) -> dict[str, int]:
     """Somewhere in both runs, once both are here."""
-    shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")
-    query = chance.randrange(tokens)
-    chosen = {
-        "layer": chance.randrange(shape["n_layers"]),
-        "head": chance.randrange(shape["n_heads"]),
-        "query": query,
-        "key": chance.randrange(query + 1),
-        "pair": chance.randrange(shape["head_dim"] // 2),
-        "neuron": chance.randrange(shape["ffn_hidden"]),
-    }
-    page.evaluate("(chosen) => glass.select(chosen)", chosen)
+    chosen = pick(page, chance)
     page.wait_for_function(
         "Object.values(glass.sides()).every("
         "({ layers }) => layers.get(glass.state.layer)?.neurons.has(glass.state.query))"
@@ -154,7 +144,7 @@ def check_chapters(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
 def check_picks(page: Page, a: Peer, b: Peer, seed: int) -> None:
     chance = random.Random(seed)
     for count in range(PICKS):
-        at = pick(page, chance)
+        at = pick_in_both(page, chance)
         check_glance(page, a, b, at)
         if count % 5 == 0:
             check_chapters(page, a, b, at)
