@@ -90,6 +90,10 @@ _LONG_ROWS = Stage(
     "long rows", 1_228_800, 4, 512, rate=1.2e-4, last_rate=1e-5, warmup=20, answer_weight=3, random_weight=0.1,
     mix=_LONG,
 )  # fmt: skip
+_STEADY = Stage(
+    "steady", 1_024_000, 8, 256, rate=2e-4, last_rate=1e-5, warmup=20, answer_weight=4, random_weight=0.1,
+    first_weight=0.15, mix=_LONG,
+)  # fmt: skip
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -103,4 +107,5 @@ STAGES = (
     _SETTLE,
     _CLOSE,
     _LONG_ROWS,
+    _STEADY,
 )

@@ -7,7 +7,7 @@ the page divides (panels/kv/points.js). So a slider's hundred figures differ in 
 are plain dicts, since checking one by plotly's classes takes longer than computing it; a test has plotly check them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -153,6 +153,7 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
     Gives also the models that the format excludes.
     """
     bars: dict[str, list[Point]] = {}
+    contexts = {spec.name: spec.max_context for spec in asked.specs}
     excluded: list[str] = []
     lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, min(asked.tokens * 4, 10**8)})
     for tokens in lengths:
@@ -170,20 +171,25 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
     layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
     layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
-    data = [_bar(label, bars[label]) for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
+    data = [_bar(label, bars[label], contexts) for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
 
 
-def _bar(label: str, bars: Sequence[Point]) -> Message:
+def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) -> Message:
+    """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
+    owns = [contexts[bar.model] for bar in bars]
+    beyond = [own if own is not None and bar.tokens > own else None for bar, own in zip(bars, owns, strict=True)]
+    names = [bar.model.replace(" ", "<br>") + (" †" if own else "") for bar, own in zip(bars, beyond, strict=True)]
     colour, pattern = PARTS.get(label, ("residual", "x"))
     place, _, part = label.rpartition(".")
     return {
         "type": "bar",
-        "x": [[_short(bar.tokens) for bar in bars], [bar.model.replace(" ", "<br>") for bar in bars]],
+        "x": [[_short(bar.tokens) for bar in bars], names],
         **_points(bars),
+        "contexts": beyond,
         "name": f"text:kv.stack_{(place or 'own').replace('.', '_')}_{part}",
         "marker": {"color": _colour(colour), "pattern": {"shape": pattern, "fgcolor": _colour("card")}},
-        "hovertemplate": "text:kv-chart.hover",
+        "hovertemplate": [f"text:kv-chart.hover{'_beyond' if own else ''}" for own in beyond],
     }
 
 

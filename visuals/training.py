@@ -1,5 +1,6 @@
 """How a checkpoint was trained, as plotly figures, and what was measured of it. Dressed as kv_charts.py says."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -22,11 +23,12 @@ SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "counting": (("counting",), "residual", "dot"),
 }
 MILLION = 1_000_000
+ROOM_FOR_A_NAME = 0.05  # the share of the axis that a stage must take to have its name beside its line
 
 
 def loss_figure(log: Sequence[Entry]) -> go.Figure:
-    """Held-out loss against tokens, with a mark where each stage begins."""
-    figure = go.Figure(layout=_layout("text:training.loss_axis"))
+    """Held-out loss against tokens, with a mark where each stage begins, and the stage's name."""
+    figure = go.Figure(layout=_layout("text:training.loss_axis", log))
     figure.add_scatter(
         x=[entry.tokens / MILLION for entry in log],
         y=[entry.heldout for entry in log],
@@ -34,18 +36,24 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
         mode="lines+markers",
         line={"color": "var(--glass-accent)", "width": 2},
         marker={"size": 5},
+        cliponaxis=False,
         hovertemplate="text:training.loss_hover",
         showlegend=False,
     )
-    for before, entry in pairwise(log):
-        if entry.stage != before.stage:
-            figure.add_vline(x=before.tokens / MILLION, line={"color": "var(--glass-muted)", "width": 1, "dash": "dot"})
+    starts = [(before.tokens, entry.stage) for before, entry in pairwise(log) if entry.stage != before.stage]
+    for (tokens, stage), (following, _) in pairwise([*starts, (math.inf, "")]):
+        named = following - tokens >= ROOM_FOR_A_NAME * log[-1].tokens
+        figure.add_vline(
+            x=tokens / MILLION,
+            line={"color": "var(--glass-muted)", "width": 1, "dash": "dot"},
+            annotation={"text": stage, "textangle": -90, "yanchor": "top", "font": {"size": 14}} if named else None,
+        )
     return figure
 
 
 def answers_figure(log: Sequence[Entry]) -> go.Figure:
     """The share of right answers on held-out documents against tokens, one line a skill."""
-    figure = go.Figure(layout=_layout("text:training.answers_axis"))
+    figure = go.Figure(layout=_layout("text:training.answers_axis", log))
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     for name, (kinds, colour, dash) in SKILLS.items():
         told = [entry for entry in log if all(kind in entry.answers for kind in kinds)]
@@ -56,6 +64,7 @@ def answers_figure(log: Sequence[Entry]) -> go.Figure:
             mode="lines",
             line={"color": f"var(--glass-{colour})", "width": 2, "dash": dash},
             hovertemplate="text:training.answers_hover",
+            showlegend=False,  # the page writes the legend below the chart, where it has room at any width
         )
     return figure
 
@@ -75,17 +84,17 @@ def _title(text: str) -> dict[str, Any]:
     return {"text": text, "standoff": 8, "font": {"size": 14}}
 
 
-def _layout(name: str) -> dict[str, Any]:
+def _layout(name: str, log: Sequence[Entry]) -> dict[str, Any]:
+    """Both charts run from no token to the last of the log, so that they can be read one below the other."""
     axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True}
     return {
         "font": {"color": "var(--glass-text)", "size": 14},
         "paper_bgcolor": "var(--glass-card)",
         "plot_bgcolor": "var(--glass-card)",
         "hoverlabel": {"bgcolor": "var(--glass-raised)", "font": {"color": "var(--glass-text)", "size": 14}},
-        "margin": {"l": 56, "r": 16, "t": 8, "b": 48},
+        "margin": {"l": 72, "r": 16, "t": 8, "b": 48},
         "height": 320,
-        "legend": {"orientation": "h", "y": -0.25},
-        "xaxis": axis | {"title": _title("text:training.tokens_axis")},
-        "yaxis": axis | {"title": _title(name)},
+        "xaxis": axis | {"title": _title("text:training.tokens_axis"), "range": [0, log[-1].tokens / MILLION]},
+        "yaxis": axis | {"title": _title(name), "automargin": False},
         "template": None,
     }

@@ -27,6 +27,7 @@ __all__ = [
     "kv_breakdown",
     "kv_bytes_per_token",
     "kv_cache_bytes",
+    "kv_token_terms",
 ]
 
 
@@ -98,13 +99,17 @@ def kv_bytes_per_token(spec: ModelSpec | str, dtype: str = "bf16", options: KvOp
     without the encoder's (cross-attention) part; under hf_int4, a quantised one; without dcp, which splits tokens, not
     their bytes. A draft model's token counts, a linear layer's constant state does not. Raises as `kv_cache_bytes`.
     """
+    return sum(term.bytes for term in kv_token_terms(spec, dtype, options))
+
+
+def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | None = None) -> tuple[KvTerm, ...]:
+    """The products that `kv_bytes_per_token` is the sum of."""
     given = options or KvOptions()
     plain = KvOptions(
         tp=given.tp, pp=given.pp, layout=given.layout, indexer=given.indexer, draft=given.draft, mtp=given.mtp
     )
     terms = kv_breakdown(spec, 1, 1, dtype, plain).terms
-    grows = [term for term in terms if "cross." not in term.label and "state." not in term.label]
-    return sum(term.bytes for term in grows)
+    return tuple(term for term in terms if "cross." not in term.label and "state." not in term.label)
 
 
 def kv_breakdown(

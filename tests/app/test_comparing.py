@@ -124,6 +124,50 @@ def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
     assert page.evaluate("glass.sides()") is None
 
 
+def test_every_candidate_has_its_probability_in_both_runs(page: Page, engine: LocalEngine) -> None:
+    page.evaluate("glass.open('compare')")
+    panel = page.locator("section[data-kind=compare]")
+    run(page, "The cat sleeps on the sofa.")
+    a = trace_of(page, engine)
+    panel.get_by_role("button", name="Keep this run as A").click()
+    run(page, "小明在学校。")
+    b = trace_of(page, engine)
+    rows = panel.locator("tbody tr")
+    expect(rows).to_have_count(10)
+    expect(panel.locator("tbody")).not_to_contain_text("≤")
+    chances = [np.exp(t.logits.astype(np.float64) - np.logaddexp.reduce(t.logits.astype(np.float64))) for t in (a, b)]
+    ranked = np.argsort(-np.maximum(*chances), kind="stable")[:10]
+    for row, best in zip(rows.all(), ranked, strict=True):
+        row.hover()
+        value = panel.get_attribute("data-value") or ""
+        assert [number(value, side) for side in "AB"] == pytest.approx([float(p[best]) for p in chances], rel=1e-3)
+        assert row.locator("td").nth(2).text_content()
+    first, second = (engine.pieces("roomy", [t.token_ids[1]])[0].replace(" ", "·") for t in (a, b))
+    page.evaluate("glass.select({ layer: 1, query: 1, key: 0 })")
+    shown(page, "stream-change", "layer 1 token 1")
+    section = page.locator("section[data-kind=stream-change]")
+    expect(section).to_contain_text(f"{first} → {second}")
+    tokens = [len(t.token_ids) for t in (a, b)]
+    if tokens[0] != tokens[1]:
+        expect(section).to_contain_text(f"Run A has {tokens[0]} tokens and run B {tokens[1]}: compared are the first")
+
+
+def test_chosen_changes_say_whether_the_run_has_them(page: Page) -> None:
+    page.evaluate("glass.open('compare')")
+    panel = page.locator("section[data-kind=compare]")
+    run(page, "The cat sleeps")
+    panel.get_by_role("button", name="Keep this run as A").click()
+    page.evaluate("glass.select({ layer: 1, head: 3 })")
+    panel.get_by_role("button", name="Head 3 of layer 1 off").click()
+    chip = panel.locator(".cmp-chip")
+    expect(chip).to_have_text("Head 3 of layer 1 off (not applied yet) ×")
+    panel.get_by_role("button", name="Run with these changes").click()
+    expect(chip).to_have_text("Head 3 of layer 1 off ×")
+    run(page, "The dog")
+    expect(chip).to_have_text("Head 3 of layer 1 off (not applied yet) ×")
+    expect(panel).to_contain_text("press “Run with these changes”")
+
+
 def test_another_run_of_a_changed_prompt_is_unchanged(service: Service) -> None:
     first = service.run("The cat", "roomy")
     changed = service.change({"run": first["id"], "changes": CHANGES})

@@ -165,6 +165,29 @@ def test_heads_switched_off_are_subtracted_as_transformers_computes_them(page: P
     check_picks(page, Peer(roomy_checkpoint, ids), Peer(roomy_checkpoint, ids, OFF), seed=2)
 
 
+def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:
+    compare(page, FIRST, lambda: page.evaluate("glass.change({ heads: [[1, 4]], attention: [1] })"))
+    for layer, same in ((1, True), (2, False)):  # what a layer reads is as it was before the first change
+        page.evaluate("(layer) => glass.select({ layer, head: 0, query: 7, key: 2 })", layer)
+        for chapter, kind in (("glance", "attention"), ("attend", "arcs"), ("attend", "cell")):
+            page.evaluate("(name) => glass.open(name)", chapter)
+            shown(page, kind, f"B-A layer {layer} head 0 query 7 key 2")
+            section = page.locator(f"section[data-kind={kind}]")
+            lines = section.locator(".mn-body").get_by_text("No difference here")
+            expect(lines.locator("visible=true")).to_have_count(int(same))
+            expect(section.locator(".mn-body canvas:visible")).to_have_count(0 if same else 2 if kind == "cell" else 1)
+
+
+def test_two_runs_of_the_same_text_do_not_differ(page: Page) -> None:
+    compare(page, FIRST, lambda: page.evaluate("glass.change({})"))
+    page.evaluate("glass.open('compare')")
+    for side in ("A", "B"):
+        page.evaluate("(side) => glass.showSide(side)", side)
+        expect(page.locator("section[data-kind=stream-change]")).to_contain_text("No difference here")
+        expect(page.locator("section[data-kind=head-change] figure").nth(2)).to_contain_text("No difference here")
+        expect(page.locator("section[data-kind=compare] tbody td:nth-child(4)").first).to_have_text("0.0000")
+
+
 def test_runs_of_different_lengths_say_so(page: Page) -> None:
     compare_lengths(page)
     for kind in PANELS:

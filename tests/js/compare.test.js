@@ -1,10 +1,11 @@
 // What the chapter of two runs works out for itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { added, atSelection, listed, removed } from "../../visuals/static/panels/compare/changes.js";
+import { added, atSelection, has, listed, removed } from "../../visuals/static/panels/compare/changes.js";
+import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
 
-const next = (ids, logits, logZ) => ({ ids, pieces: ids.map((id) => `t${id}`), logits: { data: logits }, logZ });
+const next = (ids, logits, logZ, all = null) => ({ ids, pieces: ids.map((id) => `t${id}`), logits: { data: logits }, logZ, all });
 
 test("candidates of both runs, the most probable in either first; what is not sent is unknown", () => {
   const a = next([1, 2], [Math.log(0.6), Math.log(0.3)], 0);
@@ -16,10 +17,22 @@ test("candidates of both runs, the most probable in either first; what is not se
   assert.equal(compared(a, b, 1).length, 1);
 });
 
+test("once all logits have come, every candidate has its probability in both runs", () => {
+  const [first, second] = [[0.05, 0.6, 0.3, 0.05], [0.05, 0.1, 0.15, 0.7]];
+  const logits = (chances) => chances.map(Math.log);
+  const a = next([1, 2], logits([0.6, 0.3]), 0, logits(first));
+  const b = next([3, 1], logits([0.7, 0.1]), 0, logits(second));
+  for (const row of compared(a, b)) {
+    assert.ok(Math.abs(row.a - first[row.id]) < 1e-12);
+    assert.ok(Math.abs(row.b - second[row.id]) < 1e-12);
+  }
+  assert.deepEqual(compared(a, b).map(({ id }) => id), [3, 1, 2]);
+});
+
 test("a change has its sign, and none where one side is unknown", () => {
   assert.equal(change(0.5, 0.25), "−0.2500");
   assert.equal(change(0.25, 0.5), "+0.2500");
-  assert.equal(change(0.25, 0.25), "+0.0000");
+  assert.equal(change(0.25, 0.25), "0.0000");
   assert.equal(change(null, 0.5), "");
 });
 
@@ -39,4 +52,15 @@ test("a stream can be taken over where the kept run has that token, of the same 
   assert.equal(at({ kept: { T: 4, model: { name: "n" } } }).patches, null);
   assert.equal(at({ kept: null }).neurons, null);
   assert.deepEqual(at({ kept: null, neuron: 5 }).neurons, [1, 5]);
+});
+
+test("a position has both runs' names where they differ", () => {
+  assert.equal(nameOf(" cat", " cat"), "·cat");
+  assert.equal(nameOf("The", " 小明"), "The → ·小明");
+});
+
+test("a change is found by its value", () => {
+  assert.equal(has({ heads: [[1, 2]] }, "heads", [1, 2]), true);
+  assert.equal(has({ heads: [[1, 2]] }, "heads", [2, 1]), false);
+  assert.equal(has({}, "ffn", 0), false);
 });

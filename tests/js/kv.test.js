@@ -10,9 +10,9 @@ import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
 import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js";
-import { drawable } from "../../visuals/static/panels/kv/points.js";
+import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
-import { totals } from "../../visuals/static/panels/kv/race.js";
+import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
 
 test("bytes: exact beyond 2^53, and in both systems", () => {
@@ -59,10 +59,10 @@ test("a cell of the grid is found where it was drawn, layer 0 at the bottom", ()
   for (const width of [300, 600, 1200]) {
     const { high, height } = measure(scene, width);
     assert.ok(height > high);
-    const top = cellAt(scene, width, 80, 73);
+    const top = cellAt(scene, width, 80, 55);
     assert.equal(top.layer, 29);
-    assert.equal(cellAt(scene, width, 80, 72 + high - 1).layer, 0);
-    assert.equal(cellAt(scene, width, 80, 72 + high + 1), null);
+    assert.equal(cellAt(scene, width, 80, 54 + high - 1).layer, 0);
+    assert.equal(cellAt(scene, width, 80, 54 + high + 1), null);
     assert.equal(cellAt(scene, width, width, 100), null);
   }
 });
@@ -188,6 +188,9 @@ test("a chart's heights are the exact bytes over the unit, and its points say th
   assert.equal(data[0].y[0], 1);
   assert.deepEqual(data[0].customdata[1], ["m", 2, "9007199254740993", "9,007,199,254,740,993 B"]);
   assert.deepEqual(Object.keys(data[0]).sort(), ["customdata", "name", "x", "y"]);
+  const marked = drawable({ data: [{ ...trace, contexts: [null, 1] }], layout: {}, unit: 2 ** 30 });
+  assert.deepEqual(beyondContext(marked.data), [["m", 1]]);
+  assert.deepEqual(beyondContext(data), []);
 });
 
 test("a bad setting leaves the last good answer", async () => {
@@ -221,6 +224,20 @@ test("a figure is dressed in the page's colours and words, and stays what it was
 test("the copied sum is 16 times the right one", () => {
   const factors = copiedFactors({ n_layers: 32, n_heads: 32, d_model: 4096 }, { tokens: 1024, batch: 16 });
   assert.equal(factors.reduce((bytes, { value }) => bytes * value, 1), 16 * 8_589_934_592);
+});
+
+test("a measurement stops at the promised number, whatever the server's answers come in", async () => {
+  let sent = 0;
+  const steps = () => Array.from({ length: 5 }, () => ({ token_id: sent++ }));
+  const asked = [];
+  const glass = { calculate: async (_, { ids }) => { asked.push(ids.length); return { data: { steps: steps() } }; }, repaint: () => {} };
+  const race = createRace(glass);
+  race.follow({ model: { name: "m" }, prompt: "p", nPrompt: 3, tokens: { ids: [7, 8, 9, 10] } });
+  await race.start(false);
+  assert.equal(race.steps.length, AT_ONCE);
+  await race.start(false);
+  assert.equal(race.steps.length, 2 * AT_ONCE);
+  assert.equal(asked[7], 3 + AT_ONCE); // and goes on after the last token that was kept
 });
 
 test("totals of a measurement", () => {

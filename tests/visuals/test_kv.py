@@ -40,6 +40,47 @@ def test_a_breakdown_is_the_sum_of_its_products():
     json.dumps(message)
 
 
+def test_what_a_token_adds_before_and_after_the_window_is_full():
+    gemma = kv.breakdown_message(kv_breakdown(MIXED, 8192))["growth"]
+    products = {when: [[f["value"] for f in one["factors"]] for one in gemma[when]] for when in ("until", "after")}
+    # Of 48 layers every sixth sees all tokens; 8 K/V heads, K and V of 256 numbers of 2 bytes.
+    assert products == {"until": [[8, 8, 2, 256, 2], [40, 8, 2, 256, 2]], "after": [[8, 8, 2, 256, 2]]}
+    assert [int(one["bytes"]) for one in gemma["until"] + gemma["after"]] == [65_536, 327_680, 65_536]
+    assert (gemma["kind"], gemma["slots"]) == ("sliding", 1024)
+    assert kv_cache_bytes(MIXED, 8192) == 1024 * 393_216 + (8192 - 1024) * 65_536 == 832 * 2**20
+
+    mistral = kv.breakdown_message(kv_breakdown("Mistral-7B v0.1", 8192))["growth"]
+    products = {when: [[f["value"] for f in one["factors"]] for one in mistral[when]] for when in ("until", "after")}
+    assert products == {"until": [[32, 8, 2, 128, 2]], "after": [[0, 8, 2, 128, 2]]}
+    assert [int(one["bytes"]) for one in mistral["until"] + mistral["after"]] == [131_072, 0]
+    assert kv_cache_bytes("Mistral-7B v0.1", 8192) == 4096 * 131_072 == 512 * 2**20
+
+    assert kv.breakdown_message(kv_breakdown(LLAMA, 8192))["growth"] is None
+    assert kv.breakdown_message(kv_breakdown(MIXED, 8192, options=KvOptions(window="off")))["growth"] is None
+
+
+@pytest.mark.parametrize(("window", "batched"), [("ideal", None), ("transformers", None), ("vllm", 500)])
+def test_the_cache_grows_by_those_bytes_on_both_sides_of_a_full_window(window: Any, batched: int | None):
+    options = KvOptions(window=window, batched_tokens=batched)
+    growth = kv.breakdown_message(kv_breakdown(MIXED, 8192, options=options))["growth"]
+    until, after = (sum(int(one["bytes"]) for one in growth[when]) for when in ("until", "after"))
+    full = growth["slots"]
+    sizes = [kv_cache_bytes(MIXED, tokens, options=options) for tokens in (full - 1, full, full + 1)]
+    assert [sizes[1] - sizes[0], sizes[2] - sizes[1]] == [until, after]
+
+
+def test_bars_beyond_a_models_context_are_marked():
+    figure, _ = kv_charts.stack_figure(question(LLAMA, "Llama-2 7B", tokens=8192), "gib", weights=False)
+    (bars,) = figure["data"]
+    marked = {(bars["models"][i], bars["tokens"][i]): own for i, own in enumerate(bars["contexts"]) if own}
+    beyond_llama_2 = {("Llama-2 7B", tokens): 4096 for tokens in (8192, 32_768)}
+    assert marked == beyond_llama_2 | {(LLAMA, 32_768): 8192}
+    assert [name.endswith("†") for name in bars["x"][1]] == [own is not None for own in bars["contexts"]]
+    assert {text for text, own in zip(bars["hovertemplate"], bars["contexts"], strict=True) if own} == {
+        "text:kv-chart.hover_beyond"
+    }
+
+
 def test_factors_carry_codes_and_no_words():
     factors = kv.breakdown_message(kv_breakdown(MLA, 100, options=KvOptions(tp=4)))["terms"][0]["factors"]
     assert [f["code"] for f in factors] == [
@@ -90,7 +131,7 @@ def test_the_live_message_counts_a_run_of_the_running_model():
 def checked(figure: dict[str, Any]) -> dict[str, Any]:
     """The layout as plotly's own classes read the figure, which refuse unknown fields; heights as the page has them."""
     data = [
-        {name: value for name, value in trace.items() if name not in ("models", "tokens", "bytes")}
+        {name: value for name, value in trace.items() if name not in ("models", "tokens", "bytes", "contexts")}
         | {"y": [int(count) / figure["unit"] for count in trace["bytes"]]}
         for trace in figure["data"]
     ]

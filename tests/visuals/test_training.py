@@ -19,12 +19,23 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert list(line["x"]) == [1.0, 2.0, 3.5]
     assert list(line["y"]) == [3.5, 2.5, 1.5]
     assert [shape["x0"] for shape in payload["loss"]["layout"]["shapes"]] == [1.0, 2.0]  # where stages begin
+    assert [note["text"] for note in payload["loss"]["layout"]["annotations"]] == ["patterns", "stories"]
+    for chart in ("loss", "answers"):
+        assert list(payload[chart]["layout"]["xaxis"]["range"]) == [0, 3.5]  # one below the other, on one scale
     lines = {line["name"].rpartition("skill_")[2]: line for line in payload["answers"]["data"]}
     assert set(lines) == set(SKILLS)
     assert list(lines["facts"]["x"]) == [2.0, 3.5]  # what was not measured is not drawn
     assert list(lines["facts"]["y"]) == pytest.approx([0.25, 0.75])
     assert payload["log"][-1] == ["stories", 3_500_000, 1.0, 1.5]
     assert payload["measured"] == [{"name": "recall", "language": "en", "right": 19, "cases": 20, "bar": 0.95}]
+
+
+def test_a_short_stage_has_a_line_but_no_name() -> None:
+    stages = [("a", 0), ("a", 50), ("b", 51), ("c", 90), ("c", 100)]  # b begins at 50, c at 51
+    log = [Entry(stage, tokens * 1_000_000, 1.0, 1.0, {}) for stage, tokens in stages]
+    layout = training_payload(Record(log, []))["loss"]["layout"]
+    assert [shape["x0"] for shape in layout["shapes"]] == [50.0, 51.0]
+    assert [note["text"] for note in layout["annotations"]] == ["c"]
 
 
 def test_no_record_no_figure() -> None:

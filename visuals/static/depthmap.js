@@ -5,21 +5,23 @@ import { cells, cross, enlarge, fit, ink, inkOn, scaleBar, visible, write } from
 
 const [RIGHT, TOP] = [8, 2];
 const BELOW = 92; // token labels, axis title and scale
+const LINE = 22; // a second line of token labels
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 
 /**
  * @typedef {{ rows: number, values: ArrayLike<number>, place: (value: number) => number, table: "magnitude"|"signed",
  *             label: (row: number) => string, ticks: [number, string][], axis: string, scale: string,
- *             word?: (row: number, token: number) => string, left?: number }} Scene
+ *             word?: (row: number, token: number) => string, left?: number, second?: string[]|null }} Scene
  * `values` rows × T, row 0 at the bottom; `place` puts one in 0…1 of the colour table; `word` writes into the cells.
+ * `second`: names for a second line below the tokens' own, "" where there is none; null for no such line.
  */
 
 /** Sizes for a width, in pixels to draw in. */
-function measure({ rows, word, left = 112 }, tokens, width) {
+function measure({ rows, word, left = 112, second }, tokens, width) {
   const column = (width - left - RIGHT) / tokens;
   const written = Boolean(word) && column >= ROOM_FOR_TEXT;
   const cell = written ? 22 : Math.max(6, Math.min(16, Math.floor(320 / rows)));
-  return { width, left, rows, cell, column, high: cell * rows, written };
+  return { width, left, rows, cell, column, high: cell * rows, written, lines: second ? LINE : 0 };
 }
 
 function drawRowLabels(context, { cell, rows, left }, label) {
@@ -32,14 +34,15 @@ function drawRowLabels(context, { cell, rows, left }, label) {
   }
 }
 
-function drawTokenLabels(context, { column, high, left }, pieces, axis) {
+function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, second) {
   const colour = ink().colour("muted");
   const apart = Math.ceil(46 / column);
   for (let t = 0; t < pieces.length; t += apart) {
     const how = { align: "center", most: apart * column - 6, colour };
     write(context, visible(pieces[t]), left + (t + 0.5) * column, high + 20, how);
+    if (second) write(context, visible(second[t]), left + (t + 0.5) * column, high + 20 + LINE, how);
   }
-  write(context, axis, left, high + 44, { colour });
+  write(context, axis, left, high + lines + 44, { colour });
 }
 
 function drawWords(context, { column, cell, rows, left }, { values, place, table, word }, tokens) {
@@ -56,8 +59,8 @@ function drawWords(context, { column, cell, rows, left }, { values, place, table
 function drawScale(context, size, { table, ticks, scale }) {
   const bar = Math.min(320, size.width - size.left - 24);
   const left = size.width - RIGHT - bar;
-  scaleBar(context, left, size.high + 52, bar, ink()[table], ticks);
-  write(context, scale, left - 8, size.high + 62, { align: "right", colour: ink().colour("muted"), most: left - 16 });
+  scaleBar(context, left, size.high + size.lines + 52, bar, ink()[table], ticks);
+  write(context, scale, left - 8, size.high + size.lines + 62, { align: "right", colour: ink().colour("muted"), most: left - 16 });
 }
 
 /** The values upside down, as cells are drawn from the top. */
@@ -73,12 +76,12 @@ export function createDepthMap(canvas) {
 
   function drawScene(scene, pieces, width) {
     const tokens = pieces.length;
-    const context = fit(picture, width, size.high + BELOW);
+    const context = fit(picture, width, size.high + size.lines + BELOW);
     const image = cells(flipped(scene.values, scene.rows, tokens), tokens, scene.rows, ink()[scene.table], scene.place);
     enlarge(context, image, size.left, TOP, tokens * size.column, size.high);
     if (size.written) drawWords(context, size, scene, tokens);
     drawRowLabels(context, size, scene.label);
-    drawTokenLabels(context, size, pieces, scene.axis);
+    drawTokenLabels(context, size, pieces, scene.axis, scene.second);
     drawScale(context, size, scene);
   }
 
@@ -92,8 +95,8 @@ export function createDepthMap(canvas) {
       size = measure(scene, pieces.length, width);
       drawScene(scene, pieces, width);
     }
-    const context = fit(canvas, width, size.high + BELOW);
-    context.drawImage(picture, 0, 0, width, size.high + BELOW);
+    const context = fit(canvas, width, size.high + size.lines + BELOW);
+    context.drawImage(picture, 0, 0, width, size.high + size.lines + BELOW);
     const y = TOP + (size.rows - 1 - selected.row) * size.cell;
     cross(context, size.left + selected.token * size.column, y, size.column, size.cell);
   }

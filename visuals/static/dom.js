@@ -42,8 +42,8 @@ export function shown(x, digits = 4) {
 /** A probability or weight: four decimals, or a power of ten where those would be all zeros. */
 export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3));
 
-/** With a sign in front, also where positive. */
-export const signed = (x, digits = 4) => `${x < 0 ? "" : "+"}${shown(x, digits)}`;
+/** With a sign in front, also where positive; 0 has none. */
+export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
 /** √ over its content. @param {...(Node|string)} content */
 export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...content));

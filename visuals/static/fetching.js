@@ -29,19 +29,21 @@ export function createFetching(store, server) {
   /** The runs that panels show: one, or where they show a difference both. */
   const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, state.kept] : state.trace ? [state.trace] : []);
   const used = (trace) => inUse().includes(trace);
+  /** Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown. */
+  const wanted = (trace) => used(trace) || Object.values(store.sides() ?? {}).includes(trace);
 
   /** Asks once for each name; resolves to whether the answer was used. What a run that is gone asked for is dropped. */
   function once(name, trace, ask, use) {
     const answered = async () => {
       const payload = await ask();
-      if (!used(trace)) return false;
+      if (!wanted(trace)) return false;
       if (payload.kind === "message") return renew(payload, trace);
       use(payload);
       store.repaint();
       return true;
     };
     const failed = () => {
-      if (used(trace)) store.emit("message", { level: "error", code: "no_connection", params: {} });
+      if (wanted(trace)) store.emit("message", { level: "error", code: "no_connection", params: {} });
       return false;
     };
     if (!asked.has(name)) asked.set(name, answered().catch(failed).finally(() => asked.delete(name)));
@@ -108,7 +110,8 @@ export function createFetching(store, server) {
   const comparable = () => inUse().filter(({ model }) => model.name === state.trace.model.name);
 
   /**
-   * The answer to one of app/details.py about a run in use, or null until it has come; the panels are then drawn again.
+   * The answer to one of app/details.py about a run in use, or one of two that are compared, or null until it has come;
+   * the panels are then drawn again.
    * Asks the server once, and not while the pointer only previews. @param {string} what @param {object} params
    */
   function detail(what, params = {}, trace = state.trace) {
@@ -120,7 +123,7 @@ export function createFetching(store, server) {
     once(`${id} ${key}`, trace, () => server.detail({ run: id, what, ...params }), (payload) => {
       details.set(key, decodeAll(payload.data));
     }).then((came) => {
-      if (!came && used(trace) && trace.id === id) details.set(key, null); // said once; the next run asks anew
+      if (!came && wanted(trace) && trace.id === id) details.set(key, null); // said once; the next run asks anew
     });
     return null;
   }

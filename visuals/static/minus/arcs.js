@@ -10,7 +10,7 @@ import { largest, subtract } from "../sides.js";
 const [BELOW, LESS, MORE] = [30, 0.15, 0.85]; // the two hues, as places on the signed scale
 
 function drawArc(context, from, to, span, change, limit) {
-  const share = Math.abs(change) / (limit || 1);
+  const share = Math.abs(change) / limit;
   context.strokeStyle = shade(ink().signed, change < 0 ? LESS : MORE);
   context.lineWidth = Math.max(0.5, share * THICK);
   context.beginPath();
@@ -44,7 +44,7 @@ export function arcs(glass, text) {
   const note = h("p.gp-note");
   const element = h("div", null, canvas, note);
   const anew = watcher();
-  let at = [];
+  let [at, limit] = [[], 0];
   link(canvas, glass, (x, y) => {
     if (!at.length) return null;
     const t = at.reduce((best, place, i) => (Math.abs(place - x) < Math.abs(at[best] - x) ? i : best), 0);
@@ -57,14 +57,14 @@ export function arcs(glass, text) {
     if (!anew(a.held, b.held, head, query, key, width, theme, language) && !fresh) return;
     const { model, tokens } = b.trace;
     const change = subtract(row(b.held, model, head, query).weights, row(a.held, model, head, query).weights);
-    const limit = largest(change);
+    limit = largest(change);
     const context = fit(canvas, width, ARCS + BELOW);
     context.font = "14px system-ui, sans-serif";
     ({ at } = placesOf(context, tokens.pieces, width));
     const span = Math.max(1, at[query] - at[0]);
-    change.forEach((value, t) => drawArc(context, at[query], at[t], span, value, limit));
+    change.forEach((value, t) => value !== 0 && drawArc(context, at[query], at[t], span, value, limit));
     drawLabels(context, at, change, state, width);
     note.textContent = text("arcs_note", { limit: shown(limit, 4) });
   }
-  return { element, draw };
+  return { element, draw, same: () => limit === 0 };
 }

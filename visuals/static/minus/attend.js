@@ -1,7 +1,7 @@
 // What the panels of the chapter on attention read from a run.
 
 import { h } from "../dom.js";
-import { OVER_CELLS, link, steer, widthOf } from "../pointing.js";
+import { OVER_CELLS, link, steer } from "../pointing.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { blockFor, createMap } from "../panels/attend/map.js";
 import { VIEWS } from "../panels/attend/matrix.js";
@@ -69,14 +69,12 @@ function oneMap(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.maps" });
   const note = h("p.gp-note");
   const element = h("div", null, canvas, note);
-  const wide = widthOf(element, glass);
   const map = createMap(canvas, glass);
   link(canvas, glass, map.find);
   steer(canvas, glass, OVER_CELLS);
   let [made, key] = [null, []];
-  function draw(a, b) {
-    const [width, view] = [wide(), chosenView(glass)];
-    if (!width) return;
+  function draw(a, b, width) {
+    const view = chosenView(glass);
     const { model, T } = b.trace;
     const block = blockFor(T, map.size(width));
     const now = [a.held, b.held, state.head, view, block];
@@ -89,7 +87,7 @@ function oneMap(glass, text) {
     map.draw(width, done ? made : null, "scores"); // the scale that goes both ways from 0
     note.textContent = [text(`view_${view}`), block > 1 ? text("block", { block }) : ""].filter(Boolean).join(" ");
   }
-  return { element, draw };
+  return { element, draw, same: () => made.done && made.limit === 0 };
 }
 
 /** The cell's vectors in one run. */

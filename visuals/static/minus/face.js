@@ -11,7 +11,8 @@ import { number, plus } from "./table.js";
  * @typedef {{ trace: object, held: object, neurons: object, details: Object<string, any> }} Run  what is read from: one
  *   run, its selected layer, the selected token's neurons there, and what the server was asked about it
  * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
- *             csv?: () => (string|number)[][], pointed?: () => number|null }} Part
+ *             same: () => boolean, csv?: () => (string|number)[][], pointed?: () => number|null }} Part
+ * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place
  * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             at: (state: object, glass: object, chosen: any) => string,
@@ -30,9 +31,6 @@ const HOMES = {
   "rope-score": "detail", "ffn-token": "detail", "ffn-tokens": "detail", sampling: "detail",
 };
 
-/** Panels about a run that have no B − A of their own; all others in no HOME are about no numbers of a run. */
-const ONE_RUN = new Set(["overview", "norm-scale", "difference"]);
-
 let styled = false;
 function fetchStyle() {
   if (styled) return;
@@ -43,14 +41,14 @@ function fetchStyle() {
 /** @returns {Promise<{ draw: (fresh: boolean) => void, hide: () => void }>} */
 export async function createFace(kind, element, glass, plain) {
   fetchStyle();
-  if (!(kind in HOMES)) return withoutDifference(kind, element, glass, plain);
+  if (!(kind in HOMES)) return withoutDifference(element, glass, plain);
   const { default: readings } = await import(`./${HOMES[kind]}.js`);
   return withDifference(kind, element, glass, readings[kind]);
 }
 
 /** The panel as it is for B, under a line that says why. */
-function withoutDifference(kind, element, glass, plain) {
-  const note = h("p.gp-note.mn-none", { "data-text": `sides.${ONE_RUN.has(kind) ? "one_run" : "no_difference"}` });
+function withoutDifference(element, glass, plain) {
+  const note = h("p.gp-note.mn-none", { "data-text": "sides.no_difference" });
   note.textContent = glass.text(note.dataset.text);
   panelOf(element).body.before(note);
   function draw(fresh) {
@@ -77,7 +75,8 @@ function withDifference(kind, element, glass, reading) {
   ));
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
-  const inner = h("div", null, key, ...parts.map((part) => part.element));
+  const lines = parts.map(() => h("p.gp-note", { "data-text": "minus.same", hidden: "" }));
+  const inner = h("div", null, key, ...parts.flatMap((part, i) => [part.element, lines[i]]));
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
   glass.translate(body);
@@ -115,6 +114,18 @@ function withDifference(kind, element, glass, reading) {
     if (inner.hidden) panel.tell("", "");
   }
 
+  /** Says where nothing differs: once for the whole panel, or in the place of a part. */
+  function markSame() {
+    const same = parts.map((part) => part.same());
+    const all = same.every(Boolean);
+    key.hidden = all;
+    parts.forEach((part, i) => {
+      part.element.classList.toggle("mn-same", same[i]);
+      part.element.hidden = all;
+      lines[i].hidden = all ? i > 0 : !same[i];
+    });
+  }
+
   const paint = inView(element, function draw(fresh) {
     const sides = glass.sides();
     if (!sides) return;
@@ -130,6 +141,7 @@ function withDifference(kind, element, glass, reading) {
     if (waiting || width === 0) return;
     both = runs;
     for (const part of parts) part.draw(...runs, width, fresh);
+    markSame();
     const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
     tell(runs, reading.choose?.(state, ...runs, pointed, glass) ?? pointed);
   }, "B-A");

@@ -23,7 +23,7 @@ export const headMaps = (what) => (glass, text) => {
   const element = h("div", null, h("div.gp-scroll", null, canvas), note);
   const anew = watcher();
   let [made, layout, runs, scheduled] = [new Map(), null, null, false];
-  let limit = 0;
+  let [limit, complete] = [0, false];
 
   function find(x, y) {
     const box = layout?.boxes.find((one) => x >= one.x && x < one.x + layout.size && y >= one.y && y < one.y + layout.size);
@@ -113,10 +113,11 @@ export const headMaps = (what) => (glass, text) => {
     if (name !== last || fresh) drawScene(width, T);
     last = name;
     const missing = layout.boxes.length - done.length;
+    complete = missing === 0;
     note.textContent = [block > 1 ? text("block", { block }) : "", missing ? text("coming", { count: missing }) : ""].filter(Boolean).join(" ");
     const context = fit(canvas, width, layout.height + LEGEND);
     context.drawImage(scene, 0, 0, width, layout.height + LEGEND);
     drawMarks(context, T);
   }
-  return { element, draw };
+  return { element, draw, same: () => complete && limit === 0 };
 };

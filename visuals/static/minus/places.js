@@ -33,10 +33,11 @@ export const places = (what) => (glass, text) => {
   steer(canvas, glass, what.moves ?? { ArrowUp: ({ layer }) => ({ layer: layer + 1 }), ArrowDown: ({ layer }) => ({ layer: layer - 1 }), ArrowLeft: ({ query }) => ({ query: query - 1 }), ArrowRight: ({ query }) => ({ query: query + 1 }) });
 
   let last = { first: null, second: null };
+  let limit = 0;
   function scene(a, b) {
     const [first, second] = [a, b].map((one) => what.values(one, state, glass));
     const values = subtract(second, first);
-    const limit = largest(values);
+    limit = largest(values);
     last = { first, second, values };
     return {
       rows: values.length / b.trace.T,
@@ -64,6 +65,6 @@ export const places = (what) => (glass, text) => {
       ...Array.from(last.values, (value, i) => [what.label(Math.floor(i / tokens), run, glass, text), i % tokens, run.trace.tokens.pieces[i % tokens], last.first[i], last.second[i], value]),
     ];
   };
-  return { element, draw, csv };
+  return { element, draw, csv, same: () => limit === 0 };
 };
 

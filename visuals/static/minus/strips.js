@@ -50,7 +50,7 @@ export const strips = (what) => (glass, text) => {
     const shownOnes = name === lead ? columns : poolColumns(values, Math.floor(wide));
     const image = cells(shownOnes.map((i) => values[i]), shownOnes.length, 1, signed, (value) => centred(value, limit));
     write(context, text(`n_${name}`), 0, top + 16, { weight: 600, colour: colour(role) });
-    write(context, `±${shown(limit, 3)}`, wide, top + 16, { align: "right", colour: colour("muted") });
+    write(context, limit === 0 ? text("same") : `±${shown(limit, 3)}`, wide, top + 16, { align: "right", colour: colour("muted") });
     enlarge(context, image, 0, top + LABEL, wide, STRIP);
     context.strokeStyle = colour("line");
     context.lineWidth = 1;
@@ -75,5 +75,6 @@ export const strips = (what) => (glass, text) => {
     const column = columns.reduce((best, i, place) => (i <= mark ? place : best), 0);
     what.strips.forEach((_, i) => cross(context, ((column + 0.5) * width) / columns.length - 3, i * (LABEL + STRIP + GAP) + LABEL, 6, STRIP));
   }
-  return { element, draw, pointed: () => (what.pick ? null : under) };
+  const same = () => Object.values(changes).every((values) => largest(values) === 0);
+  return { element, draw, same, pointed: () => (what.pick ? null : under) };
 };

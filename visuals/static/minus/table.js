@@ -1,7 +1,7 @@
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the middle.
 
 import { h, shown } from "../dom.js";
-import { subtract } from "../sides.js";
+import { largest, subtract } from "../sides.js";
 
 const ROWS = 12;
 
@@ -24,8 +24,8 @@ export function remainder(change, listed) {
 
 /** A count as it is, any other number to so many digits. */
 export const number = (x, digits) => (Number.isInteger(x) && Math.abs(x) < 10 ** digits ? String(x).replace("-", "−") : shown(x, digits));
-/** With a sign in front, also where positive. */
-export const plus = (x, text) => (x < 0 ? text : `+${text}`);
+/** With a sign in front, also where positive; 0 has none. */
+export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 
 function makeRow() {
   const [name, a, b, change, bar] = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.gp-number"), h("td.gp-number"), h("span.mn-bar")];
@@ -113,5 +113,6 @@ export const table = (what) => (glass, text) => {
     ["name", "A", "B", "B_minus_A"],
     ...Array.from(now?.change ?? [], (change, i) => [what.name(i, now.b, glass, now.a), now.first[i], now.second[i], change]),
   ];
-  return { element, draw, csv, pointed: () => pointed };
+  const same = () => largest(now.change) === 0;
+  return { element, draw, csv, same, pointed: () => pointed };
 };

@@ -2,7 +2,7 @@
 
 import { attention } from "../compute.js";
 import { exact, h, share, shown, watcher } from "../dom.js";
-import { centred, fit, ink, inkOn, scaleBar, shade, visible } from "../draw.js";
+import { centred, fit, ink, inkOn, scaleBar, shade, visible, write } from "../draw.js";
 import { frame } from "../frame.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
@@ -104,6 +104,14 @@ function tintOf(glass) {
   return { values, table: "signed", place: (value) => centred(value, limit), limit };
 }
 
+/** The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show yet. */
+function drawDifferenceLegend(context, tones, glass) {
+  if (!tones) return;
+  if (tones.limit === 0) return write(context, glass.text("sides.same"), 1, 18, { base: "middle" });
+  const limit = shown(tones.limit, 2);
+  scaleBar(context, 1, 1, LEGEND - 3, ink().signed, [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]]);
+}
+
 /** Tints what the query may see, hatches what the mask hides, outlines query and key. */
 function tint(chips, built, tones, { query, key }) {
   const held = chips.contains(document.activeElement);
@@ -180,9 +188,8 @@ export default function tokens(element, glass) {
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     samples.querySelector(".is-generated").parentElement.hidden = trace.nPrompt === trace.T && !trace.steps.length;
-    const limit = shown(tones?.limit ?? 0, 2);
-    const ticks = a ? [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]] : TICKS;
-    if (fresh || a) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink()[a ? "signed" : "magnitude"], ticks);
+    if (a) drawDifferenceLegend(fit(legend, LEGEND, 34), tones, glass);
+    else if (fresh) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: visible(piece) });
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";

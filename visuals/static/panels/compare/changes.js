@@ -16,9 +16,12 @@ export function atSelection({ layer, head, query, neuron, kept, trace }) {
 
 const same = (a, b) => String(a) === String(b);
 
+/** Whether a change is among them. */
+export const has = (changes, kind, value) => (changes[kind] ?? []).some((listed) => same(listed, value));
+
 /** The changes with one more; the same one is not listed twice. */
 export const added = (changes, kind, value) =>
-  (changes[kind] ?? []).some((listed) => same(listed, value))
+  has(changes, kind, value)
     ? changes
     : { ...changes, [kind]: [...(changes[kind] ?? []), value] };
 

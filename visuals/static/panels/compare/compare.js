@@ -4,7 +4,7 @@ import { topCandidates } from "../../compute.js";
 import { h, share, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { KINDS, added, atSelection, listed, parameters, removed } from "./changes.js";
+import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
 import { compared, createTable } from "./predictions.js";
 
 const SIDES = ["A", "B", "B-A"];
@@ -31,9 +31,11 @@ export default function compare(element, glass) {
   const { state } = glass;
   const csv = () => {
     const sides = glass.sides();
-    const rows = sides ? compared(sides.A.next, sides.B.next, 128) : [];
+    const rows = sides ? compared(...nexts(sides), 128) : [];
     return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
   };
+  /** What follows A and B, with all logits once the server has sent them. */
+  const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
   let changes = state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {};
   glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) changes = changesOf(trace); });
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
@@ -50,10 +52,12 @@ export default function compare(element, glass) {
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
   const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { type: "button" })]));
   const chosen = h("div.cmp-row");
+  const hint = h("p.gp-note", { role: "status" });
   const run = press("run", () => glass.change({ ...changes, source: state.kept?.id }));
   const clear = press("clear", () => { changes = {}; glass.repaint(true); });
   const table = createTable(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
+  const waiting = h("p.gp-note", { role: "status" });
 
   for (const kind of KINDS) {
     offers[kind].addEventListener("click", () => {
@@ -68,9 +72,11 @@ export default function compare(element, glass) {
     h("p.gp-note", { "data-text": "compare.changes_hint" }),
     h("div.cmp-row", null, ...KINDS.map((kind) => offers[kind])),
     chosen,
+    hint,
     h("div.cmp-row", null, run, clear),
     h("h3.cmp-head", { "data-text": "compare.prediction" }),
     outcome,
+    waiting,
     table.element,
   );
 
@@ -83,20 +89,29 @@ export default function compare(element, glass) {
     }
   }
 
+  /** The two runs, each null where there is none yet. */
+  const runsNow = () => ({ A: state.kept, B: glass.sides()?.B ?? (state.kept ? null : state.trace) });
+
+  /** The chosen changes: which of them the newest run was made with, and which wait for a run. */
   function drawChosen() {
+    const made = runsNow().B?.changes ?? {};
     const chips = listed(changes).map(({ kind, value }) => {
-      const chip = h("button.cmp-chip", { type: "button" }, `${text(`off_${kind}`, parameters(kind, value))} ×`);
-      chip.setAttribute("aria-label", text("remove", { change: text(`off_${kind}`, parameters(kind, value)) }));
+      const change = text(`off_${kind}`, parameters(kind, value));
+      const waits = !has(made, kind, value);
+      const name = waits ? text("not_yet", { change }) : change;
+      const chip = h("button.cmp-chip", { type: "button", "aria-label": text("remove", { change: name }) }, `${name} ×`);
+      chip.classList.toggle("is-pending", waits);
       chip.addEventListener("click", () => { changes = removed(changes, kind, value); glass.repaint(true); });
       return chip;
     });
     chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));
+    hint.textContent = chips.some((chip) => chip.matches(".is-pending")) ? text("pending") : "";
     run.disabled = clear.disabled = !chips.length;
   }
 
   function drawRuns() {
     const sides = glass.sides();
-    const runs = { A: state.kept, B: sides?.B ?? (state.kept ? null : state.trace) };
+    const runs = runsNow();
     for (const side of ["A", "B"]) {
       const content = runs[side] ? describe(text, runs[side]) : [h("p.gp-note", null, text(`empty_${side}`))];
       cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
@@ -108,17 +123,27 @@ export default function compare(element, glass) {
     }
     drop.disabled = !state.kept;
     table.element.hidden = !sides;
-    if (sides) table.fill(sides.A.next, sides.B.next);
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");
     panel.tell(sides ? outcome.textContent : "", sides ? outcome.textContent : text("no_outcome"));
   }
 
+  const arrived = watcher();
+  /** The table, anew where the run is or where a run's logits have come. */
+  function drawTable(fresh) {
+    const sides = glass.sides();
+    const [a, b] = sides ? nexts(sides) : [];
+    if (!arrived(a?.all, b?.all) && !fresh) return;
+    waiting.textContent = sides && !(a.all && b.all) ? text("waiting") : "";
+    if (sides) table.fill(a, b);
+  }
+
   const moved = watcher();
   return function draw(fresh) {
     const { layer, head, query, neuron } = state.locked;
     if (moved(layer, head, query, neuron) || fresh) drawOffers();
+    drawTable(fresh);
     if (!fresh) return;
     panel.title.textContent = text("title");
     drawChosen();

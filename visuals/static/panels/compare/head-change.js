@@ -2,11 +2,12 @@
 
 import { row } from "../../compute.js";
 import { exact, h, share, signed } from "../../dom.js";
-import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
+import { largest } from "../../sides.js";
 import { blockFor, createMap } from "../attend/map.js";
 import { differenceOf, matrixOf } from "../attend/matrix.js";
+import { nameOf } from "./names.js";
 
 const BUDGET = 3; // ms of a frame
 const NAMES = ["a", "b", "change"];
@@ -28,6 +29,8 @@ export default function headChange(element, glass) {
     h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), canvas),
   );
   const empty = h("p.gp-note");
+  const same = h("p.gp-note", { "data-text": "minus.same", hidden: "" }); // in the place of the third map
+  figures[2].append(same);
   const maps = canvases.map((canvas) => createMap(canvas, glass));
   const all = h("div.cmp-maps", null, ...figures);
   panel.body.append(empty, all);
@@ -47,8 +50,8 @@ export default function headChange(element, glass) {
     const sides = glass.sides();
     if (hindrance(sides, state.layer)) return [];
     const [a, b] = rows(sides);
-    const lines = Array.from(a, (weight, key) => [state.query, key, sides.B.tokens.pieces[key], weight, b[key], b[key] - weight]);
-    return [["query", "key", "piece_in_B", "A", "B", "B_minus_A"], ...lines];
+    const lines = Array.from(a, (weight, key) => [state.query, key, sides.A.tokens.pieces[key], sides.B.tokens.pieces[key], weight, b[key], b[key] - weight]);
+    return [["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"], ...lines];
   }
 
   function drawMaps({ A, B }) {
@@ -61,7 +64,9 @@ export default function headChange(element, glass) {
     const complete = made.map((matrix) => matrix.work(end)).every(Boolean);
     if (!complete) glass.repaint();
     made.forEach((matrix, i) => maps[i].draw(width, complete ? matrix : null, "weights"));
-    maps[2].draw(width, complete ? differenceOf(made[1], made[0]) : null, "scores");
+    const change = complete ? differenceOf(made[1], made[0]) : null;
+    maps[2].draw(width, change, "scores");
+    same.hidden = !(canvases[2].hidden = change !== null && largest(change.values) === 0);
   }
 
   return inView(element, function draw() {
@@ -72,12 +77,12 @@ export default function headChange(element, glass) {
     empty.hidden = !reason;
     all.hidden = Boolean(reason);
     if (reason) {
-      empty.textContent = panel.text(reason);
+      empty.textContent = panel.text(reason, { a: sides?.A.T, b: sides?.B.T });
       return panel.tell("", "");
     }
     drawMaps(sides);
     const [a, b] = rows(sides);
-    const name = (t) => visible(sides.B.tokens.pieces[t]);
+    const name = (t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
     panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`,
       panel.text("read", { query: name(query), key: name(key), a: share(a[key]), b: share(b[key]), change: signed(b[key] - a[key], 4) }),

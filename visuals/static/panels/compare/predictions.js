@@ -6,16 +6,28 @@ import { visible } from "../../draw.js";
 
 const COUNT = 10;
 
-/** A candidate's probability by id; what is not among the stored candidates is at most as probable as the last of them. */
+/**
+ * What follows a run.
+ * @typedef {{ ids: number[], pieces: string[], logits: object, logZ: number, all: ArrayLike<number>|null }} Next
+ * `all`: the logits of the whole vocabulary by id, null until they have come
+ */
+
+/**
+ * A candidate's probability by id: exact from all logits. Until they have come, what is not among the candidates that the
+ * run was sent with is at most as probable as the last of them.
+ * @param {Next} next @returns {{ of: (id: number) => number|null, least: number }}
+ */
 export function probabilities(next) {
   const known = new Map(topCandidates(next, next.ids.length).rows.map(({ id, probability }) => [id, probability]));
   const least = Math.min(...known.values());
-  return { of: (id) => known.get(id) ?? null, least };
+  const exactly = (id) => (id < next.all.length ? Math.exp(next.all[id] - next.logZ) : 0); // not in this vocabulary: never next
+  return { of: next.all ? exactly : (id) => known.get(id) ?? null, least };
 }
 
 /**
  * The candidates of both runs, the ones with the largest probability in either first.
- * @returns {{ id: number, piece: string, a: number|null, b: number|null }[]} null: not among a run's stored candidates
+ * @param {Next} a @param {Next} b
+ * @returns {{ id: number, piece: string, a: number|null, b: number|null }[]} null: not among a run's candidates, and its other logits are still to come
  */
 export function compared(a, b, count = COUNT) {
   const [first, second] = [probabilities(a), probabilities(b)];
@@ -26,10 +38,10 @@ export function compared(a, b, count = COUNT) {
 
 const written = (value, least) => (value === null ? `≤ ${share(least)}` : share(value));
 
-/** B − A with its sign; nothing where one of the two is only known to be small. */
+/** B − A with its sign; nothing while one of the two is only known to be small. */
 export function change(a, b) {
   if (a === null || b === null) return "";
-  return `${b < a ? "−" : "+"}${share(Math.abs(b - a))}`;
+  return `${b < a ? "−" : b > a ? "+" : ""}${share(Math.abs(b - a))}`;
 }
 
 /** @param {Function} text of the panel @param {(value: string) => void} tell */
@@ -40,7 +52,7 @@ export function createTable(text, tell) {
   const body = h("tbody");
   const element = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), body);
 
-  /** @param {object} a what follows run A @param {object} b what follows run B */
+  /** @param {Next} a what follows run A @param {Next} b what follows run B */
   function fill(a, b) {
     const [first, second] = [probabilities(a).least, probabilities(b).least];
     const rows = compared(a, b).map((row) => {

@@ -1,10 +1,10 @@
 // How far the residual stream of run B lies from that of run A: layers × tokens.
 
 import { exact, h, shown } from "../../dom.js";
-import { visible } from "../../draw.js";
 import { createDepthMap } from "../../depthmap.js";
 import { frame } from "../../frame.js";
 import { inView, link, widthOf } from "../../pointing.js";
+import { nameOf } from "./names.js";
 
 /** ‖B − A‖ / ‖A‖ of each place, rows × tokens. @param {{ apart: object, first: object }} found */
 export const relative = ({ apart, first }) => Float64Array.from(apart.data, (value, i) => value / first.data[i]);
@@ -25,7 +25,8 @@ export default function streamChange(element, glass) {
   const panel = frame(element, glass, "stream-change", { csv });
   const empty = h("p.gp-note");
   const scroll = h("div.gp-scroll", null, canvas);
-  panel.body.append(empty, scroll);
+  const cut = h("p.gp-note");
+  panel.body.append(empty, cut, scroll);
   const map = createDepthMap(canvas);
   const wide = widthOf(canvas.parentElement, glass);
   link(canvas, glass, (x, y) => {
@@ -40,7 +41,7 @@ export default function streamChange(element, glass) {
 
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
-    const answer = state.side !== "A" ? glass.detail("difference", { other: sides.A.id }) : found;
+    const answer = glass.detail("difference", { other: sides.A.id }, sides.B);
     if (answer && answer.apart !== found?.apart) found = { ...answer, ...scaled(answer), key: `${sides.A.id} ${sides.B.id}` };
     return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
   }
@@ -50,31 +51,38 @@ export default function streamChange(element, glass) {
     panel.title.textContent = panel.text("title");
     const comparable = sides && sides.A.model.name === sides.B.model.name;
     const known = comparable ? fetched(sides) : null;
-    empty.hidden = Boolean(known);
-    scroll.hidden = !known;
-    empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
+    const same = known !== null && known.apart.data.every((x) => x === 0);
+    empty.hidden = known !== null && !same;
+    scroll.hidden = !known || same;
+    cut.hidden = !known || sides.A.T === sides.B.T;
+    if (same) empty.textContent = glass.text("minus.same");
+    else empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
     if (!known) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;
     const { most } = known;
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
-    const pieces = sides.B.tokens.pieces.slice(0, tokens);
-    map.draw([known, state.theme, state.language], () => ({
+    cut.textContent = panel.text("cut", { a: sides.A.T, b: sides.B.T, tokens });
+    const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));
+    const differs = first.map((piece, t) => piece !== pieces[t]);
+    const both = differs.includes(true);
+    if (!same) map.draw([known, state.theme, state.language], () => ({
       rows,
       values: known.values,
       place: (value) => value / most,
       table: "magnitude",
       label: (row) => (row === rows - 1 ? panel.text("last") : panel.text("row", { layer: row })),
       ticks: [[0, "0"], [1, shown(most, 3)]],
-      axis: panel.text("axis"),
+      axis: panel.text(both ? "axis_both" : "axis"),
       scale: "‖B − A‖ / ‖A‖",
-    }), pieces, wide(), place);
+      second: both ? pieces.map((piece, t) => (differs[t] ? piece : "")) : null,
+    }), first, wide(), place);
     const at = place.row * tokens + place.token;
-    const [apart, first, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
+    const [apart, length, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
     panel.tell(
-      `layer ${place.row} token ${place.token} apart=${exact(apart)} first=${exact(first)} ratio=${exact(ratio)}`,
+      `layer ${place.row} token ${place.token} apart=${exact(apart)} first=${exact(length)} ratio=${exact(ratio)}`,
       panel.text("read", {
-        layer: place.row, token: place.token, piece: visible(pieces[place.token]),
-        apart: shown(apart, 5), first: shown(first, 5), ratio: shown(ratio, 5),
+        layer: place.row, token: place.token, piece: nameOf(first[place.token], pieces[place.token]),
+        apart: shown(apart, 5), first: shown(length, 5), ratio: shown(ratio, 5),
       }),
     );
   });

@@ -96,7 +96,7 @@ export default function ffnTokens(element, glass) {
     };
     panel.tell(
       `layer ${layer} neuron ${params.neuron} token ${query} gate=${exact(answer.gate.data[cell])} up=${exact(answer.up.data[cell])} product=${exact(values[cell])} measured layer ${state.layer}${shares}`,
-      panel.text("read", params),
+      (at < 0 && neuron !== null ? `${panel.text("not_here", { neuron })} ` : "") + panel.text("read", params),
     );
   }
 

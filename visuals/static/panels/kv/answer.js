@@ -1,7 +1,7 @@
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";
-import { both, equals, exactBytes, product, remarkIn, scaled } from "./format.js";
+import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
 
 /** @param {object} glass */
 export function answerView(glass) {
@@ -24,13 +24,30 @@ export function answerView(glass) {
     return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
   }
 
+  /** What a token adds, as one sum of products under the names of their factors. */
+  function rate(said, products) {
+    const names = new Set(products.map(({ factors }) => factors.map(({ code, format, count }) => factor(code, { format, count })).join(" × ")));
+    const sum = products.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
+    const added = products.reduce((all, one) => all + BigInt(one.bytes), 0n);
+    return h("div.kv-rate", null, h("p", null, said, " ", h("strong", null, exactBytes(added)), added >= 1024n ? ` =\u00a0${scaled(added, "binary").replace(" ", "\u00a0")}` : ""),
+      h("p.gp-note", null, `${sum} = ${exactBytes(added)}`), h("p.gp-note", null, [...names].join(" + ")));
+  }
+
+  /** Bytes a token: one figure, or two where a window drops older tokens once it is full. */
+  function rates({ per_token, growth }) {
+    if (!growth) return [h("p.gp-note", null, text("per_token", { bytes: exactBytes(per_token), scaled: scaled(per_token, "binary") }))];
+    const params = { tokens: whole(growth.slots) };
+    return [rate(text(`until_${growth.kind}`, params), growth.until), rate(text(`after_${growth.kind}`, params), growth.after)];
+  }
+
   function show(answer) {
-    const { bytes, per_token, per_gpu, gpus, terms, notes, card } = answer;
-    const small = [text("per_token", { bytes: exactBytes(per_token), scaled: scaled(per_token, "binary") })];
+    const { bytes, per_gpu, gpus, terms, notes, card } = answer;
+    const small = [];
     if (gpus > 1) small.push(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }));
     element.replaceChildren(
       h("p.kv-total", null, h("strong", null, scaled(bytes, "binary")), h("span", null, ` = ${scaled(bytes, "decimal")}`)),
       h("p.kv-exact", null, exactBytes(bytes)),
+      ...rates(answer),
       ...small.map((line) => h("p.gp-note", null, line)),
       h("div.kv-terms", null, ...terms.map(term)),
       ...(terms.length > 1 ? [h("p.kv-sum", null, terms.map((t) => exactBytes(t.bytes)).join(" + "), " = ", h("strong", null, exactBytes(bytes)))] : []),

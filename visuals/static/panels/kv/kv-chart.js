@@ -9,7 +9,7 @@ import { answerView } from "./answer.js";
 import { whole } from "./format.js";
 import { choiceBar } from "./choice-bar.js";
 import { createPlaces } from "./places.js";
-import { drawable } from "./points.js";
+import { beyondContext, drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { troubleText } from "./trouble.js";
 
@@ -76,14 +76,14 @@ export default function kvChart(element, glass) {
 
   const bar = choiceBar(glass, view, set, { compared, most: MOST, catalogue: () => asked.catalogue });
   const hint = h("p.gp-note", { "data-text": "kv-chart.hint" });
-  const excluded = h("p.gp-note");
+  const [excluded, beyond] = [h("p.gp-note"), h("p.gp-note")];
   const trouble = h("p.kv-trouble", { role: "alert" });
   const point = answerView(glass);
   const use = h("button.kv-button", { type: "button", "data-text": "kv-chart.use" });
   use.addEventListener("click", () => asked.set({ tokens: String(view.pinned.tokens) }));
   const pinTitle = h("h3.gp-subtitle");
   const pinned = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, pinTitle, use), point.element);
-  panel.body.append(bar.element, trouble, chart.element, hint, excluded, pinned);
+  panel.body.append(bar.element, trouble, chart.element, beyond, hint, excluded, pinned);
   glass.translate(element);
 
   const changed = watcher();
@@ -103,6 +103,8 @@ export default function kvChart(element, glass) {
     }
     if (!answer) return;
     excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.join(", "), dtype: asked.answer.dtype }) : "";
+    const past = beyondContext(answer.figure.data).map(([model, context]) => panel.text("beyond_model", { model, context: whole(context) }));
+    beyond.textContent = past.length ? panel.text("beyond", { models: past.join(glass.text("kv.list_comma")) }) : "";
     if (redraw(answer, state.theme, state.language) || fresh) {
       const scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
       chart.draw(answer.figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); });

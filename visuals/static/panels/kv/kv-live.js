@@ -1,7 +1,7 @@
 // The live cache: which rows each token writes and reads, and its bytes as measured beside the formula.
 
 import { row as attentionRow } from "../../compute.js";
-import { h, shown, tinted, watcher } from "../../dom.js";
+import { h, share, shown, tinted, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
@@ -86,7 +86,8 @@ export default function kvLive(element, glass) {
   const play = player(glass);
   const arithmetic = h("div.kv-sums");
   const stories = h("div.gp-columns.kv-story");
-  panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, canvas), arithmetic, stories);
+  const caption = h("p.gp-note.kv-caption");
+  panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, caption, canvas), arithmetic, stories);
   const wide = widthOf(canvas.parentElement, glass);
   let scene = null;
   link(canvas, glass, (x, y) => {
@@ -117,6 +118,7 @@ export default function kvLive(element, glass) {
     const factors = factorsOf(trace, scene.held);
     const [bytes, measured] = [bytesOf(factors), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
+    caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
     drawGrid(canvas, scene, wide(), panel.text);
     arithmetic.replaceChildren(...sums(panel, factors, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));

@@ -35,7 +35,7 @@ export default function kvMyth(element, glass) {
     const wrong = bytesOf(copied);
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
     const grouped = kinds.find(({ kind }) => kind === "GQA");
-    const params = { model: card.name, batch, tokens: tokens.toLocaleString("en-US"), dtype, d_model, heads: n_heads, head_dim };
+    const params = { model: card.name, batch, tokens: tokens.toLocaleString("en-US"), dtype, d_model, heads: n_heads, head_dim, copied: exactBytes(wrong), binary: scaled(wrong, "binary"), decimal: scaled(wrong, "decimal") };
     const side = (name, role, size, ...content) =>
       h(`div.kv-verdict-card.is-${role}`, null, h("h3.gp-subtitle", null, panel.text(name)), h("p.kv-total", null, h("strong", null, size)), ...content,
         h("p", null, panel.text(`${name}_text`, params)));

@@ -1,9 +1,8 @@
 // The grid of the live cache: layers × tokens. A cell holds one token's K and V rows of one layer.
 
-import { share } from "../../dom.js";
 import { cross, fit, hatch, ink, visible, write } from "../../draw.js";
 
-const [LEFT, RIGHT, TOP] = [76, 4, 72];
+const [LEFT, RIGHT, TOP] = [76, 4, 54];
 const BELOW = 54;
 
 /**
@@ -62,14 +61,13 @@ function drawCells(context, scene, { row, column }) {
 }
 
 /** One bar a row that is read: the weight that the selected head gives it, the largest to full height. */
-function drawWeights(context, scene, { column }, text) {
+function drawWeights(context, scene, { column }) {
   const { colour } = ink();
   if (!scene.weights) return;
   const most = Math.max(...scene.weights);
-  write(context, text("weights", { layer: scene.layer, head: scene.head, most: share(most) }), LEFT, 15, { colour: colour("muted") });
   context.fillStyle = colour("q");
   for (let token = 0; token < scene.weights.length; token++) {
-    const high = (scene.weights[token] / most) * (TOP - 30);
+    const high = (scene.weights[token] / most) * (TOP - 12);
     context.fillRect(LEFT + token * column, TOP - 6 - high, Math.max(1, column - 1), high);
   }
   context.fillStyle = colour("line");
@@ -113,7 +111,7 @@ function drawPhases(context, scene, { column, high, width }, text) {
 export function drawGrid(canvas, scene, width, text) {
   const size = measure(scene, width);
   const context = fit(canvas, width, size.height);
-  drawWeights(context, scene, size, text);
+  drawWeights(context, scene, size);
   drawCells(context, scene, size);
   if (scene.columns > scene.held && size.column > 12) {
     const x = LEFT + scene.held * size.column;

@@ -40,8 +40,9 @@ export function createRace(glass) {
         Object.assign(race, { running: false, trouble: message });
         break;
       }
-      of.push(...data.steps.map(({ token_id }) => token_id));
-      race.steps = [...race.steps, ...data.steps];
+      const taken = data.steps.slice(0, enough - race.steps.length); // a slow machine's answers are of any length
+      of.push(...taken.map(({ token_id }) => token_id));
+      race.steps = [...race.steps, ...taken];
       glass.repaint();
     }
     race.running = false;

@@ -23,6 +23,16 @@ function skillRows(measured, text) {
   return [h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))), h("tbody", null, ...rows)];
 }
 
+/** What each line of the chart of answers is: its stroke and its skill. */
+function legend({ data }, text) {
+  const dashes = { solid: "solid", dash: "dashed", dot: "dotted" };
+  return data.map(({ name, line }) => {
+    const stroke = h("span.ov-stroke");
+    stroke.style.borderTop = `3px ${dashes[line.dash]} ${line.color}`;
+    return h("span.gp-sample", null, stroke, text(name.replace("text:training.", "")));
+  });
+}
+
 /** The log, the answers while training went on, and what the finished model was measured to do. @returns {(string|number)[][]} */
 function table({ log, answers, measured }) {
   const losses = log.flatMap(([stage, tokens, loss, heldout]) => [
@@ -44,9 +54,11 @@ export default function training(element, glass) {
   const csv = () => (known ? table(known) : []);
   const panel = frame(element, glass, "training", { csv, pointed: false });
   const empty = h("p.gp-note");
-  const skills = h("table.gp-table");
+  const skills = h("table.gp-table.ov-skills");
+  const samples = h("div.gp-samples");
+  const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
   const part = (name, ...content) => h("div", null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
-  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element), measured: part("measured", skills) };
+  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element, samples), measured: part("measured", h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills), aim) };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
   const changed = watcher();
@@ -62,6 +74,7 @@ export default function training(element, glass) {
     for (const [name, chart] of Object.entries(charts)) {
       if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
     }
+    if (found?.answers) samples.replaceChildren(...legend(found.answers, panel.text));
     if (found?.measured.length) skills.replaceChildren(...skillRows(found.measured, panel.text));
     const last = found?.log.at(-1);
     panel.tell(last ? `tokens=${last[1]} heldout=${last[3]}` : "");
