@@ -51,9 +51,7 @@ class Attention(Module):
         q = self.q(self._heads(q, self.n_heads))
         k = self.k(self._heads(k, self.n_kv_heads))
         v = self.v(self._heads(v, self.n_kv_heads))
-        # One rotation of all heads: for a single token, what a product costs is mostly the asking for it.
-        q, k = rotate(torch.cat((q, k), 1), by).split((self.n_heads, self.n_kv_heads), 1)
-        q, k = self.q_rot(q), self.k_rot(k)
+        q, k = self.q_rot(rotate(q, by)), self.k_rot(rotate(k, by))
         if cache is not None:
             k, v = cache.write(layer, position, k, v)
         mixed = self._explicit(q, k, v) if explicit else self._fused(q, k, v)
