@@ -9,7 +9,7 @@ run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
 
 test: .venv/.dev browser
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $(ARGS)
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -7,6 +7,10 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+# `make test` runs the tests in two processes (pytest-xdist); each has its own ports and its share of the cores.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+if WORKER:
+    os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * int(WORKER.removeprefix("gw")))
 
 from pathlib import Path
 
@@ -22,7 +26,7 @@ install_import_hook("model", f"{check_shapes.__module__}.{check_shapes.__name__}
 
 import model
 
-torch.set_num_threads(2)
+torch.set_num_threads(1 if WORKER else 2)
 # The same examples on every machine, however busy it is.
 settings.register_profile(
     "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
