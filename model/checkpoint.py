@@ -244,11 +244,12 @@ def _raw_tensors(directory: Path) -> dict[str, Tensor]:
 
 
 def _laid_out(weight: Tensor) -> Tensor:
-    """The same matrix, column by column in memory where the CPU multiplies it.
+    """The same matrix, column by column in memory where the CPU multiplies it and it has at least as many rows.
 
     Decoding is one matrix-vector product after another, which is faster so: see docs/decisions/weights-by-column.md.
     """
-    return weight.t().contiguous().t() if weight.dim() == 2 and weight.device.type == "cpu" else weight
+    turned = weight.dim() == 2 and weight.shape[0] >= weight.shape[1] and weight.device.type == "cpu"
+    return weight.t().contiguous().t() if turned else weight
 
 
 def _faults(name: str, tensor: Tensor, shape: torch.Size) -> list[str]:
