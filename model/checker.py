@@ -28,6 +28,7 @@ FAULTS = {
     "pronoun": "a pronoun that fits nobody",
     "place": "someone in another place without going there",
     "apart": "two people do something together in different places",
+    "self": "someone who does something to themselves, or with themselves",
     "owner": "a thing in two hands",
     "gone": "a thing that was eaten",
     "broken": "mending what is whole, or breaking it twice",

@@ -1,7 +1,8 @@
 """What the bundled model is trained on, and in what order: the stages of `python -m model.train`.
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
-with many questions, then stories.
+with many questions, then stories. What had not come by then is shown by itself for a while ("backwards": who-questions,
+"scenes": who can do something with whom), and after it everything again, so that nothing is forgotten.
 """
 
 from collections.abc import Mapping
@@ -10,10 +11,10 @@ from dataclasses import dataclass, field
 from .corpus import MIX
 
 # Kinds of document of which everything but the answers is random.
-PATTERNS = {
+PATTERNS = frozenset({
     "induction", "recall", "reversal", "counting", "series", "sums", "alphabet", "brackets", "opposites", "agreement",
     "copying", "who-en", "who-zh",
-}  # fmt: skip
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,21 +80,11 @@ _SETTLING = _WHO | {
 _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
 _LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
 
-_SETTLE = Stage(
-    "settling", 1_638_400, 8, 256, rate=8e-4, last_rate=7e-4, answer_weight=4, random_weight=0.1, mix=_SETTLING
-)
-_CLOSE = Stage(
-    "closing", 3_686_400, 8, 256, rate=7e-4, last_rate=1e-4, answer_weight=3, random_weight=0.1, first_weight=0.4,
-    mix=_CLOSING,
-)  # fmt: skip
-_LONG_ROWS = Stage(
-    "long rows", 1_228_800, 4, 512, rate=1.2e-4, last_rate=1e-5, warmup=20, answer_weight=3, random_weight=0.1,
-    mix=_LONG,
-)  # fmt: skip
-_STEADY = Stage(
-    "steady", 1_024_000, 8, 256, rate=2e-4, last_rate=1e-5, warmup=20, answer_weight=4, random_weight=0.1,
-    first_weight=0.15, mix=_LONG,
-)  # fmt: skip
+_SCENES = {
+    "scene-en": 30, "scene-zh": 30, "induction": 14, "who-en": 5, "who-zh": 5, "facts-en": 5, "facts-zh": 5,
+    "story-en": 6, "story-zh": 6,
+}  # fmt: skip
+_WHOLE = _LONG | {"scene-en": 10, "scene-zh": 10, "induction": 30, "counting": 12}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -104,8 +95,10 @@ STAGES = (
     Stage("telling", 3_400_000, rate=5e-4, last_rate=4e-5, answer_weight=3, random_weight=0.1, mix=_TELLING),
     Stage("backwards", 1_433_600, rate=1e-3, last_rate=1e-3, answer_weight=5, random_weight=0.05, mix=_BACKWARDS),
     Stage("who", 3_072_000, rate=1e-3, last_rate=8e-4, answer_weight=4, random_weight=0.1, mix=_WHO),
-    _SETTLE,
-    _CLOSE,
-    _LONG_ROWS,
-    _STEADY,
+    Stage("settling", 1_638_400, 8, 256, 8e-4, 7e-4, answer_weight=4, random_weight=0.1, mix=_SETTLING),
+    Stage("closing", 3_686_400, 8, 256, 7e-4, 1e-4, 100, 3, 0.1, first_weight=0.4, mix=_CLOSING),
+    Stage("long rows", 1_228_800, 4, 512, 1.2e-4, 1e-5, 20, 3, 0.1, mix=_LONG),
+    Stage("steady", 1_024_000, 8, 256, 2e-4, 1e-5, 20, 4, 0.1, first_weight=0.15, mix=_LONG),
+    Stage("scenes", 1_228_800, 8, 256, 8e-4, 8e-4, 50, 4, 0.1, mix=_SCENES),
+    Stage("whole", 4_096_000, 8, 256, 8e-4, 1e-5, 50, 4, 0.1, mix=_WHOLE),
 )

@@ -119,6 +119,7 @@ class _Reader:
         clause = self.clause
         if self.spoken and not clause.subjects:  # “…” says Tom
             clause.subjects = [ref for role, ref in clause.refs if not role]
+            clause.refs = [(role, ref) for role, ref in clause.refs if role]
         if not clause.verb and (clause.colour or self.described or any(role == "at" for role, _ in clause.refs)):
             clause.verb = "be"
         return clause

@@ -136,6 +136,8 @@ class WorldState:
             self._describe(clause.subjects[0].key, clause, at)
         if clause.negated:
             return
+        if len({*beings}) < len(beings) or any(ref.said and ref.key in beings for _, ref in clause.refs):
+            self.found.append("self")
         thing = self._good(clause)
         if thing and beings:
             self._handle(beings[0], verb, thing.key, clause, answer)

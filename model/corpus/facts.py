@@ -197,7 +197,7 @@ def facts_document(rng: random.Random, language: Language, split: SplitName) -> 
         else:
             question, answer = ask(rng, relation, fact, language)
             lines.append(f"{question} {answer}{joint}")
-    return document(f"facts-{language}", sentences(language, [*lines[:-1], lines[-1].rstrip("\n")]))
+    return _joined("facts", language, lines)
 
 
 def who_document(rng: random.Random, language: Language, split: SplitName) -> Document:
@@ -214,4 +214,9 @@ def who_document(rng: random.Random, language: Language, split: SplitName) -> Do
     for fact in rng.sample(known, len(known) - 1):
         question, _ = ask(rng, relation, fact, language, subject_share=1)
         lines.append(f"{question} ‹{fact.subject['s']}›{'.' if language == 'en' else ' 。'}{joint}")
-    return document(f"who-{language}", sentences(language, [*lines[:-1], lines[-1].rstrip("\n")]))
+    return _joined("who", language, lines)
+
+
+def _joined(kind: str, language: Language, lines: list[str]) -> Document:
+    """The document of these sentences, a line break after the last left out."""
+    return document(f"{kind}-{language}", sentences(language, [*lines[:-1], lines[-1].rstrip("\n")]))
