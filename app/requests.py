@@ -20,6 +20,15 @@ def layer_of(held: HeldRun, data: Any) -> int:
     return whole(data, "layer", held.trace.n_layers)
 
 
+def leader_of(held: HeldRun, data: Any) -> HeldRun:
+    """The run that says what is looked at: `other`, so that two runs can be asked about the same tokens or neurons, or
+    this one. Raises GlassLlamaError where the two have different numbers of tokens."""
+    leader = data.get("other", held)
+    if len(leader.trace.token_ids) != len(held.trace.token_ids):
+        raise GlassLlamaError("bad_request", "The two runs have different numbers of tokens.")
+    return leader
+
+
 def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
     """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
     return whole(data, name, len(held.trace.token_ids))

@@ -12,23 +12,32 @@ from visuals.payload import Message, message_payload
 
 from .engine import Engine
 from .kv import kv_answer, kv_chart, one_of, spec_from
+from .kv_fit import kv_fit, kv_needs
 
 MOST_PLACES = 200
-ANSWERS: dict[str, Callable[[Engine, dict[str, Any]], Message]] = {"kv": kv_answer, "kv_chart": kv_chart}
+SIZE, LOAD = ("tokens", "batch"), ("users", "user_tokens")
+# Each question, and the settings that a slider moves for it.
+ANSWERS: dict[str, tuple[Callable[[Engine, dict[str, Any]], Message], tuple[str, str]]] = {
+    "kv": (kv_answer, SIZE),
+    "kv_chart": (kv_chart, SIZE),
+    "kv_fit": (kv_fit, SIZE),
+    "kv_needs": (kv_needs, LOAD),
+}
 
 
 def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
-    """What `asked` ("kv" or "kv_chart") answers where the setting `along` ("tokens" or "batch") is each of `values`.
+    """What `asked`, a name in ANSWERS, answers where the setting `along`, one of its own, is each of `values`.
 
     {first, changes}: an answer is {data} or {message}; answer i is `first` with changes[i] put in (see `changes`).
     Raises GlassLlamaError, naming the field, where it cannot be asked so or the model cannot be had.
     """
-    asked, along = one_of(data, "asked", tuple(ANSWERS)), one_of(data, "along", ("tokens", "batch"))
+    calculator, moved = ANSWERS[one_of(data, "asked", tuple(ANSWERS))]
+    along = one_of(data, "along", moved)
     values = data.get("values")
     if not isinstance(values, list) or not 0 < len(values) <= MOST_PLACES:
         raise GlassLlamaError("kv_value", f"values: expected 1 to {MOST_PLACES} numbers.", field="values")
     spec_from(data)  # a model that cannot be had is one refusal, not one for each place
-    answers = [_answer(ANSWERS[asked], engine, {**data, along: value}) for value in values]
+    answers = [_answer(calculator, engine, {**data, along: value}) for value in values]
     return {"first": answers[0], "changes": [changes(answers[0], answer) for answer in answers]}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .errors import GlassLlamaError
+from .expected import expected, one_of
 from .hf import FAMILIES
 from .hf.fields import Fields, missing, refusal
 from .spec import ModelSpec
@@ -27,12 +28,12 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
     `field`, `value`, `expected`): the field's name and what would be right.
     """
     if not isinstance(config, Mapping):
-        raise refusal("the file", config, "a JSON object")
-    kind, known = config.get("model_type"), ", ".join(FAMILIES)
+        raise refusal("file", config, expected("json_object"))
+    kind = config.get("model_type")
     if kind is None:
-        raise missing("model_type", f"one of {known}")
+        raise missing("model_type", one_of(FAMILIES))
     if not isinstance(kind, str) or kind not in FAMILIES:
-        raise refusal("model_type", kind, f"one of {known}")
+        raise refusal("model_type", kind, one_of(FAMILIES))
     family = FAMILIES[kind]
     fields = Fields(config, defaults=family.defaults)
     shape = family.read(fields)
@@ -63,9 +64,9 @@ def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
     and column.
     """
     if not isinstance(text, str) or not text.strip():
-        raise missing("the text", "the content of a config.json")
+        raise missing("text", expected("content"))
     if len(text) > MAX_CHARACTERS:
-        raise refusal("the text's length", len(text), f"at most {MAX_CHARACTERS:,} characters")
+        raise refusal("length", len(text), expected("at_most_characters", value=MAX_CHARACTERS))
     try:
         config = json.loads(text, parse_constant=_no_number)
     except GlassLlamaError:  # a ValueError too
@@ -73,12 +74,13 @@ def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         message = f"config.json: the text is no JSON at {where}: {error.msg}."
-        raise GlassLlamaError("hf_config", message, field="text", line=error.lineno, column=error.colno) from error
+        place = {"line": error.lineno, "column": error.colno, "problem": error.msg}
+        raise GlassLlamaError("hf_config", message, field="text", reason="no_json", **place) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets within brackets
         message = "config.json: the text is no JSON that can be read: a number is too long or it is nested too deeply."
-        raise GlassLlamaError("hf_config", message, field="text") from error
+        raise GlassLlamaError("hf_config", message, field="text", reason="unreadable") from error
     if not isinstance(config, dict):
-        raise refusal("the text", config, "a JSON object, from { to }")
+        raise refusal("text", config, expected("braces"))
     given = config.get("_name_or_path")
     return spec_from_config(config, given if isinstance(given, str) and 0 < len(given) <= 100 else name)
 
@@ -126,4 +128,4 @@ def _hub_refusal(model_id: str, reason: str, hint: str) -> GlassLlamaError:
 
 
 def _no_number(constant: str) -> NoReturn:
-    raise refusal("a number", constant, "a finite one")
+    raise refusal("number", constant, expected("finite"))

@@ -193,7 +193,7 @@ def timed(page: Page, act: Any) -> list[float]:
 
 
 # From a slider's event until its numbers are in the page, and until plotly has drawn the chart.
-SLIDE = """(name) => {
+SLIDE = """([name]) => {
   const slider = document.querySelector(`section[data-kind=kv-calculator] [data-field=${name}] input[type=range]`);
   const plot = document.querySelector("section[data-kind=kv-chart] .gp-plot");
   const seen = (window.slid = { drawn: [], at: 0 });
@@ -204,33 +204,64 @@ SLIDE = """(name) => {
   });
   slider.focus();
 }"""
+# From a slider's event until what fits is in the page.
+SLIDE_FIT = """([name, kind]) => {
+  const slider = document.querySelector(`section[data-kind=${kind}] [data-field=${name}] input[type=range]`);
+  const seen = (window.slid = { drawn: [], at: 0 });
+  slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
+  glass.on("painted", () => {
+    if (seen.at) seen.drawn.push(performance.now() - seen.at);
+    seen.at = 0;
+  });
+  slider.focus();
+}"""
 
 
 def sliders(browser: Browser, address: str, steps: int = 30) -> list[Figure]:
-    """The KV-cache calculator's sliders, calculator and chart both in view; arrow keys take a step, as a hand would."""
+    """The KV-cache chapter's sliders: the calculator's with the chart in view, then all that what fits depends on."""
     figures = []
-    for name, key in (("tokens", "ArrowRight"), ("batch", "ArrowRight")):
-        page = open_page(browser, address, height=2600)
-        page.evaluate("glass.open('kv')")
-        page.locator("section[data-kind=kv-chart]").scroll_into_view_if_needed()
+    for name in ("tokens", "batch"):
+        page = kv_chapter(browser, address, "kv-chart", height=2600)
         page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
-        page.wait_for_timeout(1000)
-        page.evaluate(SLIDE, name)
-        page.wait_for_timeout(2000)  # a hand is near the slider for a while before it moves it
-        asked: list[str] = []
-        page.on("request", lambda request, asked=asked: asked.append(request.post_data or ""))
-        for _ in range(steps):
-            page.keyboard.press(key)
-            page.wait_for_timeout(100)
-        drawn = page.evaluate("slid.drawn")
-        assert len(drawn) == steps, f"{steps} steps of the slider, {len(drawn)} charts drawn"
-        needed = [text for text in asked if '"what":"kv"' in text or '"what":"kv_chart"' in text]
-        figures += [
-            Figure(f"slider ({name}) to numbers and chart drawn: ms (95th percentile)", percentile(drawn), "≤", 50),
-            Figure(f"requests for numbers or chart in {steps} steps of it", len(needed), "≤", 0),
-        ]
-        page.context.close()
+        what = f"slider ({name}) to numbers and chart drawn"
+        figures += slid(page, what, SLIDE, [name], ('"what":"kv"', '"what":"kv_chart"'), steps)
+    for kind, name in (("kv-calculator", "tokens"), ("kv-calculator", "batch"),
+                       ("kv-fit", "users"), ("kv-fit", "user_tokens")):  # fmt: skip
+        page = kv_chapter(browser, address, "kv-fit", height=4000)
+        page.wait_for_selector("section[data-kind=kv-fit][data-value^=gpu] tbody tr")
+        what = f"slider ({name}) to what fits"
+        figures += slid(page, what, SLIDE_FIT, [name, kind], ('"what":"kv_fit"', '"what":"kv_needs"'), steps)
     return figures
+
+
+def kv_chapter(browser: Browser, address: str, kind: str, height: int) -> Page:
+    """The chapter on a screen as high as that, one of its panels in view."""
+    page = open_page(browser, address, height=height)
+    page.evaluate("glass.open('kv')")
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    return page
+
+
+def slid(page: Page, what: str, watch: str, which: list[str], questions: tuple[str, ...], steps: int) -> list[Figure]:
+    """Milliseconds of each step of a slider, and what was asked meanwhile; arrow keys take a step, as a hand would."""
+    page.wait_for_timeout(1000)
+    page.evaluate(watch, which)
+    page.keyboard.press("Home")  # so that there are as many steps before its end
+    page.wait_for_timeout(2000)  # a hand is near the slider for a while before it moves it
+    page.evaluate("slid.drawn.length = 0")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    for _ in range(steps):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(100)
+    drawn = page.evaluate("slid.drawn")
+    assert len(drawn) == steps, f"{steps} steps of the slider, drawn {len(drawn)} times"
+    page.context.close()
+    needed = [text for text in asked if any(question in text for question in questions)]
+    return [
+        Figure(f"{what}: ms (95th percentile)", percentile(drawn), "≤", 50),
+        Figure(f"{what}: requests in {steps} steps of it", len(needed), "≤", 0),
+    ]
 
 
 def percentile(values: list[float]) -> float:

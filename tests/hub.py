@@ -1,14 +1,20 @@
-"""A small server with those of the Hub's routes that its client asks for when it downloads a model."""
+"""A small server with those of the Hub's routes that its client asks for when it downloads a model.
+
+`stand_in` puts one in place of the real Hub for as long as a test runs.
+"""
 
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+import huggingface_hub
+import pytest
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -98,3 +104,24 @@ def serve(hub: Hub) -> Iterator[Hub]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def stand_in(directory: Path, patch: pytest.MonkeyPatch, configs: Mapping[str, str]) -> Iterator[Hub]:
+    """A Hub in place of the real one for this process, and an empty cache of its own, while the context is open.
+
+    Each name of `configs` is a model org/NAME with that config.json and weights that nobody should download. org/empty
+    has no file, org/gated is gated.
+    """
+    for name, content in configs.items():
+        (directory / name).mkdir()
+        (directory / name / "config.json").write_text(content, encoding="utf-8")
+        (directory / name / "model.safetensors").write_bytes(b"not wanted")
+    (directory / "empty").mkdir()
+    with serve(Hub({f"org/{name}": directory / name for name in (*configs, "empty")}, gated={"org/gated"})) as hub:
+        constants = huggingface_hub.constants
+        patch.setattr(constants, "ENDPOINT", hub.url)
+        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}")
+        patch.setattr(constants, "HF_HUB_OFFLINE", False)
+        patch.setattr(constants, "HF_HUB_CACHE", str(directory / "cache"))
+        yield hub

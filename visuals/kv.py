@@ -12,8 +12,9 @@ from jaxtyping import Float
 from model import LlamaConfig
 from model.catalogue import catalogue
 from model.errors import GlassLlamaError
-from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token, kv_token_terms
+from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
+from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.remarks import in_chinese
 from model.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
@@ -82,39 +83,24 @@ def breakdown_message(breakdown: KvBreakdown) -> Message:
 
 
 def growth_message(breakdown: KvBreakdown) -> Message | None:
-    """What one more token of a sequence adds before and after the window is full, None where no layer drops tokens.
+    """What one more token of a sequence adds before and after a window is full, None where no layer drops tokens.
 
-    `until` and `after` are products, one a kind of layer; where every layer drops tokens, `after` has 0 layers in it.
-    `slots` are the tokens that a windowed layer keeps, `kind` "sliding" or "chunked".
+    {kind: "sliding" or "chunked", phases: each {until, terms}}: `until` is the token that fills a window, null in the
+    last phase; the terms are products, one a kind of layer, of 0 layers where all of them drop tokens.
     """
-    spec, options = breakdown.spec, breakdown.options
-    kind = next((kind for kind in ("sliding", "chunked") if kind in spec.layer_kinds), None)
-    if kind is None or options.window == "off" or options.dcp > 1:  # under dcp no token is dropped
+    phases = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
+    if len(phases) == 1:
         return None
-    size = spec.attention.window if kind == "sliding" else spec.attention.chunk
-    assert size is not None
-    terms = kv_token_terms(spec, breakdown.dtype, options)
-    full = [term for term in terms if not re.search(r"\b(sliding|chunked)\.", term.label)]
     return {
-        "kind": kind,
-        "slots": size + _slots_beyond(kind, options),
-        "until": [token_message(term) for term in terms],
-        "after": [token_message(term) for term in full] or [token_message(terms[0], layers=0)],
+        "kind": next(term.place for term in phases[0].terms if term.place in ("sliding", "chunked")),
+        "phases": [{"until": phase.until, "terms": [token_message(term) for term in phase.terms]} for phase in phases],
     }
 
 
-def _slots_beyond(kind: str, options: KvOptions) -> int:
-    """Tokens that an engine keeps beyond the window or chunk itself (see KvOptions.window)."""
-    own = -1 if kind == "sliding" and options.window != "ideal" else 0
-    return own + (options.batched_tokens or 0 if options.window == "vllm" else 0)
-
-
-def token_message(term: KvTerm, layers: int | None = None) -> Message:
+def token_message(term: KvTerm) -> Message:
     """One product of what a single token takes, without its factors for the one sequence and the one token."""
     factors = [factor_message(factor) for factor in term.factors if factor.name not in ("sequences", "tokens")]
-    if layers is not None:
-        factors = [factor | {"value": layers} if factor["code"] == "layers" else factor for factor in factors]
-    return {"label": term.label, "factors": factors, "bytes": str(term.bytes if layers is None else 0)}
+    return {"label": term.label, "factors": factors, "bytes": str(term.bytes)}
 
 
 def card_message(spec: ModelSpec) -> Message:

@@ -33,6 +33,7 @@ PARTS = {
     "state.conv": ("norm", "/"),
     "state.recurrent": ("norm", "x"),
     "cross.kv": ("norm", ""),
+    "draft.cache": ("residual", "x"),
 }
 WEIGHT_BYTES = 2  # bf16
 FEWEST_TOKENS = 128
@@ -166,7 +167,9 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
                 excluded.append(spec.name)
                 continue
             parts = {"weights": parameter_count(spec) * WEIGHT_BYTES} if weights else {}
-            parts |= {term.label: term.bytes for term in found.terms} if found else {}
+            for term in found.terms if found else ():
+                label = "draft.cache" if term.draft else term.label
+                parts[label] = parts.get(label, 0) + term.bytes
             for label, count in parts.items():
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
     layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}

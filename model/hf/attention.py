@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
 from .fields import Fields, missing, refusal
 
@@ -18,11 +19,13 @@ def llama_heads(f: Fields) -> dict[str, int]:
     n_heads = f.count("num_attention_heads")
     n_kv_heads = f.count("num_key_value_heads", default=n_heads)
     if n_heads % n_kv_heads:
-        raise refusal(f"{f.path}num_key_value_heads", n_kv_heads, f"a divisor of num_attention_heads ({n_heads})")
+        raise refusal(
+            f"{f.path}num_key_value_heads", n_kv_heads, expected("divisor", name="num_attention_heads", value=n_heads)
+        )
     if f.get("head_dim") is None:
         d_model = f.count("hidden_size")
         if d_model % n_heads:
-            raise missing(f"{f.path}head_dim", f"a number: hidden_size ({d_model}) is no multiple of {n_heads} heads")
+            raise missing(f"{f.path}head_dim", expected("head_dim_given", width=d_model, heads=n_heads))
         return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": d_model // n_heads}
     return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": f.count("head_dim")}
 
@@ -35,7 +38,7 @@ def layer_cycle(f: Fields, n_layers: int, *implied: str) -> tuple[str, ...]:
     else:
         for kind in given:
             if kind not in _LAYER_TYPES:
-                raise refusal(f"{f.path}layer_types", kind, "each one of " + ", ".join(_LAYER_TYPES))
+                raise refusal(f"{f.path}layer_types", kind, expected("each_one_of", names=", ".join(_LAYER_TYPES)))
         kinds = tuple(_LAYER_TYPES[kind] for kind in given)
     for length in range(1, n_layers + 1):
         if all(kinds[i] == kinds[i % length] for i in range(length, n_layers)):
@@ -50,7 +53,7 @@ def attention(
     kind = {sizes["n_heads"]: "MHA", 1: "MQA"}.get(sizes["n_kv_heads"], "GQA")
     for name, used, size in (("sliding_window", "sliding", window), ("attention_chunk_size", "chunked", chunk)):
         if used in cycle and (size is None or size < 2):
-            raise refusal(name, size, f"a number of at least 2, since layer_types has {used} layers")
+            raise refusal(name, size, expected("window_size", kind=used))
     return AttentionSpec(kind, cycle, window, chunk)  # type: ignore[arg-type]
 
 
@@ -67,7 +70,7 @@ def rope(f: Fields, head_dim: int, local: bool = False, layout: Any = "half") ->
     given = f.get("rope_parameters", "rope_scaling", default={})
     name = f.path + ("rope_parameters." if f.raw.get("rope_parameters") is not None else "rope_scaling.")
     if not isinstance(given, Mapping):
-        raise refusal(name.rstrip("."), given, "an object")
+        raise refusal(name.rstrip("."), given, expected("object"))
     local_theta = None
     if local:
         inner = given.get("sliding_attention")
@@ -75,14 +78,14 @@ def rope(f: Fields, head_dim: int, local: bool = False, layout: Any = "half") ->
             local_theta = Fields(inner, f"{name}sliding_attention.").number("rope_theta", default=10_000.0)
             given, name = given.get("full_attention") or {}, f"{name}full_attention."
             if not isinstance(given, Mapping):
-                raise refusal(name.rstrip("."), given, "an object")
+                raise refusal(name.rstrip("."), given, expected("object"))
         else:
             local_theta = f.number("rope_local_base_freq", default=10_000.0)
     r = Fields(given, name)
     theta = r.number("rope_theta") if given.get("rope_theta") is not None else f.number("rope_theta", default=10_000.0)
     part = r.get("partial_rotary_factor", default=f.get("partial_rotary_factor", default=1))
     if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1:
-        raise refusal(f"{f.path}partial_rotary_factor", part, "a number above 0, at most 1")
+        raise refusal(f"{f.path}partial_rotary_factor", part, expected("share"))
     note = "theta and scaling are those of the full layers; sliding layers use local_theta, unscaled." if local else ""
     return PositionSpec("rope", theta, local_theta, int(head_dim * part), layout, _scaling(f, r), note=note)
 
@@ -97,6 +100,6 @@ def _scaling(f: Fields, r: Fields) -> ScalingSpec | None:
     if kind == "llama3":
         for name in ("low_freq_factor", "high_freq_factor"):
             if name not in numbers:
-                raise missing(r.path + name, "a number above 0")
+                raise missing(r.path + name, expected("above_zero"))
     limit = r.count(original, default=None) or f.count(original, default=None)
     return ScalingSpec(kind, r.number("factor"), limit, **numbers)

@@ -1,5 +1,6 @@
 """DeepSeek's files: fine-grained experts beside shared ones (V1), MLA (V2, V3) and its indexer (V3.2)."""
 
+from ..expected import expected
 from ..spec import AttentionSpec, IndexerSpec, MlaSpec, MoeSpec
 from .attention import rope, tied
 from .fields import MAX_LAYERS, Fields, refusal
@@ -65,9 +66,9 @@ def _deepseek_moe(f: Fields, router: str) -> MoeSpec | None:
     if kinds := f.strings("mlp_layer_types", f.count("num_hidden_layers", high=MAX_LAYERS)):
         dense = kinds.index("sparse") if "sparse" in kinds else len(kinds)
         if kinds != ["dense"] * dense + ["sparse"] * (len(kinds) - dense):
-            raise refusal("mlp_layer_types", kinds, 'every "dense" before every "sparse"')
+            raise refusal("mlp_layer_types", kinds, expected("dense_first"))
     if not isinstance(dense, int) or isinstance(dense, bool) or dense < 0:
-        raise refusal("first_k_dense_replace", dense, "a whole number of at least 0")
+        raise refusal("first_k_dense_replace", dense, expected("whole_from", low=0))
     moe = MoeSpec(
         n_experts=experts,
         top_k=f.count("num_experts_per_tok"),

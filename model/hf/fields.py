@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import GlassLlamaError
+from ..expected import Expected, expected, one_of
 
 MAX_LAYERS = 10_000
 MAX_COUNT = 10**9
@@ -36,25 +37,27 @@ SHAPE_FIELDS = (
     "use_qk_norm",
     "use_sliding_window",
 )
+# What can be wrong besides a field.
+_CALLED = {"file": "the file", "text": "the text", "length": "the text's length", "number": "a number"}
 _NOTHING = (None, False, 0, [], {})
 _REQUIRED: Any = object()
 
 
-def refusal(field: str, value: object, expected: str) -> GlassLlamaError:
-    """The error for a field with a wrong value."""
+def refusal(field: str, value: object, right: Expected) -> GlassLlamaError:
+    """The error for a field with a wrong value, or for something in _CALLED."""
     try:
         text = repr(value)
     except ValueError:  # Python prints no int beyond 4,300 digits
         text = "too large to print"
     shown = text if len(text) <= 60 else text[:57] + "..."
-    message = f"config.json: {field} is {shown}; expected {expected}."
-    return GlassLlamaError("hf_config", message, field=field, value=shown, expected=expected)
+    message = f"config.json: {_CALLED.get(field, field)} is {shown}; expected {right}."
+    return GlassLlamaError("hf_config", message, field=field, value=shown, **right.as_params())
 
 
-def missing(field: str, expected: str) -> GlassLlamaError:
+def missing(field: str, right: Expected) -> GlassLlamaError:
     """The error for a field that is not there."""
-    message = f"config.json: {field} is missing; expected {expected}."
-    return GlassLlamaError("hf_config", message, field=field, value=None, expected=expected)
+    message = f"config.json: {_CALLED.get(field, field)} is missing; expected {right}."
+    return GlassLlamaError("hf_config", message, field=field, value=None, **right.as_params())
 
 
 class Fields:
@@ -83,13 +86,13 @@ class Fields:
     def count(self, *names: str, default: int | None = _REQUIRED, high: int = MAX_COUNT) -> int:
         """A whole number from 1 to `high`; `default` for a field that is absent or null."""
         value = self.get(*names, default=default)
-        expected = f"a whole number from 1 to {high:,}"
+        within = expected("whole", low=1, high=high)
         if value is _REQUIRED:
-            raise missing(self.path + names[0], expected)
+            raise missing(self.path + names[0], within)
         if value is default and value is None:
             return value  # type: ignore[return-value]  # only where the caller gave None
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
-            raise refusal(self._name(names), value, expected)
+            raise refusal(self._name(names), value, within)
         return value
 
     def maybe_count(self, *names: str) -> int | None:
@@ -100,39 +103,39 @@ class Fields:
         """A finite number above 0."""
         value = self.get(*names, default=default)
         if value is _REQUIRED:
-            raise missing(self.path + names[0], "a number above 0")
+            raise missing(self.path + names[0], expected("above_zero"))
         good = isinstance(value, int | float) and not isinstance(value, bool)
         if not good or not 0 < value < 1e300 or not math.isfinite(value):
-            raise refusal(self._name(names), value, "a finite number above 0")
+            raise refusal(self._name(names), value, expected("finite_above_zero"))
         return float(value)
 
     def flag(self, *names: str, default: bool) -> bool:
         value = self.get(*names, default=default)
         if not isinstance(value, bool):
-            raise refusal(self._name(names), value, "true or false")
+            raise refusal(self._name(names), value, expected("boolean"))
         return value
 
     def word(self, *names: str, among: Sequence[str], default: str = _REQUIRED) -> str:
         """One of the strings in `among`."""
         value = self.get(*names, default=default)
         if value is _REQUIRED:
-            raise missing(self.path + names[0], "one of " + ", ".join(among))
+            raise missing(self.path + names[0], one_of(among))
         if not isinstance(value, str) or value not in among:
-            raise refusal(self._name(names), value, "one of " + ", ".join(among))
+            raise refusal(self._name(names), value, one_of(among))
         return value
 
     def only(self, name: str, *accepted: object, default: object) -> None:
         """Refuses any value but these; a field that is absent or null stands for `default`."""
         if (value := self.get(name, default=default)) not in accepted:
-            raise refusal(self.path + name, value, " or ".join(map(repr, accepted)))
+            raise refusal(self.path + name, value, expected("exactly", value=" or ".join(map(repr, accepted))))
 
     def part(self, name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
         """The object under `name`."""
         value = self.get(name, default=_REQUIRED)
         if value is _REQUIRED:
-            raise missing(self.path + name, "an object")
+            raise missing(self.path + name, expected("object"))
         if not isinstance(value, Mapping):
-            raise refusal(self.path + name, value, "an object")
+            raise refusal(self.path + name, value, expected("object"))
         return Fields(value, f"{self.path}{name}.", defaults)
 
     def strings(self, name: str, length: int) -> list[str] | None:
@@ -141,7 +144,7 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != length or not all(isinstance(item, str) for item in value):
-            raise refusal(self.path + name, value, f"a list of {length} strings, one a layer")
+            raise refusal(self.path + name, value, expected("strings_a_layer", count=length))
         return value
 
     def refuse_unread(self) -> None:
@@ -155,7 +158,7 @@ class Fields:
                     and all(kind == "full_attention" for kind in value)
                 ):
                     continue
-                raise refusal(self.path + name, value, "it absent: it is not read for this model_type")
+                raise refusal(self.path + name, value, expected("absent"))
 
     def _name(self, names: tuple[str, ...]) -> str:
         return self.path + next((name for name in names if self.raw.get(name) is not None), names[0])

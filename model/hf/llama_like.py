@@ -3,6 +3,7 @@
 from types import MappingProxyType
 from typing import Any
 
+from ..expected import expected
 from ..spec import FfnSpec, MoeSpec
 from .attention import attention, layer_cycle, rope, tied
 from .fields import MAX_LAYERS, Fields, refusal
@@ -22,7 +23,7 @@ def llama(f: Fields, window: int | None = None, qk: Any = "none", bias: str | No
     if bias is None:
         attention_bias, mlp_bias = f.flag("attention_bias", default=False), f.flag("mlp_bias", default=False)
         if mlp_bias and not attention_bias:
-            raise refusal("mlp_bias", True, "false, or attention_bias as well")
+            raise refusal("mlp_bias", True, expected("false_or_attention_bias"))
         bias = "all" if mlp_bias else "attention" if attention_bias else "none"
     position = rope(f, sizes["head_dim"])
     return finish(
@@ -41,7 +42,7 @@ def llama(f: Fields, window: int | None = None, qk: Any = "none", bias: str | No
 def mistral(f: Fields) -> Shape:
     """The window is required, null where there is none: the class's own default, 4,096, is that of v0.1 alone."""
     if "sliding_window" not in f.raw:
-        raise refusal("sliding_window", None, "a number of tokens, or null for none")
+        raise refusal("sliding_window", None, expected("tokens_or_null"))
     return llama(f, window=f.maybe_count("sliding_window"))
 
 
@@ -64,7 +65,7 @@ def qwen(f: Fields, qk: Any, bias: str | None) -> Shape:
     if window and f.get("layer_types") is None:
         full = f.get("max_window_layers", default=None)
         if not isinstance(full, int) or isinstance(full, bool) or full < 0:
-            raise refusal("max_window_layers", full, "a whole number of at least 0")
+            raise refusal("max_window_layers", full, expected("whole_from", low=0))
     n_layers = sizes["n_layers"]
     sliding = ("full",) * min(full, n_layers) + ("sliding",) * max(0, n_layers - full) if window else ("full",)
     cycle = layer_cycle(f, n_layers, *sliding)
@@ -87,7 +88,9 @@ def _qwen_moe(f: Fields) -> MoeSpec:
     f.only("mlp_only_layers", [], default=[])
     width, shared = f.count("moe_intermediate_size"), f.maybe_count("shared_expert_intermediate_size")
     if shared and shared % width:
-        raise refusal("shared_expert_intermediate_size", shared, f"a multiple of moe_intermediate_size ({width})")
+        raise refusal(
+            "shared_expert_intermediate_size", shared, expected("multiple", name="moe_intermediate_size", value=width)
+        )
     every = f.count("decoder_sparse_step", default=1)
     moe = MoeSpec(
         n_experts=f.count("num_experts", "num_local_experts"),
@@ -166,7 +169,7 @@ def llama4_text(f: Fields) -> Shape:
     interval = f.count("no_rope_layer_interval", default=4, high=MAX_LAYERS)
     rotated = f.get("no_rope_layers") or [int((i + 1) % interval != 0) for i in range(n_layers)]
     if not isinstance(rotated, list) or len(rotated) != n_layers or not all(one in (0, 1) for one in rotated):
-        raise refusal("no_rope_layers", rotated, f"a list of {n_layers} ones and zeros, or an empty one")
+        raise refusal("no_rope_layers", rotated, expected("ones_and_zeros", count=n_layers))
     kinds = layer_cycle(f, n_layers, *("chunked" if one and chunk else "full" for one in rotated))
     step = f.count("interleave_moe_layer_step", default=1, high=MAX_LAYERS)
     f.only("moe_layers", list(range(step - 1, n_layers, step)), None, default=None)

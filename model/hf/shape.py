@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ..expected import expected
 from ..spec import FfnSpec, MoeSpec, NormSpec
 from .attention import llama_heads
 from .fields import MAX_LAYERS, Fields, refusal
@@ -67,18 +68,18 @@ def gated_ffn(f: Fields, *names: str) -> FfnSpec:
 
 def checked_moe(f: Fields, moe: MoeSpec) -> MoeSpec:
     if moe.top_k > moe.n_experts:
-        raise refusal(f"{f.path}num_experts_per_tok", moe.top_k, f"at most the number of experts ({moe.n_experts})")
+        raise refusal(f"{f.path}num_experts_per_tok", moe.top_k, expected("at_most_experts", value=moe.n_experts))
     return moe
 
 
 def head_width(d_model: int, n_heads: int, name: str) -> int:
     """d_model / n_heads, in the families whose code defines it so."""
     if d_model % n_heads:
-        raise refusal(name, n_heads, f"a divisor of the hidden size ({d_model})")
+        raise refusal(name, n_heads, expected("divisor_of_width", value=d_model))
     return d_model // n_heads
 
 
 def kv_heads(f: Fields, n_heads: int, *names: str) -> int:
     if n_heads % (n_kv := f.count(*names)):
-        raise refusal(names[0], n_kv, f"a divisor of the heads ({n_heads})")
+        raise refusal(names[0], n_kv, expected("divisor_of_heads", value=n_heads))
     return n_kv

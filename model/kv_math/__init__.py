@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from ..spec import ModelSpec
 from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
-from .stages import find_spec, layers_within, stage_bounds
-from .terms import Factor, KvTerm, kv_terms
+from .stages import draft_setup, find_spec, stage_counts
+from .terms import SELF, Factor, KvTerm, kv_terms
 
 __all__ = [
     "FORMATS",
@@ -67,12 +67,15 @@ class KvBreakdown:
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
-        bounds = stage_bounds(self.spec, self.options.pp, self.spec.mtp_layers)
-        share = [(term, term.bytes // len(term.layers) // self.options.tp) for term in self.terms]
-        own = [(term, each) for term, each in share if not term.label.startswith("draft.")]
-        draft = sum(each * len(term.layers) for term, each in share if term.label.startswith("draft."))
-        stages = [sum(each * layers_within(term.layers, low, high) for term, each in own) for low, high in bounds]
-        return (*stages[:-1], stages[-1] + draft)
+        stages = [0] * self.options.pp
+        for term in self.terms:
+            each = term.bytes // len(term.layers) // self.options.tp
+            if term.draft:
+                stages[-1] += each * len(term.layers)
+                continue
+            for stage, count in enumerate(stage_counts(self.spec, self.options.pp, term.layers)):
+                stages[stage] += each * count
+        return tuple(stages)
 
     @property
     def per_gpu_bytes(self) -> int:
@@ -109,7 +112,7 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
         tp=given.tp, pp=given.pp, layout=given.layout, indexer=given.indexer, draft=given.draft, mtp=given.mtp
     )
     terms = kv_breakdown(spec, 1, 1, dtype, plain).terms
-    return tuple(term for term in terms if "cross." not in term.label and "state." not in term.label)
+    return tuple(term for term in terms if term.place in SELF)
 
 
 def kv_breakdown(
@@ -130,15 +133,10 @@ def kv_breakdown(
 
 
 def _draft_terms(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
-    """The cache of the model that drafts, kept in the same way on the same tensor-parallel ranks."""
-    draft = find_spec(options.draft, "draft")
-    if draft.is_encoder_decoder:
-        raise refusal("draft", draft.name, "a decoder; it has an encoder")
-    kept = replace(options, draft=None, mtp=False, layout="formula", indexer="fp8", encoder_tokens=None, pp=1)
-    if set(draft.attention.layer_cycle) == {"full"}:
-        kept = replace(kept, window="ideal", batched_tokens=None)
+    """The cache of the model that drafts."""
+    draft, kept = draft_setup(options)
     check(draft, tokens, batch, fmt, kept)
-    return tuple(replace(term, label=f"draft.{term.label}") for term in kv_terms(draft, tokens, batch, fmt, kept))
+    return tuple(replace(term, draft=True) for term in kv_terms(draft, tokens, batch, fmt, kept))
 
 
 def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> list[KvNote]:
@@ -147,7 +145,8 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         text = f"{tokens:,} tokens are more than the model's context of {spec.max_context:,}."
         notes.append(KvNote("beyond_context", text, {"tokens": tokens, "max_context": spec.max_context}))
     if spec.is_encoder_decoder and options.encoder_tokens is None:
-        text = f"No encoder_tokens given: the encoder's input counts as {tokens:,} tokens, like the decoder's."
+        counted = f"{tokens:,} token{'' if tokens == 1 else 's'}"
+        text = f"No encoder_tokens given: the encoder's input counts as {counted}, like the decoder's."
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
     copies = rank_copies(spec, options) // options.dcp
     if copies > 1:
@@ -165,4 +164,4 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
 
 def _elements_per_token(spec: ModelSpec, options: KvOptions) -> int:
     plain = replace(options, tp=1, dcp=1)
-    return sum(t.elements for t in kv_terms(spec, 1, 1, FORMATS["bf16"], plain) if t.label.startswith("self"))
+    return sum(t.elements for t in kv_terms(spec, 1, 1, FORMATS["bf16"], plain) if t.place in SELF)

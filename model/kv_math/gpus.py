@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ..expected import one_of
 from .options import refusal, whole
 
 GB = 10**9
@@ -56,8 +57,7 @@ def find_gpu(gpu: Gpu | str) -> Gpu:
     wanted = _plain(gpu[:40])
     close = [name for name in GPUS if len(wanted) > 1 and wanted in _plain(name)]
     if len(close) != 1:
-        hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-        raise refusal("gpu", gpu, f"one of {', '.join(GPUS)}{hint}")
+        raise refusal("gpu", gpu, one_of(GPUS, close))
     return GPUS[close[0]]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ..errors import GlassLlamaError
+from ..expected import expected
 from ..spec import AttentionKind, MlaSpec, ModelSpec
 from .options import refusal, whole
 
@@ -31,7 +31,7 @@ def _grouped_heads(spec: ModelSpec, n_kv_heads: int | None) -> int | None:
     if n_kv_heads is not None:
         n_kv_heads = whole("n_kv_heads", n_kv_heads, 1, spec.n_heads)
         if spec.n_heads % n_kv_heads:
-            raise refusal("n_kv_heads", n_kv_heads, f"a divisor of n_heads ({spec.n_heads})")
+            raise refusal("n_kv_heads", n_kv_heads, expected("divisor", name="n_heads", value=spec.n_heads))
         return n_kv_heads
     if 1 < spec.n_kv_heads < spec.n_heads:
         return spec.n_kv_heads
@@ -40,7 +40,7 @@ def _grouped_heads(spec: ModelSpec, n_kv_heads: int | None) -> int | None:
 
 def _as_mla(spec: ModelSpec) -> ModelSpec:
     if spec.head_dim % 2:
-        raise GlassLlamaError("kv_value", f"head_dim is {spec.head_dim}; expected an even number.", field="head_dim")
+        raise refusal("head_dim", spec.head_dim, expected("even"))
     mla = MlaSpec(4 * spec.head_dim, spec.head_dim // 2, spec.head_dim, spec.head_dim)
     return replace(
         spec,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache as cache_calls
 
 from ..errors import GlassLlamaError
+from ..expected import expected
 from ..spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
 from .gpus import GPUS, Gpu, find_gpu
@@ -159,7 +160,7 @@ def largest_batch(
     """The most sequences of `tokens` tokens that fit. Raises GlassLlamaError as `memory_use` does."""
     spec, gpu, setup = find_spec(spec), find_gpu(gpu), setup or Setup()
     if setup.options.reserved_batch is not None:
-        raise refusal("reserved_batch", setup.options.reserved_batch, "none: the batch is what is asked")
+        raise refusal("reserved_batch", setup.options.reserved_batch, expected("batch_sought"))
     weights = setup.weight_breakdowns(spec)
     return _largest(
         lambda n: _use(gpu, setup, weights, kv_breakdown(spec, tokens, n, setup.dtype, setup.options)), 1, MAX_BATCH
@@ -176,7 +177,7 @@ def largest_context(
     spec, gpu, setup = find_spec(spec), find_gpu(gpu), setup or Setup()
     for name in ("reserved_tokens", "prompt_tokens"):
         if (value := getattr(setup.options, name)) is not None:
-            raise refusal(name, value, "none: the number of tokens is what is asked")
+            raise refusal(name, value, expected("tokens_sought"))
     weights, least = setup.weight_breakdowns(spec), max(1, setup.options.shared_prefix)
     return _largest(
         lambda n: _use(gpu, setup, weights, kv_breakdown(spec, n, batch, setup.dtype, setup.options)), least, MAX_TOKENS
@@ -197,7 +198,7 @@ def gpus_needed(
     spec, setup, users = find_spec(spec), setup or Setup(), whole("users", users, 1, MAX_BATCH)
     for name in ("tp", "pp", "dcp"):
         if (value := getattr(setup.options, name)) != 1:
-            raise refusal(name, value, "1: how many GPUs, and how they share the work, is what is asked")
+            raise refusal(name, value, expected("gpus_sought"))
     weights = setup.weight_breakdowns(spec)
     cache = kv_breakdown(spec, tokens, users, setup.dtype, setup.options)
     needs = Needs(weights[0], weights[1] if len(weights) > 1 else None, cache, ())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..errors import GlassLlamaError
+from ..expected import Expected, expected, one_of
 from ..spec import ModelSpec
 from .formats import KvFormat
 
@@ -87,7 +88,7 @@ class KvOptions:
         words = (("window", WindowPolicy), ("layout", Layout), ("indexer", IndexerFormat), ("state", StateFormat))
         for name, choices in words:
             if getattr(self, name) not in get_args(choices):
-                raise refusal(name, getattr(self, name), "one of " + ", ".join(get_args(choices)))
+                raise refusal(name, getattr(self, name), one_of(get_args(choices)))
         if not isinstance(self.mtp, bool):
             raise refusal("mtp", self.mtp, "True or False")
         if not isinstance(self.draft, ModelSpec | str | None):
@@ -99,32 +100,32 @@ def options_from(given: Mapping[str, Any]) -> KvOptions:
     known = KvOptions.__dataclass_fields__
     for name in given:
         if name not in known:
-            raise refusal("options", name, f"one of {', '.join(known)}")
+            raise refusal("options", name, one_of(known))
     return KvOptions(**{name: value for name, value in given.items() if value is not None})
 
 
 def whole(field: str, value: Any, low: int, high: int) -> int:
     """`value` as an int within [low, high]. Raises GlassLlamaError, naming `field` and the range, for all else."""
-    expected = f"a whole number from {low:,} to {high:,}"
+    within = expected("whole", low=low, high=high)
     try:
         number = operator.index(value)
     except TypeError:
-        raise refusal(field, value, expected, low=low, high=high) from None
+        raise refusal(field, value, within) from None
     if isinstance(value, bool) or not low <= number <= high:
-        raise refusal(field, value, expected, low=low, high=high)
+        raise refusal(field, value, within)
     return number
 
 
-def refusal(field: str, value: object, expected: str, **params: object) -> GlassLlamaError:
-    """The error for a bad value: the field, what it was, and what would be right."""
+def refusal(field: str, value: object, right: Expected | str) -> GlassLlamaError:
+    """The error for a bad value: the field, what it was, and what would be right; plain text is what only a caller in
+    Python can do wrong."""
     try:
         text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else repr(value)
     except ValueError:  # Python prints no int beyond 4,300 digits
         text = "too large to print"
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return GlassLlamaError(
-        "kv_value", f"{field} is {shown}; expected {expected}.", field=field, value=shown, expected=expected, **params
-    )
+    told = right.as_params() if isinstance(right, Expected) else {"expected": right}
+    return GlassLlamaError("kv_value", f"{field} is {shown}; expected {right}.", field=field, value=shown, **told)
 
 
 def check(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> None:
@@ -154,34 +155,36 @@ def rank_copies(spec: ModelSpec, options: KvOptions) -> int:
 
 def _check_model(spec: ModelSpec, options: KvOptions) -> None:
     if options.layout == "expanded_mla" and spec.mla is None:
-        raise refusal("layout", options.layout, f"a layout for {spec.attention.kind}; {spec.name} has no MLA")
+        raise refusal("layout", options.layout, expected("no_mla", kind=spec.attention.kind, model=spec.name))
     if options.layout == "broadcast_heads" and spec.mla is not None:
-        raise refusal("layout", options.layout, f"formula or expanded_mla; {spec.name} has no K/V heads to broadcast")
+        raise refusal("layout", options.layout, expected("no_heads", model=spec.name))
     if options.encoder_tokens is not None and not spec.is_encoder_decoder:
-        raise refusal("encoder_tokens", options.encoder_tokens, f"none; {spec.name} has no encoder")
+        raise refusal("encoder_tokens", options.encoder_tokens, expected("no_encoder", model=spec.name))
     if options.mtp and not spec.mtp_layers:
-        raise refusal("mtp", options.mtp, f"False; {spec.name} has no multi-token-prediction layers")
+        raise refusal("mtp", options.mtp, expected("no_mtp", model=spec.name))
     if options.state == "fp32" and spec.state is None:
-        raise refusal("state", options.state, f"dtype, the default; {spec.name} has no linear layers")
+        raise refusal("state", options.state, expected("no_linear", model=spec.name))
     if options.indexer == "dtype" and spec.indexer is None:
-        raise refusal("indexer", options.indexer, f"fp8, the default; {spec.name} has no indexer")
+        raise refusal("indexer", options.indexer, expected("no_indexer", model=spec.name))
 
 
 def _check_ranks(spec: ModelSpec, options: KvOptions) -> None:
     if spec.n_heads % options.tp:
-        raise refusal("tp", options.tp, f"a divisor of n_heads ({spec.n_heads})")
+        raise refusal("tp", options.tp, expected("divisor", name="n_heads", value=spec.n_heads))
     heads = cached_heads(spec, options)
     if heads % options.tp and options.tp % heads:
-        raise refusal("tp", options.tp, f"a divisor or a multiple of n_kv_heads ({heads})")
+        raise refusal("tp", options.tp, expected("divisor_or_multiple", name="n_kv_heads", value=heads))
     copies = rank_copies(spec, options)
     if copies % options.dcp:
-        raise refusal("dcp", options.dcp, f"a divisor of the copies that tp={options.tp} makes of each head ({copies})")
+        raise refusal("dcp", options.dcp, expected("divisor_of_copies", tp=options.tp, copies=copies))
     if options.dcp > 1 and (set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder):
-        raise refusal("dcp", options.dcp, "1; tokens are split for plain full-attention decoders alone")
+        raise refusal("dcp", options.dcp, expected("dcp_plain"))
     if spec.state and (spec.state.heads % options.tp or spec.state.conv_channels % options.tp):
-        raise refusal("tp", options.tp, f"a divisor of the state's heads ({spec.state.heads}) and channels")
+        raise refusal(
+            "tp", options.tp, expected("divisor_of_state", heads=spec.state.heads, channels=spec.state.conv_channels)
+        )
     if options.pp > spec.n_layers:
-        raise refusal("pp", options.pp, f"at most n_layers ({spec.n_layers})")
+        raise refusal("pp", options.pp, expected("at_most", name="n_layers", value=spec.n_layers))
 
 
 def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
@@ -189,16 +192,16 @@ def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
     if fmt.name == "fp8_ds_mla":
         widths = (spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim) if spec.mla and latents else None
         if widths != (512, 64):
-            raise refusal("dtype", fmt.name, "another; it is defined for MLA latents of 512 with RoPE keys of 64 alone")
+            raise refusal("dtype", fmt.name, expected("latent_format"))
     elif fmt.engine == "vLLM" and latents:
-        raise refusal("dtype", fmt.name, "another, such as fp8_ds_mla; it is defined per K/V head, and MLA has none")
+        raise refusal("dtype", fmt.name, expected("head_format"))
     if fmt.name == "hf_int4":
         if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or spec.indexer:
-            raise refusal("dtype", fmt.name, "another; transformers quantises only plain full-attention decoders")
+            raise refusal("dtype", fmt.name, expected("int4_plain"))
         if options.dcp > 1:
-            raise refusal("dcp", options.dcp, "1 with hf_int4; transformers does not split tokens over ranks")
+            raise refusal("dcp", options.dcp, expected("dcp_int4"))
     elif options.prompt_tokens is not None:
-        raise refusal("prompt_tokens", options.prompt_tokens, "none; only hf_int4 depends on it")
+        raise refusal("prompt_tokens", options.prompt_tokens, expected("int4_only"))
 
 
 def _check_storage(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> None:
@@ -207,18 +210,18 @@ def _check_storage(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -
     for name, least in (("reserved_tokens", tokens), ("reserved_batch", batch)):
         value = getattr(options, name)
         if value is not None and value < least:
-            raise refusal(name, value, f"at least {least:,}, as many as are used")
+            raise refusal(name, value, expected("at_least_used", value=least))
     for name in ("shared_prefix", "prompt_tokens"):
         value = getattr(options, name)
         if value is not None and value > tokens:
-            raise refusal(name, value, f"at most tokens ({tokens:,})")
+            raise refusal(name, value, expected("at_most", name="tokens", value=tokens))
     if paged and reserved:
-        raise refusal("reserved_tokens", options.reserved_tokens, "none with block_size or shared_prefix: either or")
+        raise refusal("reserved_tokens", options.reserved_tokens, expected("reserved_unpaged"))
     if fmt.name == "hf_int4" and (paged or reserved):
-        raise refusal("dtype", fmt.name, "another with block_size, shared_prefix or reserved_tokens")
+        raise refusal("dtype", fmt.name, expected("int4_alone"))
     if options.window == "transformers" and (paged or reserved):
-        raise refusal("window", options.window, "ideal with block_size, shared_prefix or reserved_tokens")
+        raise refusal("window", options.window, expected("ideal_paged"))
     if options.window == "vllm" and (options.shared_prefix or reserved):
-        raise refusal("window", options.window, "ideal with shared_prefix or reserved_tokens")
+        raise refusal("window", options.window, expected("ideal_shared"))
     if (options.window == "vllm") != (options.batched_tokens is not None):
-        raise refusal("batched_tokens", options.batched_tokens, 'a number of tokens with window="vllm", else none')
+        raise refusal("batched_tokens", options.batched_tokens, expected("batched_vllm"))

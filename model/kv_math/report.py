@@ -3,17 +3,20 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from . import KvBreakdown, kv_bytes_per_token
+from . import KvBreakdown
+from .growth import Phase, kv_growth
 from .memory import Largest, MemoryUse, Needs
 from .speed import DecodeBound
-from .terms import Factor
+from .terms import Factor, Place
 
-TITLES = {
-    "self.full": "Full-attention layers",
-    "self.sliding": "Sliding-window layers",
-    "self.chunked": "Chunked-attention layers",
+PLACES: dict[Place, str] = {
+    "full": "Full-attention layers",
+    "sliding": "Sliding-window layers",
+    "chunked": "Chunked-attention layers",
     "cross": "Cross-attention (the encoder's tokens, kept once)",
     "state": "Linear layers (the same at any length)",
+}
+PARTS = {
     "kv": "K and V",
     "latent": "MLA latent and shared RoPE key",
     "indexer": "indexer key",
@@ -27,20 +30,27 @@ def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
     """The whole arithmetic of a cache."""
     spec, options = breakdown.spec, breakdown.options
     lines = [
-        f"{spec.name}: {spec.attention.kind}, KV cache for batch {breakdown.batch:,}, {breakdown.tokens:,} tokens, "
-        f"{breakdown.dtype}",
+        f"{spec.name}: {spec.attention.kind}, KV cache for batch {breakdown.batch:,}, "
+        f"{counted(breakdown.tokens, 'token')}, {breakdown.dtype}",
         "",
     ]
     for term in breakdown.terms:
-        place, what = term.label.removeprefix("draft.").rsplit(".", 1)
-        draft = "Draft model: " if term.label.startswith("draft.") else ""
-        lines += _product(f"{draft}{TITLES[place]}: {TITLES[what]}", term.factors, term.bytes)
+        draft = "Draft model: " if term.draft else ""
+        lines += _product(f"{draft}{PLACES[term.place]}: {PARTS[term.part]}", term.factors, term.bytes)
     lines += ["", f"Total      {size(breakdown.total_bytes)}"]
     if options.tp * options.pp > 1:
         lines.append(f"Per GPU    {size(breakdown.per_gpu_bytes)} on the fullest of {options.tp * options.pp}")
-    token = kv_bytes_per_token(spec, breakdown.dtype, options)
-    lines.append(f"Per token  {token:,} B = {token / 1024:,.4g} KiB = {token / 1000:,.4g} kB")
+    lines += _growth_lines(kv_growth(spec, breakdown.dtype, options))
     return lines + [f"Note       {note.text}" for note in breakdown.notes]
+
+
+def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
+    """What a token takes; in several lines where windows drop older tokens once they are full."""
+    for i, phase in enumerate(phases):
+        when = " for each later token" if i else ""
+        if phase.until is not None:
+            when = f" up to token {phase.until:,}, which fills a window"
+        yield f"{'' if i else 'Per token':<11}{size(phase.bytes)}{when}"
 
 
 def memory_lines(use: MemoryUse) -> list[str]:
@@ -71,8 +81,8 @@ def largest_lines(batch: Largest, context: Largest) -> list[str]:
     """The largest batch at the context, and the largest context at the batch."""
     tokens, sequences = batch.use.cache.tokens, context.use.cache.batch
     return [
-        f"Largest batch at {tokens:,} tokens: {_value(batch)}",
-        f"Largest context at batch {sequences:,}: {_value(context)} tokens{_trained(context)}",
+        f"Largest batch at {counted(tokens, 'token')}: {_value(batch, 'sequence')}",
+        f"Largest context at batch {sequences:,}: {_value(context, 'token')}{_trained(context)}",
     ]
 
 
@@ -97,7 +107,7 @@ def needs_lines(needs: Needs) -> list[str]:
     cache = needs.cache
     lines = [
         "",
-        f"{cache.batch:,} users at {cache.tokens:,} tokens: {size(needs.total_bytes)}",
+        f"{counted(cache.batch, 'user')} at {counted(cache.tokens, 'token')}: {size(needs.total_bytes)}",
         f"  weights {size(needs.weights.total_bytes)}",
         f"  cache   {size(cache.total_bytes)}",
     ]
@@ -116,23 +126,35 @@ def needs_lines(needs: Needs) -> list[str]:
 
 
 def size(count: int) -> str:
-    """`count` bytes in B (exact), GiB (1024³) and GB (10⁹), such as "1,073,741,824 B = 1 GiB = 1.074 GB"."""
-    return f"{count:,} B = {count / 2**30:,.4g} GiB = {count / 10**9:,.4g} GB"
+    """`count` bytes in B (exact), GiB (1024³) and GB (10⁹), such as "1,073,741,824 B = 1 GiB = 1.074 GB"; what is
+    below 10 MB in KiB and kB."""
+    power, binary, decimal = (3, "GiB", "GB") if count >= 10**7 else (1, "KiB", "kB")
+    return f"{count:,} B = {figure(count / 1024**power)} {binary} = {figure(count / 1000**power)} {decimal}"
+
+
+def figure(value: float) -> str:
+    """A number to four digits, without an exponent: all digits of its whole part."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def counted(count: int, what: str) -> str:
+    """Such as "1 token" and "8,192 tokens"."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _rates(steps: Fraction, batch: int) -> str:
     """Steps a second as tokens a second, of one sequence and of all."""
-    return f"{float(steps):,.4g} tokens/s a sequence, {float(steps * batch):,.4g} in all"
+    return f"{figure(float(steps))} tokens/s a sequence, {figure(float(steps * batch))} in all"
 
 
 def _product(title: str, factors: Iterable[Factor], count: int) -> list[str]:
     return [title, "  " + " × ".join(map(str, factors)), f"  = {size(count)}"]
 
 
-def _value(largest: Largest) -> str:
+def _value(largest: Largest, what: str) -> str:
     if not largest.value:
         return "none fits"
-    return f"{largest.value:,}" + (" or more: memory does not limit it" if largest.unlimited else "")
+    return counted(largest.value, what) + (" or more: memory does not limit it" if largest.unlimited else "")
 
 
 def _trained(context: Largest) -> str:

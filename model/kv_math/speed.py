@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..expected import expected
 from ..spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
 from .gpus import Gpu
@@ -60,8 +61,7 @@ def decode_bound(
     alone = replace(setup, options=replace(setup.options, mtp=False, draft=None))
     use = memory_use(spec, tokens, batch, gpu, alone)
     if not use.fits:
-        lacking = f"it lacks {-use.free_bytes:,} bytes on the fullest of {use.gpus}"
-        raise refusal("gpu", use.gpu.name, f"GPUs on which weights and cache fit; {lacking}")
+        raise refusal("gpu", use.gpu.name, expected("roomier_gpus", bytes=-use.free_bytes, gpus=use.gpus))
     tp, bandwidth = use.weights.tp, use.gpu.bandwidth
     cache = _read_cache(use)
     least, spread = use.weights.read_bytes(batch), use.weights.read_bytes(batch, spread=True)
@@ -93,5 +93,5 @@ def _read_cache(use: MemoryUse) -> KvBreakdown:
         return whole
     fewer = replace(options, shared_prefix=min(options.shared_prefix, indexer.top_k))
     chosen = kv_breakdown(reading, indexer.top_k, kept.batch, kept.dtype, fewer)
-    terms = [term for term in chosen.terms if not term.label.endswith(".indexer")]
-    return replace(whole, terms=(*terms, *(term for term in whole.terms if term.label.endswith(".indexer"))))
+    terms = [term for term in chosen.terms if term.part != "indexer"]
+    return replace(whole, terms=(*terms, *(term for term in whole.terms if term.part == "indexer")))

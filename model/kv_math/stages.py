@@ -1,10 +1,13 @@
-"""Which model, and which of its layers each pipeline stage holds."""
+"""Which model, which one drafts for it, and which of its layers each pipeline stage holds."""
 
 from bisect import bisect_left
+from dataclasses import replace
+from functools import lru_cache
 
 from ..catalogue import catalogue
+from ..expected import expected
 from ..spec import ModelSpec
-from .options import refusal
+from .options import KvOptions, refusal
 
 
 def find_spec(spec: object, field: str = "spec") -> ModelSpec:
@@ -16,16 +19,31 @@ def find_spec(spec: object, field: str = "spec") -> ModelSpec:
     return spec
 
 
-def stage_bounds(spec: ModelSpec, pp: int, extra: int = 0) -> list[tuple[int, int]]:
-    """[first, end) layers of each of `pp` stages: the first (n_layers mod pp) hold one more.
+def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
+    """The model that drafts, and how it is cached: in the same way, on the ranks of the last pipeline stage.
 
-    The last one takes the `extra` multi-token-prediction layers as well.
+    Raises GlassLlamaError for a draft model that is unknown or has an encoder.
     """
-    each, more = divmod(spec.n_layers, pp)
-    starts = [stage * each + min(stage, more) for stage in range(pp)]
-    return list(zip(starts, [*starts[1:], spec.n_layers + extra], strict=True))
+    draft = find_spec(options.draft, "draft")
+    if draft.is_encoder_decoder:
+        raise refusal("draft", draft.name, expected("decoder"))
+    kept = replace(options, draft=None, mtp=False, layout="formula", indexer="fp8", encoder_tokens=None, pp=1)
+    if set(draft.attention.layer_cycle) == {"full"}:
+        kept = replace(kept, window="ideal", batched_tokens=None)
+    return draft, kept
 
 
-def layers_within(layers: tuple[int, ...], low: int, high: int) -> int:
-    """How many of the ascending `layers` are from `low` to below `high`."""
-    return bisect_left(layers, high) - bisect_left(layers, low)
+def stage_counts(spec: ModelSpec, pp: int, layers: tuple[int, ...]) -> tuple[int, ...]:
+    """How many of the ascending `layers` each of `pp` stages holds: the first (n_layers mod pp) have one layer more.
+
+    The last one takes the multi-token-prediction layers as well.
+    """
+    return _counts(layers, spec.n_layers, spec.mtp_layers, pp)
+
+
+@lru_cache(maxsize=4096)  # a search for the fewest GPUs asks for the same stages again and again
+def _counts(layers: tuple[int, ...], n_layers: int, extra: int, pp: int) -> tuple[int, ...]:
+    each, more = divmod(n_layers, pp)
+    starts = [bisect_left(layers, stage * each + min(stage, more)) for stage in range(pp)]
+    ends = [*starts[1:], bisect_left(layers, n_layers + extra)]
+    return tuple(end - start for start, end in zip(starts, ends, strict=True))

@@ -3,13 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Literal, NamedTuple
 
-from ..spec import LayerKind, ModelSpec
+from ..spec import ModelSpec
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents
 
 # transformers quantises the 16-bit tail of hf_int4 whenever it reaches this many tokens.
 HF_TAIL = 128
+# What a product's layers attend to: all tokens, a window or a chunk of them, the encoder's; linear layers keep a state.
+Place = Literal["full", "sliding", "chunked", "cross", "state"]
+SelfPlace = Literal["full", "sliding", "chunked"]
+SELF: tuple[SelfPlace, ...] = ("full", "sliding", "chunked")
 _PLURALS = {"layers", "sequences", "tokens", "blocks", "ranks", "K/V heads"}
 
 
@@ -32,15 +37,22 @@ class Factor:
 class KvTerm:
     """One product: `bytes` is that of all factor values. `layers` are the indices of the layers that it covers.
 
-    `label` is "self.full", "self.sliding", "self.chunked", "cross" or "state", then what is stored: "kv", "latent",
-    "indexer", "tail", "conv" or "recurrent"; "draft." before it for a draft model's, all of which the last pipeline
-    stage holds. `elements` counts numbers, without scales.
+    `part` is what is stored: "kv", "latent", "indexer", "tail", "conv" or "recurrent". `draft` marks a draft model's,
+    all of which the last pipeline stage holds. `elements` counts numbers, without scales.
     """
 
-    label: str
+    place: Place
+    part: str
     layers: tuple[int, ...]
     factors: tuple[Factor, ...]
     elements: int
+    draft: bool = False
+
+    @property
+    def label(self) -> str:
+        """Place and part as one name, such as "self.full.kv", "cross.kv" or "draft.self.sliding.kv"."""
+        own = f"self.{self.place}" if self.place in SELF else self.place
+        return f"{'draft.' if self.draft else ''}{own}.{self.part}"
 
     @property
     def bytes(self) -> int:
@@ -117,19 +129,18 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
     terms: list[KvTerm] = []
     own = [*spec.layer_kinds[: spec.n_layers - spec.kv_shared_layers]]
     layers = list(enumerate(own)) + [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if options.mtp else 0)]
-    for kind in ("full", "sliding", "chunked"):
+    for kind in SELF:
         indices = tuple(index for index, layer_kind in layers if layer_kind == kind)
         if indices:
             for part, part_format, slots in _parts(spec, kind, tokens, batch, fmt, options):
                 for store in stores(spec, part_format, options):
-                    label = f"self.{kind}.{part or store.label}"
-                    terms.append(_term(label, indices, slots, store, options))
+                    terms.append(_term(kind, part or store.label, indices, slots, store, options))
     terms += _state_terms(spec, layers, options.reserved_batch or batch, fmt, options)
     if spec.is_encoder_decoder:
         encoder_tokens, sequences = options.encoder_tokens or tokens, options.reserved_batch or batch
         slots = _slots(encoder_tokens, 0, sequences, options.block_size, 0)
         for store in stores(spec, fmt, options):
-            terms.append(_term("cross.kv", tuple(range(spec.n_layers)), slots, store, options))
+            terms.append(_term("cross", "kv", tuple(range(spec.n_layers)), slots, store, options))
     return tuple(terms)
 
 
@@ -145,20 +156,22 @@ def _state_terms(
     leading = (Factor(len(indices), "layers"), Factor(sequences, "sequences"))
     conv = (Factor(state.conv_channels, "channels"), Factor(state.conv_past, "past inputs"))
     recurrent = (Factor(state.heads, "heads"), Factor(state.rows, "rows"), Factor(state.columns, "columns"))
-    for label, sizes, part in (("state.conv", conv, plain), ("state.recurrent", recurrent, exact)):
+    for part, sizes, stored in (("conv", conv, plain), ("recurrent", recurrent, exact)):
         factors = (*leading, *sizes)
-        size = Factor(part.block_bytes, f"bytes ({part.name})")
-        yield KvTerm(label, indices, (*factors, size), prod(factor.value for factor in factors))
+        size = Factor(stored.block_bytes, f"bytes ({stored.name})")
+        yield KvTerm("state", part, indices, (*factors, size), prod(factor.value for factor in factors))
 
 
-def _term(label: str, layers: tuple[int, ...], slots: tuple[Factor, ...], store: Store, options: KvOptions) -> KvTerm:
+def _term(
+    place: Place, part: str, layers: tuple[int, ...], slots: tuple[Factor, ...], store: Store, options: KvOptions
+) -> KvTerm:
     leading = (Factor(len(layers), "layers"), *slots, *store.head_factors(options.tp))
     elements = prod(factor.value for factor in leading) * sum(store.widths)
-    return KvTerm(label, layers, leading + store.byte_factors(), elements)
+    return KvTerm(place, part, layers, leading + store.byte_factors(), elements)
 
 
 def _parts(
-    spec: ModelSpec, kind: LayerKind, tokens: int, batch: int, fmt: KvFormat, options: KvOptions
+    spec: ModelSpec, kind: SelfPlace, tokens: int, batch: int, fmt: KvFormat, options: KvOptions
 ) -> Iterable[tuple[str, KvFormat, tuple[Factor, ...]]]:
     """(special name, format, token slots) of what a layer keeps: one part, or two where the newest tokens are apart."""
     if fmt.name != "hf_int4":
@@ -175,7 +188,7 @@ def _parts(
         yield "tail", SIXTEEN_BIT, (Factor(batch, "sequences"), Factor(tail, "tokens", how))
 
 
-def _layer_slots(spec: ModelSpec, kind: LayerKind, tokens: int, batch: int, options: KvOptions) -> tuple[Factor, ...]:
+def _layer_slots(spec: ModelSpec, kind: SelfPlace, tokens: int, batch: int, options: KvOptions) -> tuple[Factor, ...]:
     """Token slots that one layer of `kind` takes, over the batch, after reservation, window, paging and sharing."""
     total, sequences = options.reserved_tokens or tokens, options.reserved_batch or batch
     if (
@@ -184,16 +197,33 @@ def _layer_slots(spec: ModelSpec, kind: LayerKind, tokens: int, batch: int, opti
         each = -(-total // options.dcp)
         how = f"ceil({total:,} / {options.dcp})"
         return _slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, how)
-    size = {"full": None, "sliding": spec.attention.window, "chunked": spec.attention.chunk}[kind]
-    if size is None or options.window == "off":
+    window = window_slots(spec, kind, options)
+    if window is None:
         return _slots(total, 0, sequences, options.block_size, options.shared_prefix)
     if options.window == "vllm":
-        return _vllm_slots(kind, size, total, sequences, options)
-    if options.window == "transformers":
-        kept, how = min(total, size - 1), f"min({total:,}, {size:,} - 1)"
-    else:
-        kept, how = min(total, size), f"min({total:,}, {size:,})"
+        return _vllm_slots(kind, window, total, sequences, options)
+    kept, how = min(total, window.tokens), f"min({total:,}, {window.how})"
     return _slots(total, total - kept, sequences, options.block_size, options.shared_prefix, how)
+
+
+class Window(NamedTuple):
+    """The most tokens of a sequence that a layer keeps, and how that number comes about."""
+
+    tokens: int
+    how: str
+
+
+def window_slots(spec: ModelSpec, kind: Place, options: KvOptions) -> Window | None:
+    """The most tokens that a layer of `kind` keeps under `options.window`, before paging; None where it keeps all."""
+    size = {"sliding": spec.attention.window, "chunked": spec.attention.chunk}.get(kind)
+    if size is None or options.window == "off" or options.dcp > 1:
+        return None
+    if options.window == "transformers":
+        return Window(size - 1, f"{size:,} - 1")
+    if options.window == "vllm":
+        past, batched = size - 1 if kind == "sliding" else size, options.batched_tokens or 0
+        return Window(past + batched, f"{past:,} + {batched:,}")
+    return Window(size, f"{size:,}")
 
 
 def _slots(
@@ -218,10 +248,9 @@ def _slots(
     return Factor(sequences, "sequences"), Factor(end - first, unit, how), *per_block
 
 
-def _vllm_slots(kind: LayerKind, size: int, tokens: int, sequences: int, options: KvOptions) -> tuple[Factor, ...]:
+def _vllm_slots(kind: SelfPlace, window: Window, tokens: int, sequences: int, options: KvOptions) -> tuple[Factor, ...]:
     """vLLM's reservation for one sequence (SlidingWindowSpec, ChunkedLocalAttentionSpec), in blocks."""
-    batched, block = options.batched_tokens or 0, options.block_size
-    past, extra = (size - 1, 1) if kind == "sliding" else (size, 0)
-    blocks = -(-min(past + batched, tokens) // block) + extra
-    how = f"ceil(min({past:,} + {batched:,}, {tokens:,}) / {block})" + (" + 1" if extra else "")
+    block, extra = options.block_size, 1 if kind == "sliding" else 0
+    blocks = -(-min(window.tokens, tokens) // block) + extra
+    how = f"ceil(min({window.how}, {tokens:,}) / {block})" + (" + 1" if extra else "")
     return Factor(sequences, "sequences"), Factor(blocks, "blocks", how), Factor(block, "tokens per block")

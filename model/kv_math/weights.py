@@ -7,11 +7,12 @@ from math import prod
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
+from ..expected import expected, one_of
 from ..parameters import WeightPart, weight_parts
 from ..spec import ModelSpec
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
 from .options import MAX_RANKS, refusal, whole
-from .stages import find_spec, layers_within, stage_bounds
+from .stages import find_spec, stage_counts
 from .terms import Factor
 
 _PLAIN = ("fp32", "fp16", "bf16")
@@ -153,8 +154,7 @@ class WeightBreakdown:
         What stands outside the layers is on the first stage or on the last; a tied table on both, but decoding reads
         all of it on the last alone. The encoder is on the first.
         """
-        bounds, last = stage_bounds(self.spec, self.pp, self.spec.mtp_layers), self.pp - 1
-        stages = [0] * self.pp
+        stages, last = [0] * self.pp, self.pp - 1
         for term, each in shares:
             if not term.layers or term.label.startswith("encoder"):
                 if term.label == "embedding.tied":
@@ -164,8 +164,9 @@ class WeightBreakdown:
                 for stage in held:
                     stages[stage] += each
                 continue
-            for stage, (low, high) in enumerate(bounds):
-                stages[stage] += -(-each * layers_within(term.layers, low, high) // len(term.layers))
+            counts = stage_counts(self.spec, self.pp, term.layers)
+            of_count = {count: -(-each * count // len(term.layers)) for count in set(counts)}
+            stages = [held + of_count[count] for held, count in zip(stages, counts, strict=True)]
         return tuple(stages)
 
 
@@ -186,7 +187,7 @@ def weight_breakdown(
     spec = find_spec(spec)
     fmt, tp, pp = weight_format("weights", dtype), whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
     if pp > spec.n_layers:
-        raise refusal("pp", pp, f"at most n_layers ({spec.n_layers})")
+        raise refusal("pp", pp, expected("at_most", name="n_layers", value=spec.n_layers))
     small = fmt if dtype in _PLAIN else SIXTEEN_BIT
     tables = small if dtype not in _QUANTISED_TABLES else fmt
     if embeddings is not None:
@@ -202,8 +203,7 @@ def weight_format(field: str, name: str) -> KvFormat:
     if isinstance(name, str) and name in WEIGHT_FORMATS:
         return WEIGHT_FORMATS[name]
     close = difflib.get_close_matches(name.lower()[:40], WEIGHT_FORMATS, n=1) if isinstance(name, str) else []
-    hint = f" (did you mean {close[0]}?)" if close else ""
-    raise refusal(field, name, f"one of {', '.join(WEIGHT_FORMATS)}{hint}")
+    raise refusal(field, name, one_of(WEIGHT_FORMATS, close))
 
 
 def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
@@ -214,11 +214,14 @@ def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
         return (*leading, Factor(part.each, "weights", part.how), Factor(fmt.block_bytes, f"bytes ({fmt.name})"))
     if part.each % fmt.block:
         raise GlassLlamaError(
-            "kv_format",
+            "weight_format",
             f"weights {fmt.name} store blocks of {fmt.block}, which do not divide the {part.each:,} weights of "
             f"{part.label}; expected a format without blocks, such as bf16 or fp8.",
             field="weights",
             value=fmt.name,
+            block=fmt.block,
+            count=f"{part.each:,}",
+            part=part.label,
         )
     blocks = Factor(
         part.each // fmt.block, f"blocks of {fmt.block} weights", f"{part.how or f'{part.each:,}'} / {fmt.block}"

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from tests.app.looking import number, shown
-from tests.hub import Hub, serve
+from tests.hub import Hub, stand_in
 
 CONFIGS = json.loads((Path(__file__).parents[1] / "model" / "hub_configs.json").read_text(encoding="utf-8"))
 LLAMA = 8192 * 131_072  # bytes of Llama-3 8B's cache at 8,192 tokens in bf16
@@ -20,20 +20,9 @@ GEMMA = (8 * 8192 + 40 * 1024) * 8 * 2 * 256 * 2  # 8 full layers, 40 that keep 
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A Hub in place of the real one for the server, which runs in this process, and an empty cache of one's own."""
+    """A Hub in place of the real one for the server, which runs in this process."""
     files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "mamba"}'}
-    for name, content in files.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(content)
-    (tmp_path / "empty").mkdir()
-    served = Hub({f"org/{n}": tmp_path / n for n in (*files, "empty")}, gated={"org/gated"})
-    with serve(served):
-        constants = huggingface_hub.constants
-        monkeypatch.setattr(constants, "ENDPOINT", served.url)
-        template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 
 

@@ -1,11 +1,13 @@
 """The KV-cache chapter in a real browser: the live cache, the measurement, the calculators and their chart."""
 
+import json
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.engine import LocalEngine
+from app.service import Service
 from app.texts import text
 from model import catalogue, kv_cache_bytes
 from model.kv_math import KvOptions
@@ -113,10 +115,11 @@ def test_the_calculator_answers_and_a_bad_number_leaves_the_last_answer(chapter:
     field(page, "kv-calculator", "dtype").select_option("fp16")
     assert calculated(page, "Llama-2 7B tokens=1024 batch=16 dtype=fp16") == 8_589_934_592
     expect(panel(page, "kv-calculator")).to_contain_text("8,589,934,592 B")
+    within = text("kv.expected_whole", low="1", high="100,000,000")
     for bad in ("0", "-1", "1000000000", "many", ""):
         field(page, "kv-calculator", "tokens").fill(bad)
         trouble = panel(page, "kv-calculator").locator("[data-field=tokens] .kv-trouble")
-        expect(trouble).to_have_text(text("kv.wrong_range", field=text("kv.field_tokens"), low="1", high="100,000,000"))
+        expect(trouble).to_have_text(text("kv.wrong_value", field=text("kv.field_tokens"), expected=within))
         expect(panel(page, "kv-calculator").locator(".kv-exact")).to_have_text("8,589,934,592 B")
     field(page, "kv-calculator", "tokens").fill("2048")
     assert calculated(page, "Llama-2 7B tokens=2048 ") == 2 * 8_589_934_592
@@ -156,6 +159,56 @@ def test_a_pasted_config(chapter: Page) -> None:
     )
 
 
+REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+           "intermediate_size": 128, "vocab_size": 99, "max_position_embeddings": 512}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (json.dumps(REFUSED | {"num_hidden_layers": "x"}),
+         "config.json 中 num_hidden_layers 是 'x'，应为 1 到 10,000 的整数。"),
+        (json.dumps(REFUSED | {"vocab_size": None}), "config.json 缺少 vocab_size，应为 1 到 1,000,000,000 的整数。"),
+        (json.dumps(REFUSED | {"num_key_value_heads": 3}),
+         "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
+        (json.dumps(REFUSED | {"kv_lora_rank": 512}),
+         "config.json 中 kv_lora_rank 是 512，应为 空缺：这种 model_type 不读取它。"),
+        ('{"model_type": }', "config.json 第 1 行第 16 列不是合法的 JSON：此处缺少一个值。"),
+        ("", "config.json 缺少 内容，应为 一份 config.json 的内容。"),
+    ],
+    ids=["wrong", "missing", "divisor", "absent", "json", "nothing"],
+)  # fmt: skip
+def test_a_refused_config_is_explained_in_chinese(chapter: Page, config: str, said: str) -> None:
+    page = chapter
+    page.click("#language >> text=中文")
+    field(page, "kv-calculator", "model").select_option(":config")
+    field(page, "kv-calculator", "config").fill(config)
+    expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
+
+
+def near(page: Page, slider: Any, questions: tuple[str, ...]) -> list[str]:
+    """Goes to a slider and waits for the answers at its places; gives what is asked from then on."""
+    asked: list[str] = []
+    answered: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    page.on("requestfinished", lambda request: answered.append(request.post_data or ""))
+    slider.focus()
+    for question in questions:
+        wanted = f'"asked":"{question}"'
+        while not any("kv_places" in text and wanted in text for text in answered):
+            page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
+    asked.clear()
+    return asked
+
+
+def moved_from(page: Page, kind: str, name: str, last: int) -> int:
+    """The number beside a slider, once it is another than the last one."""
+    box = field(page, kind, name)
+    expect(box).not_to_have_value(str(last))
+    return int(box.input_value())
+
+
 @pytest.mark.parametrize("name", ["tokens", "batch"])
 def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter: Page, name: str) -> None:
     page = chapter
@@ -165,21 +218,12 @@ def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter
     page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
     idle(page)
     slider = panel(page, "kv-calculator").locator(f"[data-field={name}] input[type=range]")
-    asked: list[str] = []
-    page.on("requestfinished", lambda request: asked.append(request.post_data or ""))
-    slider.focus()
-    for what in ("kv", "kv_chart"):
-        wanted = f'"asked":"{what}"'
-        while not any("kv_places" in text and wanted in text for text in asked):
-            page.wait_for_timeout(50)
-    page.wait_for_timeout(300)
-    asked.clear()
+    asked = near(page, slider, ("kv", "kv_chart"))
     size = {"tokens": 8192, "batch": 1}
     for _ in range(9):
         slider.press("ArrowRight")
-        shown_in_box = field(page, "kv-calculator", name).input_value()
-        assert int(shown_in_box) > size[name]  # no step is lost, however small the number
-        size[name] = int(shown_in_box)
+        before, size[name] = size[name], moved_from(page, "kv-calculator", name, size[name])
+        assert size[name] > before  # no step is lost, however small the number
         count = kv_cache_bytes("Llama-3 8B", size["tokens"], size["batch"])
         value = f"Llama-3 8B tokens={size['tokens']} batch={size['batch']} dtype=bf16 bytes={count}"
         expect(panel(page, "kv-calculator")).to_have_attribute("data-value", value)
@@ -187,7 +231,35 @@ def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter
     drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
     for model, tokens, count in (point for trace in drawn for point in trace):
         assert int(count) == kv_cache_bytes(model, tokens, size["batch"])
-    assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text or "kv_places" in text] == []
+    assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text] == []
+
+
+@pytest.mark.parametrize(("kind", "name"), [("kv-calculator", "tokens"), ("kv-calculator", "batch"),
+                                            ("kv-fit", "users"), ("kv-fit", "user_tokens")])  # fmt: skip
+def test_what_fits_follows_every_slider_without_a_request(
+    chapter: Page, service: Service, kind: str, name: str
+) -> None:
+    page = chapter
+    page.set_viewport_size({"width": 1280, "height": 4000})  # the calculator and what fits at once
+    panel(page, "kv-fit")
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+    idle(page)
+    slider = panel(page, kind).locator(f"[data-field={name}] input[type=range]")
+    asked = near(page, slider, ("kv", "kv_fit") if kind == "kv-calculator" else ("kv_needs",))
+    settings: dict[str, Any] = {"model": "Llama-3 8B", "tokens": 8192, "batch": 1, "users": 64, "user_tokens": 32_768}
+    for key in ("ArrowRight",) * 5 + ("ArrowLeft",) * 2:
+        slider.press(key)
+        settings[name] = moved_from(page, kind, name, settings[name])
+        found = service.calculate({"what": "kv_fit", **settings})["data"]
+        value = f"gpu=H100 80 GB fits={str(found['use']['fits']).lower()} free={found['use']['free']} batch="
+        value += f"{found['batch']['value'] or 'none'} context={found['context']['value'] or 'none'}"
+        expect(panel(page, "kv-fit")).to_have_attribute("data-value", value)
+        needed = service.calculate({"what": "kv_needs", **settings})["data"]["gpus"]
+        expect(panel(page, "kv-fit").locator("tbody td:nth-child(2)")).to_have_text(
+            [f"{gpu['at_least']:,}" for gpu in needed]
+        )
+    assert [text for text in asked if '"what":"kv' in text] == []
 
 
 def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:

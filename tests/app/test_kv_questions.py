@@ -1,6 +1,7 @@
 """The KV-cache chapter's questions to the server: answers, refusals by field, and words for all of them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from app.service import Service
 from app.texts import table
 from model import catalogue
 from model.errors import GlassLlamaError
+from model.expected import ENGLISH
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS
 from model.kv_math.options import IndexerFormat, Layout, WindowPolicy
@@ -103,6 +105,8 @@ def test_a_bad_setting_is_named_and_gives_no_answer(service: Service, settings: 
         assert answer["code"] not in ("internal", "bad_request"), answer
         if field:
             assert answer["params"]["field"] == field
+        if "expected" in answer["params"] and answer["code"] != "kv_dtype":  # which lists the formats' names alone
+            assert answer["params"]["expected_code"] in ENGLISH
 
 
 @pytest.mark.parametrize("data", [None, [], {"what": None}, {"what": "nothing"}])
@@ -198,6 +202,29 @@ def test_every_word_that_a_message_needs_is_there() -> None:
     assert [field for field in fields if f"field_{field}" not in words] == []
     choices = [choice for kind in (WindowPolicy, Layout, IndexerFormat) for choice in kind.__args__]
     assert [choice for choice in choices if choice != "ideal" and f"choice_{choice}" not in words] == []
+
+
+def test_what_would_be_right_has_a_text_with_the_same_particulars() -> None:
+    placeholder = re.compile(r"\{(\w+)\}")
+    words = {name.removeprefix("expected_"): said for name, said in table("en")["kv"].items() if "expected_" in name}
+    assert words.keys() == ENGLISH.keys()
+    for code, said in words.items():
+        assert set(placeholder.findall(said)) == set(placeholder.findall(ENGLISH[code])), code
+
+
+@pytest.mark.parametrize("pasted", ["", "x", "{", '{"a" 1}', '{"a": 1 "b"}', '{"a": "b', '{"a": "\n"}', '{"a": "\\x"}',
+                                    '{"a": "\\u12"}', "{} {}", '{"a": 1,}', "[" * 99_999, "[1]", '{"a": NaN}',
+                                    "9" * 100_001])  # fmt: skip
+def test_what_is_wrong_with_a_pasted_text_has_words(service: Service, pasted: str) -> None:
+    params = service.calculate({"what": "kv", "model": ":config", "config": pasted})["params"]
+    words = table("zh")["kv"]
+    if "reason" not in params:
+        assert f"config_{params['field']}" in words or params["field"] == "model_type"
+        assert f"expected_{params['expected_code']}" in words
+        return
+    assert f"config_{params['reason']}" in words
+    if "problem" in params:
+        assert "json_" + re.sub(r"\W+", "_", params["problem"].lower()).strip("_") in words
 
 
 def test_calculators_are_named_as_the_page_asks_them() -> None:

@@ -14,6 +14,7 @@ from model.kv_math import FORMATS, KvOptions
 
 TOKENS = [round(2 ** (place / 8)) for place in range(56, 161)]
 BATCHES = sorted({round(2 ** (place / 4)) for place in range(41)})
+GPU = {"gpu": "L40S 48 GB", "weights": "int4_g128", "usable_percent": 85}
 
 
 def places(engine: LocalEngine, asked: str, along: str, values: list[int], settings: dict[str, Any]) -> list[Any]:
@@ -67,16 +68,35 @@ def test_every_place_is_the_whole_answer(along: str, view: str, engine: LocalEng
     settings = {"model": "Gemma-3 12B (text)", "tokens": 3000, "batch": 2, "dtype": "fp8", "shared_prefix": 150,
                 "view": view, "compare": ["DeepSeek-V3", "T5-large (v1.0)"], "weights": True}  # fmt: skip
     values = TOKENS if along == "tokens" else BATCHES
-    for asked in ("kv", "kv_chart"):
-        for value, answer in zip(values, places(engine, asked, along, values, settings), strict=True):
-            payload = Service(engine).calculate({**settings, "what": asked, along: value})
-            assert answer == ({"message": payload} if payload["kind"] == "message" else {"data": payload["data"]})
+    for asked in ("kv", "kv_chart", "kv_fit"):
+        equals_what_is_asked_directly(engine, asked, along, values, settings | GPU)
     assert "message" in places(engine, "kv", "tokens", [128], settings)[0]  # a prefix of 150 does not fit
 
 
 @pytest.mark.parametrize(
+    ("along", "values"), [("users", [1, 3, 64, 4096]), ("user_tokens", [128, 1000, 32_768, 2**20])]
+)
+@pytest.mark.parametrize("model", ["DeepSeek-V3", "Gemma-2 9B"])
+def test_every_place_of_what_users_need(along: str, values: list[int], model: str, engine: LocalEngine) -> None:
+    settings = {"model": model, "dtype": "fp8", "users": 50, "user_tokens": 10_000, **GPU}
+    answers = equals_what_is_asked_directly(engine, "kv_needs", along, values, settings)
+    assert [answer["data"][{"users": "users", "user_tokens": "tokens"}[along]] for answer in answers] == values
+
+
+def equals_what_is_asked_directly(
+    engine: LocalEngine, asked: str, along: str, values: list[int], settings: dict[str, Any]
+) -> list[Any]:
+    answers = places(engine, asked, along, values, settings)
+    for value, answer in zip(values, answers, strict=True):
+        payload = Service(engine).calculate({**settings, "what": asked, along: value})
+        assert answer == ({"message": payload} if payload["kind"] == "message" else {"data": payload["data"]})
+    return answers
+
+
+@pytest.mark.parametrize(
     ("change", "field"),
-    [({"asked": "tensors"}, "asked"), ({"along": "tp"}, "along"), ({"values": []}, "values"),
+    [({"asked": "tensors"}, "asked"), ({"along": "tp"}, "along"), ({"along": "users"}, "along"),
+     ({"asked": "kv_needs"}, "along"), ({"values": []}, "values"),
      ({"values": list(range(1, 300))}, "values"), ({"values": "1"}, "values")],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_refused_by_its_name(change: dict[str, Any], field: str, engine: LocalEngine) -> None:

@@ -1,5 +1,6 @@
 // The KV-cache chapter before it draws: bytes as text, what the live cache held, settings and links, latest wins.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { dressed } from "../../visuals/static/chart.js";
 import { latest } from "../../visuals/static/latest.js";
@@ -13,7 +14,11 @@ import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js"
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
+import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
+import { lookUp } from "../../visuals/static/texts.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
+
+const TEXTS = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]));
 
 test("bytes: exact beyond 2^53, and in both systems", () => {
   assert.equal(exactBytes("123456789012345678901"), "123,456,789,012,345,678,901 B");
@@ -219,6 +224,22 @@ test("a figure is dressed in the page's colours and words, and stays what it was
   const said = dressed(figure, (name) => `<${name}>`, (key) => `[${key}]`);
   assert.deepEqual(said, { data: [{ y: [1, null], marker: { color: "<k>" }, name: "[kv.x]" }], layout: { title: "plain" } });
   assert.equal(JSON.stringify(figure), copy);
+});
+
+test("what is wrong with a setting or a config is said in the reader's language, and fields of a config keep their names", () => {
+  const said = (language, message) => troubleText({ text: (key, params) => lookUp(TEXTS[language], key, params) }, message);
+  const right = { expected: "a divisor of n_heads (32)", expected_code: "divisor", expected_params: { name: "n_heads", value: "32" } };
+  const option = { code: "kv_value", params: { field: "tp", value: "3", ...right } };
+  assert.equal(said("en", option), "Tensor-parallel ranks: expected a divisor of n_heads (32).");
+  assert.equal(said("zh", option), "张量并行数：应为 n_heads（32）的约数。");
+  const wrong = { code: "hf_config", params: { field: "num_key_value_heads", value: "5", ...right } };
+  assert.equal(said("en", wrong), "config.json: num_key_value_heads is 5; expected a divisor of n_heads (32).");
+  assert.equal(said("zh", wrong), "config.json 中 num_key_value_heads 是 5，应为 n_heads（32）的约数。");
+  const json = { code: "hf_config", params: { field: "text", reason: "no_json", line: 2, column: 7, problem: "Expecting ',' delimiter" } };
+  assert.equal(said("en", json), "config.json: no JSON at line 2, column 7: a colon or a comma is missing.");
+  assert.equal(said("zh", json), "config.json 第 2 行第 7 列不是合法的 JSON：此处缺少冒号或逗号。");
+  const format = { code: "weight_format", params: { field: "weights", value: "q8_0", block: 32, count: "90", part: "ffn" } };
+  for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, format), /[{}]/);
 });
 
 test("the copied sum is 16 times the right one", () => {

@@ -23,7 +23,7 @@ from model.hf.fields import SHAPE_FIELDS
 from model.hf_spec import HUB_REASONS, spec_from_config, spec_from_hub, spec_from_text
 from model.kv_math import kv_cache_bytes
 from model.spec import ModelSpec
-from tests.hub import Hub, serve
+from tests.hub import stand_in
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
 READ_IN = json.loads(Path(__file__).with_name("hub_config_sources.json").read_text(encoding="utf-8"))
@@ -355,19 +355,8 @@ def test_something_else_than_an_object(given):
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     """A Hub with org/good, whose weights nobody should download, and other repositories that have faults."""
-    for name, text in (("good", json.dumps(LLAMA)), ("broken", "{"), ("other", '{"model_type": "mamba"}')):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(text)
-        (tmp_path / name / "model.safetensors").write_bytes(b"not wanted")
-    (tmp_path / "empty").mkdir()
-    served = Hub({f"org/{n}": tmp_path / n for n in ("good", "broken", "other", "empty")}, gated={"org/gated"})
-    with serve(served):
-        constants = huggingface_hub.constants
-        monkeypatch.setattr(constants, "ENDPOINT", served.url)
-        template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    files = {"good": json.dumps(LLAMA), "broken": "{", "other": '{"model_type": "mamba"}'}
+    with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 
 

@@ -1,6 +1,7 @@
 """The calculator on the command line: python -m model.kv_math."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,28 @@ def test_the_command_prints_every_multiplication(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 43
 
 
+def test_the_command_counts_one_as_one_and_writes_no_exponent(capsys):
+    assert main(["T5-large (v1.0)", "--tokens", "1", "--gpu", "H100", "--tp", "8"]) == 0
+    printed = capsys.readouterr().out
+    assert "batch 1, 1 token, bf16" in printed
+    assert "the encoder's input counts as 1 token, like the decoder's" in printed
+    assert "Per token  98,304 B = 96 KiB = 98.3 kB" in printed
+    assert main(["BLOOM-176B", "--tokens", "1000000", "--batch", "10000", "--gpu", "T4"]) == 0
+    printed += capsys.readouterr().out
+    assert "Largest context at batch 10,000: none fits (the model's own context: 2,048)\n" in printed
+    assert main(["Llama-3 8B", "--tokens", "1", "--users", "1"]) == 0
+    printed += capsys.readouterr().out
+    assert "1 user at 1 token: 16,060,653,568 B = 14.96 GiB = 16.06 GB" in printed
+    assert not re.search(r"\de[-+]\d", printed)
+
+
+def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(capsys):
+    assert main(["Gemma-3 12B (text)", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert "Per token  393,216 B = 384 KiB = 393.2 kB up to token 1,024, which fills a window\n" in printed
+    assert "           65,536 B = 64 KiB = 65.54 kB for each later token\n" in printed
+
+
 def test_the_command_says_what_is_wrong(capsys):
     assert main(["Llama3 8B", "--tokens", "8192"]) == 2
     assert "did you mean 'Llama-3 8B'" in capsys.readouterr().err
@@ -37,7 +60,7 @@ def test_the_command_says_what_fits(capsys):
         "Weights    16,060,522,496 B = 14.96 GiB = 16.06 GB",
         "80,000,000,000 B × 90 % = 72,000,000,000 B",
         "fits, 54,865,735,680 B left",
-        "Largest batch at 8,192 tokens: 52",
+        "Largest batch at 8,192 tokens: 52 sequences",
         "Largest context at batch 1: 426,784 tokens (the model's own context: 8,192)",
         "Decoding   at most 208.3 tokens/s a sequence",
         "A bound: arithmetic, communication and imperfect bandwidth make it slower.",

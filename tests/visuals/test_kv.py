@@ -42,31 +42,16 @@ def test_a_breakdown_is_the_sum_of_its_products():
 
 def test_what_a_token_adds_before_and_after_the_window_is_full():
     gemma = kv.breakdown_message(kv_breakdown(MIXED, 8192))["growth"]
-    products = {when: [[f["value"] for f in one["factors"]] for one in gemma[when]] for when in ("until", "after")}
+    products = [[[f["value"] for f in one["factors"]] for one in phase["terms"]] for phase in gemma["phases"]]
     # Of 48 layers every sixth sees all tokens; 8 K/V heads, K and V of 256 numbers of 2 bytes.
-    assert products == {"until": [[8, 8, 2, 256, 2], [40, 8, 2, 256, 2]], "after": [[8, 8, 2, 256, 2]]}
-    assert [int(one["bytes"]) for one in gemma["until"] + gemma["after"]] == [65_536, 327_680, 65_536]
-    assert (gemma["kind"], gemma["slots"]) == ("sliding", 1024)
-    assert kv_cache_bytes(MIXED, 8192) == 1024 * 393_216 + (8192 - 1024) * 65_536 == 832 * 2**20
-
-    mistral = kv.breakdown_message(kv_breakdown("Mistral-7B v0.1", 8192))["growth"]
-    products = {when: [[f["value"] for f in one["factors"]] for one in mistral[when]] for when in ("until", "after")}
-    assert products == {"until": [[32, 8, 2, 128, 2]], "after": [[0, 8, 2, 128, 2]]}
-    assert [int(one["bytes"]) for one in mistral["until"] + mistral["after"]] == [131_072, 0]
-    assert kv_cache_bytes("Mistral-7B v0.1", 8192) == 4096 * 131_072 == 512 * 2**20
-
+    assert products == [[[8, 8, 2, 256, 2], [40, 8, 2, 256, 2]], [[8, 8, 2, 256, 2]]]
+    assert [[one["bytes"] for one in phase["terms"]] for phase in gemma["phases"]] == [["65536", "327680"], ["65536"]]
+    assert (gemma["kind"], [phase["until"] for phase in gemma["phases"]]) == ("sliding", [1024, None])
+    json.dumps(gemma)
+    scout = kv.breakdown_message(kv_breakdown("Llama-4 Scout 17B-16E (text)", 8192))["growth"]
+    assert (scout["kind"], scout["phases"][0]["until"]) == ("chunked", 8192)
     assert kv.breakdown_message(kv_breakdown(LLAMA, 8192))["growth"] is None
     assert kv.breakdown_message(kv_breakdown(MIXED, 8192, options=KvOptions(window="off")))["growth"] is None
-
-
-@pytest.mark.parametrize(("window", "batched"), [("ideal", None), ("transformers", None), ("vllm", 500)])
-def test_the_cache_grows_by_those_bytes_on_both_sides_of_a_full_window(window: Any, batched: int | None):
-    options = KvOptions(window=window, batched_tokens=batched)
-    growth = kv.breakdown_message(kv_breakdown(MIXED, 8192, options=options))["growth"]
-    until, after = (sum(int(one["bytes"]) for one in growth[when]) for when in ("until", "after"))
-    full = growth["slots"]
-    sizes = [kv_cache_bytes(MIXED, tokens, options=options) for tokens in (full - 1, full, full + 1)]
-    assert [sizes[1] - sizes[0], sizes[2] - sizes[1]] == [until, after]
 
 
 def test_bars_beyond_a_models_context_are_marked():
@@ -183,6 +168,14 @@ def test_stacks_add_up_to_the_cache_and_the_weights():
     few, _ = kv_charts.stack_figure(question(MIXED), "gb", weights=False, few=True)
     assert {tokens for bar in few["data"] for tokens in bar["tokens"]} == {8192}
     assert checked(figure)["barmode"] == "stack"
+
+
+def test_a_draft_models_cache_is_one_part_of_the_stack():
+    asked = question(LLAMA, options=KvOptions(draft=MIXED))
+    figure, _ = kv_charts.stack_figure(asked, "gib", weights=False, few=True)
+    parts = {bar["name"]: [int(count) for count in bar["bytes"]] for bar in figure["data"]}
+    # At 8,192 tokens Llama-3 8B takes 1 GiB; Gemma's 8 full layers and its 40 with windows, 832 MiB.
+    assert parts == {"text:kv.stack_self_full_kv": [2**30], "text:kv.stack_draft_cache": [832 * 2**20]}
 
 
 def test_figures_hold_no_colour_or_word_of_their_own():

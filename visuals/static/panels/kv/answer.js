@@ -13,7 +13,7 @@ export function answerView(glass) {
     const parts = label.replace("draft.", "").split(".");
     const what = parts.pop();
     const own = `${text(`place_${parts.join("_")}`)} · ${text(`part_${what}`)}`;
-    const title = label.startsWith("draft.") ? `${text("draft")}: ${own}` : own;
+    const title = label.startsWith("draft.") ? text("draft", { part: own }) : own;
     return h("div.kv-term", null, h("h4", null, title), product(factors, factor, equals(bytes)));
   }
 
@@ -33,11 +33,11 @@ export function answerView(glass) {
       h("p.gp-note", null, `${sum} = ${exactBytes(added)}`), h("p.gp-note", null, [...names].join(" + ")));
   }
 
-  /** Bytes a token: one figure, or two where a window drops older tokens once it is full. */
+  /** Bytes a token: one figure, or more where a window drops older tokens once it is full. */
   function rates({ per_token, growth }) {
     if (!growth) return [h("p.gp-note", null, text("per_token", { bytes: exactBytes(per_token), scaled: scaled(per_token, "binary") }))];
-    const params = { tokens: whole(growth.slots) };
-    return [rate(text(`until_${growth.kind}`, params), growth.until), rate(text(`after_${growth.kind}`, params), growth.after)];
+    const said = (until, i) => (until === null ? text(`after_${growth.kind}`) : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) }));
+    return growth.phases.map(({ until, terms }, i) => rate(said(until, i), terms));
   }
 
   function show(answer) {

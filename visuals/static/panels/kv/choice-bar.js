@@ -37,7 +37,7 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
   let offered = null;
 
   function chip(model) {
-    const button = h("button.kv-chip", { type: "button", "aria-label": text("remove", { model }) }, `${model} ×`);
+    const button = h("button.kv-chip.gp-holds", { type: "button", "aria-label": text("remove", { model }) }, `${model} ×`);
     button.addEventListener("click", () => set({ compare: compared().filter((name) => name !== model).join("|") }));
     return button;
   }

@@ -56,7 +56,7 @@ export function fitView(glass) {
   function weights({ weight_terms, all_weights }) {
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
     const rows = weight_terms.map(({ label, factors, bytes }) => h("div.kv-term", null, h("h4", null, weightName(label)), product(factors, factor, equals(bytes))));
-    return h("details.kv-source", weights.open ? { open: "" } : null, h("summary", null, `${text("weights_sum")}: ${exactBytes(all_weights)} = ${both(all_weights)}`), ...rows);
+    return h("details.kv-source", weights.open ? { open: "" } : null, h("summary", null, text("weights_sum", { bytes: exactBytes(all_weights), both: both(all_weights) })), ...rows);
   }
   element.addEventListener("toggle", (event) => { weights.open = event.target.open; }, true);
 

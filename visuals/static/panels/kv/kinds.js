@@ -1,7 +1,7 @@
 // MHA, GQA, MQA and MLA of one shape, side by side: bars to one scale, and the product of each.
 
 import { h } from "../../dom.js";
-import { scaled, shortProduct, times } from "./format.js";
+import { scaled, shortProduct, times, whole } from "./format.js";
 import { troubleText } from "./trouble.js";
 
 /** @param {object} glass */
@@ -13,7 +13,7 @@ export function kindsView(glass) {
   const element = h("div", null, h("h3.gp-subtitle", { "data-text": "kv.kinds_title" }), body, notes);
 
   function shape({ kind, n_kv_heads, head_dim, latent }) {
-    if (latent) return text("kind_latent", { latent: latent[0], rope: latent[1], sum: latent[0] + latent[1] });
+    if (latent) return text("kind_latent", { latent: whole(latent[0]), rope: latent[1], sum: whole(latent[0] + latent[1]) });
     return text(`kind_${kind.toLowerCase()}`, { kv: n_kv_heads, head_dim });
   }
 
@@ -42,7 +42,7 @@ export function kindsView(glass) {
     const said = plain ? [text("kinds_plain")] : [];
     if (assumed) {
       const { latent, head_dim } = assumed;
-      said.push(text("mla_assumed", { head_dim, latent: latent[0], rope: latent[1] }));
+      said.push(text("mla_assumed", { head_dim, latent: whole(latent[0]), rope: latent[1] }));
     }
     if (grouped && !grouped.own) said.push(text("gqa_assumed", { kv: grouped.n_kv_heads }));
     notes.replaceChildren(...said.map((line) => h("p.gp-note", null, line)));

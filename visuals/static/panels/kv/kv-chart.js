@@ -6,9 +6,9 @@ import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { answerView } from "./answer.js";
+import { createAsker } from "./asking.js";
 import { whole } from "./format.js";
 import { choiceBar } from "./choice-bar.js";
-import { createPlaces } from "./places.js";
 import { beyondContext, drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { troubleText } from "./trouble.js";
@@ -25,20 +25,9 @@ export default function kvChart(element, glass) {
   const panel = frame(element, glass, "kv-chart", { csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter(Boolean);
 
-  const places = createPlaces(glass, "kv_chart");
-  let newest = 0; // as in question.js
-
-  function show({ data, message }) {
+  const asker = createAsker(glass, "kv_chart", ({ data, message }) => {
     Object.assign(view, data ? { answer: { ...data, figure: drawable(data.figure) }, trouble: null } : { trouble: message });
-  }
-  const ask = latest(
-    ({ request }) => glass.calculate("kv_chart", request),
-    (answer, { since }) => {
-      if (since !== newest) return;
-      show(answer);
-      glass.repaint();
-    },
-  );
+  });
   const wide = widthOf(panel.body, glass);
   function request() {
     const { view: kind, unit, x, y, weights } = view.settings;
@@ -50,13 +39,8 @@ export default function kvChart(element, glass) {
   function need() {
     if (!asked.answered) return;
     const wanted = request();
-    if (asked.sliding && nearer(asked.sliding)) places.prepare(wanted, asked.sliding.along, asked.sliding.values);
-    if (!refresh(asked.answered, view.settings, wide() < 640)) return;
-    const known = places.at(wanted);
-    if (known) {
-      newest += 1;
-      show(known);
-    } else ask({ request: wanted, since: newest });
+    if (asked.sliding && nearer(asked.sliding)) asker.near(wanted, asked.sliding.along, asked.sliding.values);
+    if (refresh(asked.answered, view.settings, wide() < 640)) asker.ask(wanted);
   }
   function set(change) {
     view.settings = { ...view.settings, ...change };

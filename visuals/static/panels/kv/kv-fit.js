@@ -2,8 +2,8 @@
 
 import { h, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { latest } from "../../latest.js";
 import { inView } from "../../pointing.js";
+import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
 import { whole } from "./format.js";
@@ -14,21 +14,6 @@ export const FIRST = { gpu: "H100 80 GB", weights: "bf16", embeddings: "", usabl
 const OWN_GPU = ":gpu";
 /** Settings that only the reverse question depends on. */
 const REVERSE = ["users", "user_tokens"];
-
-/** Asks the server whenever its part of the settings changed. */
-function asker(glass, what, state) {
-  const ask = latest(
-    (settings) => glass.calculate(what, requestOf(settings)),
-    ({ data, message }) => {
-      Object.assign(state, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
-      glass.repaint();
-    },
-  );
-  const changed = watcher();
-  return (settings) => {
-    if (changed(JSON.stringify(settings))) ask(settings);
-  };
-}
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvFit(element, glass) {
@@ -43,13 +28,16 @@ export default function kvFit(element, glass) {
     glass.repaint();
   };
   glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; glass.repaint(); });
-  const [askFit, askNeeds] = [asker(glass, "kv_fit", view), asker(glass, "kv_needs", view)];
+  const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) => createAsker(glass, what, ({ data, message }) => {
+    Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
+  }));
 
   const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
   const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
   const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
-  const reverse = [slidingField("users", set, [0, 12], 4), slidingField("user_tokens", set, [7, 20], 8)];
+  const near = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
+  const reverse = [slidingField("users", set, [0, 12], 4, near), slidingField("user_tokens", set, [7, 20], 4, near)];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const [fit, needs] = [fitView(glass), needsView(glass)];
   const side = (list) => h("div.kv-form", null, ...list.map((one) => one.element));
@@ -65,20 +53,29 @@ export default function kvFit(element, glass) {
     return { ...asked.answered, ...chosen };
   }
 
+  const requestForFit = () => requestOf(settingsFor(REVERSE));
+
   /** The reverse question asks for the users' tokens, whatever the calculator's own are. */
-  function reversed() {
+  function requestForNeeds() {
     const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor([]);
-    return kept;
+    return requestOf(kept);
+  }
+
+  const [nearer, otherFit, otherNeeds] = [watcher(), watcher(), watcher()];
+  /** Asks what changed, now that the panel is in sight. */
+  function need() {
+    if (!asked.answered) return;
+    const [fitting, needing] = [requestForFit(), requestForNeeds()];
+    if (asked.sliding && nearer(asked.sliding)) askFit.near(fitting, asked.sliding.along, asked.sliding.values);
+    if (otherFit(JSON.stringify(fitting))) askFit.ask(fitting);
+    if (otherNeeds(JSON.stringify(needing))) askNeeds.ask(needing);
   }
 
   const changed = watcher();
   return inView(element, function draw(fresh) {
-    if (asked.answered) {
-      askFit(settingsFor(REVERSE));
-      askNeeds(reversed());
-    }
-    const { kv_fit: found, kv_needs: need, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    if (!changed(view.settings, found, need, bad, unmet, view.gpus, asked.answer, state.language) && !fresh) return;
+    need();
+    const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
+    if (!changed(view.settings, found, needed, bad, unmet, view.gpus, asked.answer, state.language) && !fresh) return;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
     panel.title.textContent = model ? panel.text("title_of", { model, batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);
@@ -93,7 +90,7 @@ export default function kvFit(element, glass) {
     const explained = { usable: view.settings.usable_percent };
     for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);
-    if (need) needs.show(need);
+    if (needed) needs.show(needed);
     if (found) panel.tell(`gpu=${found.use.gpu.name} fits=${found.use.fits} free=${found.use.free} batch=${found.batch.value ?? "none"} context=${found.context.value ?? "none"}`);
   });
 }

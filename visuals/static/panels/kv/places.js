@@ -20,7 +20,7 @@ function without(request, along) {
 }
 
 /**
- * @param {object} glass @param {"kv"|"kv_chart"} asked
+ * @param {object} glass @param {string} asked a question that app/sliding.py knows
  * @returns {{ prepare: (request: object, along: string, values: number[]) => Promise<void>, at: (request: object) => object|null }}
  * `prepare` fetches once for each slider and setting of the others; `at` gives {data} or {message}, null where it is not here
  */

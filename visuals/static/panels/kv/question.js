@@ -1,7 +1,6 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
-import { latest } from "../../latest.js";
-import { createPlaces } from "./places.js";
+import { createAsker } from "./asking.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
@@ -41,38 +40,25 @@ export function question(glass) {
 /** As `question`, a new one. */
 export function createQuestion(glass) {
   const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
-  const places = createPlaces(glass, "kv");
-  let newest = 0; // answers to what was set before are not shown any more once a slider found a later one
-
-  function use({ data, message }, settings) {
+  const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
-    glass.repaint();
-  }
-  const ask = latest(
-    ({ settings }) => glass.calculate("kv", requestOf(settings)),
-    (answer, { settings, since }) => { if (since === newest) use(answer, settings); },
-  );
+  });
+  const ask = () => asker.ask(requestOf(state.settings), state.settings);
 
   /** Changes settings, keeps them in the link, and asks. */
   state.set = (change) => {
     state.settings = { ...state.settings, ...change };
     const changed = Object.entries(state.settings).filter(([name, value]) => value !== (FIRST[name] ?? ""));
     glass.settings.set("kv", Object.fromEntries(changed));
-    const known = places.at(requestOf(state.settings));
-    if (known) {
-      newest += 1;
-      use(known, state.settings);
-    } else {
-      ask({ settings: state.settings, since: newest });
-      glass.repaint();
-    }
+    ask();
+    glass.repaint();
   };
 
   /** Fetches the answers at all places of a slider, for when it moves. */
   state.near = (along, values) => {
     state.sliding = { along, values };
-    places.prepare(requestOf(state.settings), along, values);
+    asker.near(requestOf(state.settings), along, values);
     glass.repaint();
   };
 
@@ -80,6 +66,6 @@ export function createQuestion(glass) {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
     glass.repaint();
   });
-  ask({ settings: state.settings, since: newest });
+  ask();
   return state;
 }

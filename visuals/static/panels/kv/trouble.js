@@ -1,21 +1,19 @@
 // What the server found wrong with a setting, in the reader's language, with the field's name as the page writes it.
 
-/** What the server writes in English of what would be right, as texts with their particulars. */
-const EXPECTED = [
-  [/^a divisor of (\w+) \(([\d,]+)\)$/, "divisor"],
-  [/^a divisor or a multiple of (\w+) \(([\d,]+)\)$/, "divisor_or_multiple"],
-  [/^at most (\w+) \(([\d,]+)\)$/, "at_most"],
-  [/^one of (.+)$/, "one_of"],
-];
+/** What would be right: its text with its particulars; else the names that the server lists. */
+function expectedText(said, { expected, expected_code: code, expected_params: params }) {
+  return (code && said(`kv.expected_${code}`, params)) || [expected].flat().join(", ");
+}
 
-/** @param {(key: string, params: object) => string} text */
-export function expectedText(text, expected) {
-  const english = [expected].flat().join(", ");
-  for (const [pattern, key] of EXPECTED) {
-    const [, name, value] = pattern.exec(english) ?? [];
-    if (name) return text(`kv.expected_${key}`, { name, value });
+/** What was wrong with a config.json; its fields keep their names. */
+function configText(said, params) {
+  const { field, value, problem, reason } = params;
+  if (reason) {
+    const slug = problem?.toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
+    return said(`kv.config_${reason}`, { problem: (slug && said(`kv.json_${slug}`)) ?? problem });
   }
-  return english;
+  const named = { field: said(`kv.config_${field}`) ?? field, value, expected: expectedText(said, params) };
+  return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
 }
 
 /** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */
@@ -26,11 +24,8 @@ export function troubleText(glass, { code, params }) {
   };
   const hub = code === "hub" && params.reason && said(`kv.hub_${params.reason}`);
   if (hub) return hub;
+  if (code === "hf_config" && (params.reason || params.expected)) return configText(said, params);
   const name = params.field && (said(`kv.field_${params.field}`) ?? params.field);
-  if (params.low !== undefined && name) {
-    const [low, high] = [params.low, params.high].map((value) => value.toLocaleString("en-US"));
-    return said("kv.wrong_range", { field: name, low, high });
-  }
-  if (name && params.expected !== undefined) return said("kv.wrong_value", { field: name, expected: expectedText(glass.text, params.expected) });
+  if (name && params.expected !== undefined) return said("kv.wrong_value", { field: name, expected: expectedText(said, params) });
   return said(`message.${code}`) ?? params.detail ?? code;
 }

@@ -1,0 +1,96 @@
+"""What would be right in place of a refused value: in English here, and by its code in the page's other languages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+ENGLISH: Mapping[str, str] = MappingProxyType(
+    {
+        "whole": "a whole number from {low} to {high}",
+        "whole_from": "a whole number of at least {low}",
+        "above_zero": "a number above 0",
+        "finite_above_zero": "a finite number above 0",
+        "finite": "a finite one",
+        "share": "a number above 0, at most 1",
+        "even": "an even number",
+        "boolean": "true or false",
+        "exactly": "{value}",
+        "one_of": "one of {names}",
+        "one_of_near": "one of {names} (did you mean {near}?)",
+        "each_one_of": "each one of {names}",
+        "divisor": "a divisor of {name} ({value})",
+        "divisor_or_multiple": "a divisor or a multiple of {name} ({value})",
+        "divisor_of_width": "a divisor of the hidden size ({value})",
+        "divisor_of_heads": "a divisor of the heads ({value})",
+        "divisor_of_copies": "a divisor of the copies that tp={tp} makes of each head ({copies})",
+        "divisor_of_state": "a divisor of the state's heads ({heads}) and channels ({channels})",
+        "multiple": "a multiple of {name} ({value})",
+        "at_most": "at most {name} ({value})",
+        "at_most_experts": "at most the number of experts ({value})",
+        "at_most_characters": "at most {value} characters",
+        "at_least_used": "at least {value}, as many as are used",
+        # a config.json
+        "object": "an object",
+        "json_object": "a JSON object",
+        "braces": "a JSON object, in braces",
+        "content": "the content of a config.json",
+        "strings_a_layer": "a list of {count} strings, one a layer",
+        "ones_and_zeros": "a list of {count} ones and zeros, or an empty one",
+        "dense_first": 'every "dense" before every "sparse"',
+        "absent": "it absent: it is not read for this model_type",
+        "window_size": "a number of at least 2, since layer_types has {kind} layers",
+        "tokens_or_null": "a number of tokens, or null for none",
+        "false_or_attention_bias": "false, or attention_bias as well",
+        "head_dim_given": "a number: hidden_size ({width}) is no multiple of {heads} heads",
+        # options that do not suit the model, the format or each other
+        "no_mla": "a layout for {kind}; {model} has no MLA",
+        "no_heads": "formula or expanded_mla; {model} has no K/V heads to broadcast",
+        "no_encoder": "none; {model} has no encoder",
+        "no_mtp": "False; {model} has no multi-token-prediction layers",
+        "no_linear": "dtype, the default; {model} has no linear layers",
+        "no_indexer": "fp8, the default; {model} has no indexer",
+        "dcp_plain": "1; tokens are split for plain full-attention decoders alone",
+        "dcp_int4": "1 with hf_int4; transformers does not split tokens over ranks",
+        "latent_format": "another; it is defined for MLA latents of 512 with RoPE keys of 64 alone",
+        "head_format": "another, such as fp8_ds_mla; it is defined per K/V head, and MLA has none",
+        "int4_plain": "another; transformers quantises only plain full-attention decoders",
+        "int4_alone": "another with block_size, shared_prefix or reserved_tokens",
+        "int4_only": "none; only hf_int4 depends on it",
+        "reserved_unpaged": "none with block_size or shared_prefix: either or",
+        "ideal_paged": "ideal with block_size, shared_prefix or reserved_tokens",
+        "ideal_shared": "ideal with shared_prefix or reserved_tokens",
+        "batched_vllm": 'a number of tokens with window="vllm", else none',
+        "decoder": "a decoder; it has an encoder",
+        # what fits
+        "batch_sought": "none: the batch is what is asked",
+        "tokens_sought": "none: the number of tokens is what is asked",
+        "gpus_sought": "1: how many GPUs, and how they share the work, is what is asked",
+        "roomier_gpus": "GPUs on which weights and cache fit; it lacks {bytes} bytes on the fullest of {gpus}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One of ENGLISH with its particulars; `str` is the English text."""
+
+    code: str
+    params: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return ENGLISH[self.code].format(**self.params)
+
+    def as_params(self) -> dict[str, object]:
+        """What a GlassLlamaError tells of it: the English text, the code and the particulars."""
+        return {"expected": str(self), "expected_code": self.code, "expected_params": dict(self.params)}
+
+
+def expected(code: str, **params: object) -> Expected:
+    """`code` of ENGLISH with its particulars; whole numbers get separators."""
+    return Expected(code, {name: f"{one:,}" if isinstance(one, int) else str(one) for name, one in params.items()})
+
+
+def one_of(names: Iterable[str], near: Sequence[str] = ()) -> Expected:
+    """One of these names, and which of them may have been meant."""
+    listed = ", ".join(names)
+    return expected("one_of_near", names=listed, near=" / ".join(near)) if near else expected("one_of", names=listed)
