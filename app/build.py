@@ -194,9 +194,10 @@ class Bar:
             with self._add(gr.Accordion, "settings", open=False), gr.Row():
                 self.settings = [
                     self._add(gr.Slider, "max_new_tokens", 1, MAX_NEW_TOKENS, 32, step=1),
-                    self._add(gr.Slider, "temperature", 0, 2, 0, step=0.05),
-                    self._add(gr.Slider, "top_k", 0, 100, 0, step=1),
-                    self._add(gr.Slider, "top_p", 0, 1, 1, step=0.01),
+                    # The chapter Next token has the same settings (sampling.js); a reset here would not tell it.
+                    self._add(gr.Slider, "temperature", 0, 2, 0, step=0.05, buttons=[]),
+                    self._add(gr.Slider, "top_k", 0, 100, 0, step=1, buttons=[]),
+                    self._add(gr.Slider, "top_p", 0, 1, 1, step=0.01, buttons=[]),
                     self._add(gr.Number, "seed", 0, precision=0, minimum=0),
                 ]
         # The page's script fills this in: which run is shown, which layer is looked at.

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from model import GlassLlamaError
-from model.neurons import firing
+from model.neurons import Written, firing
 from visuals import ffn, norm, position
 from visuals.payload import Message
 
 from .engine import Engine
-from .requests import layer_of, token_of, whole
+from .requests import layer_of, leader_of, token_of, whole
 from .session import HeldRun
 
 
@@ -56,13 +59,23 @@ def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
-    """{layer, token, neuron}: what that neuron wrote, or the strongest ones where `neuron` is null."""
-    index, token = layer_of(held, data), token_of(held, data)
-    layer = engine.layer(held.model, held.trace, index)
-    row = ffn.written_inner(layer, index, held.trace.intervention)[token]
+    """{layer, token, neuron, other}: what that neuron wrote, or the strongest ones where `neuron` is null: those of the
+    run `other`, and to the tokens that they raise and lower most there, where that is named."""
+    index, token, leader = layer_of(held, data), token_of(held, data), leader_of(held, data)
+
+    def inner_row(run: HeldRun) -> Float[np.ndarray, "f"]:
+        layer = engine.layer(run.model, run.trace, index)
+        return ffn.written_inner(layer, index, run.trace.intervention)[token]
+
+    def wrote(run: HeldRun, like: Written | None = None) -> Written:
+        return engine.study(
+            held.model, ffn.written_by, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
+        )
+
     asked = data.get("neuron") is not None
+    row = inner_row(leader)
     neurons = [whole(data, "neuron", len(row))] if asked else ffn.strongest(row)
-    found = engine.study(held.model, ffn.written_by, index, row, float(held.trace.final_norm_rms[token]), neurons)
+    found = wrote(held) if leader is held else wrote(held, wrote(leader))
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
     return ffn.written_payload(found, neurons, pieces)

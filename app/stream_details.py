@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from model import GlassLlamaError
 from model.draw import draw as draw_token
 from model.lens import best_tokens, contributions, finish, reading, runners_up
 from model.sampling import Sampling
@@ -16,7 +15,7 @@ from visuals.overview import ends_payload, stage_payload, stream_payload
 from visuals.payload import Message, pack
 
 from .engine import Engine
-from .requests import layer_of, token_of, whole
+from .requests import layer_of, leader_of, token_of, whole
 from .session import HeldRun
 
 
@@ -37,10 +36,13 @@ def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token}: the vectors before the first layer and after the last, and what final norm and head make of it."""
+    """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
+    which logits are sent follows from the run `other` where that is named."""
     token = token_of(held, asked)
-    first, last = held.trace.residual[0, token], held.trace.residual[-1, token]
-    return ends_payload(first, last, *engine.study(held.model, finish, last))
+    (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
+    normed, gain, scores = engine.study(held.model, finish, last)
+    named = scores if leader is held else engine.study(held.model, finish, leader.trace.residual[-1, token])[2]
+    return ends_payload(first, last, normed, gain, scores, named)
 
 
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -50,7 +52,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     The model is asked once a depth, so that other visitors get their turn in between.
     """
     vectors = held.trace.residual
-    targets = _targets(engine, _leader(held, asked), None, asked.get("follow") is True)
+    targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
     readings = [engine.study(held.model, reading, depth, targets) for depth in vectors]
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
@@ -58,7 +60,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{target, versus, other}: who wrote the logit of `target` (null: each position's final choice, in the run `other`
     where that is named), or, with `versus`, by how much it beats the best other token."""
-    vectors, leader = held.trace.residual, _leader(held, asked)
+    vectors, leader = held.trace.residual, leader_of(held, asked)
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
     against = engine.study(held.model, runners_up, last, targets) if asked.get("versus") is True else None
@@ -76,14 +78,6 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
     drawn = draw_token(torch.from_numpy(held.trace.logits), how, whole(asked, "seed", 1 << 53))
     return draw_payload(drawn, held.trace.logits, lambda ids: engine.pieces(held.model, ids))
-
-
-def _leader(held: HeldRun, asked: dict[str, Any]) -> HeldRun:
-    """The run whose tokens are followed: `other`, so that two runs can be asked about the same ones, or this one."""
-    leader = asked.get("other", held)
-    if len(leader.trace.token_ids) != len(held.trace.token_ids):
-        raise GlassLlamaError("bad_request", "The two runs have different numbers of tokens.")
-    return leader
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:

@@ -1,11 +1,16 @@
-"""The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too."""
+"""The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too.
+
+Of {count|token|tokens} the first word stands where count is 1, else the second.
+"""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DIRECTORY = Path(__file__).parent
+PLACE = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
 
 
 def text_file(language: str) -> Path:
@@ -20,6 +25,12 @@ def table(language: str) -> dict[str, dict[str, str]]:
 
 
 def text(key: str, language: str = "en", **params: object) -> str:
-    """The text "section.name" with its placeholders filled in. Raises KeyError for a key that is not in the table."""
+    """The text "section.name" with its placeholders filled in. Raises KeyError for a key that is not in the table, and
+    for a placeholder that is not given."""
     section, name = key.split(".", 1)
-    return table(language)[section][name].format(**params)
+
+    def fill(place: re.Match[str]) -> str:
+        value, one, several = str(params[place[1]]), place[2], place[3]
+        return value if one is None else one if value == "1" else several
+
+    return PLACE.sub(fill, table(language)[section][name])

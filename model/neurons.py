@@ -85,11 +85,18 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
 
 
 def written(
-    lm: LanguageModel, layer: int, inner: Float[Tensor, "f"], final_rms: float, neurons: Sequence[int], count: int
+    lm: LanguageModel,
+    layer: int,
+    inner: Float[Tensor, "f"],
+    final_rms: float,
+    neurons: Sequence[int],
+    count: int,
+    like: Written | None = None,
 ) -> Written:
     """What these neurons of a layer wrote at the token whose inner vector is `inner`, and `count` tokens each way.
 
-    `final_rms` is the RMS that the final norm divided that token's vector by.
+    `final_rms` is the RMS that the final norm divided that token's vector by. With `like`, what they wrote in another
+    run, the tokens are the ones named there, so that the two can be compared.
     """
     with torch.inference_mode():
         weight = lm.net.get_parameter(f"layers.{layer}.ffn.down_proj.weight")
@@ -100,14 +107,16 @@ def written(
         direct = columns * lm.net.norm.weight.float() / final_rms
         logits = lm.net.head(direct.to(lm.dtype)).float()
         most = min(count, logits.shape[-1])
-        raised, lowered = logits.topk(most), logits.topk(most, largest=False)
+        raised, lowered = logits.topk(most).indices, logits.topk(most, largest=False).indices
+        if like is not None:
+            raised, lowered = like.raised.to(lm.device), like.lowered.to(lm.device)
     return Written(
         columns.norm(dim=-1).cpu(),
         plain.norm(dim=-1).cpu(),
-        raised.indices.cpu(),
-        raised.values.cpu(),
-        lowered.indices.cpu(),
-        lowered.values.cpu(),
+        raised.cpu(),
+        logits.gather(1, raised).cpu(),
+        lowered.cpu(),
+        logits.gather(1, lowered).cpu(),
         float((whole - columns.sum(0)).norm()),
         float(whole.norm()),
     )

@@ -70,10 +70,15 @@ def strongest(row: Float[np.ndarray, "f"], count: int = WRITING_NEURONS) -> list
 
 
 def written_by(
-    lm: LanguageModel, index: int, inner_row: Float[np.ndarray, "f"], final_rms: float, neurons: Sequence[int]
+    lm: LanguageModel,
+    index: int,
+    inner_row: Float[np.ndarray, "f"],
+    final_rms: float,
+    neurons: Sequence[int],
+    like: Written | None = None,
 ) -> Written:
-    """What neurons of layer `index` wrote at a token."""
-    return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY)
+    """What neurons of layer `index` wrote at a token; with `like`, to the tokens named there."""
+    return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY, like)
 
 
 def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> Message:

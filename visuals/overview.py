@@ -34,13 +34,15 @@ def ends_payload(
     normed: Float[np.ndarray, "d"],
     gain: Float[np.ndarray, "d"],
     logits: Float[np.ndarray, "V"],
+    named: Float[np.ndarray, "V"],
 ) -> Message:
     """One token's vector before the first layer and after the last, after the final norm with its γ, and its logits.
 
-    A large vocabulary's logits are sent as the highest of each of COLUMNS stretches of ids, with its id.
+    A large vocabulary's logits are sent for the highest of `named` in each of COLUMNS stretches of ids, with its id:
+    `named` are these logits themselves, or another run's with which they are compared.
     """
     vectors = {"embedding": first, "final": last, "final_normed": normed, "final_gain": gain}
-    peaks = highest(logits, COLUMNS)
+    peaks = highest(named, COLUMNS)
     exact = logits.astype(np.float64)
     top = exact.max()
     return {

@@ -23,6 +23,11 @@ SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "counting": (("counting",), "residual", "dot"),
 }
 MILLION = 1_000_000
+# Stages of model/curriculum.py, past ones too: the page has names for them. Another's are shown as its log has them.
+STAGES = frozenset(
+    {"everything", "patterns", "bindings", "pronouns", "stories", "telling", "backwards", "who", "settling", "closing"}
+    | {"long rows", "steady", "scenes", "whole"}
+)
 ROOM_FOR_A_NAME = 0.05  # the share of the axis that a stage must take to have its name beside its line
 
 
@@ -32,7 +37,7 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
     figure.add_scatter(
         x=[entry.tokens / MILLION for entry in log],
         y=[entry.heldout for entry in log],
-        customdata=[entry.stage for entry in log],
+        customdata=[_stage_name(entry.stage) for entry in log],
         mode="lines+markers",
         line={"color": "var(--glass-accent)", "width": 2},
         marker={"size": 5},
@@ -46,7 +51,9 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
         figure.add_vline(
             x=tokens / MILLION,
             line={"color": "var(--glass-muted)", "width": 1, "dash": "dot"},
-            annotation={"text": stage, "textangle": -90, "yanchor": "top", "font": {"size": 14}} if named else None,
+            annotation={"text": _stage_name(stage), "textangle": -90, "yanchor": "top", "font": {"size": 14}}
+            if named
+            else None,
         )
     return figure
 
@@ -78,6 +85,10 @@ def training_payload(record: Record) -> Message:
         "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
         "measured": [line._asdict() for line in record.measured],
     }
+
+
+def _stage_name(stage: str) -> str:
+    return f"text:training.stage_{stage.replace(' ', '_')}" if stage in STAGES else stage
 
 
 def _title(text: str) -> dict[str, Any]:

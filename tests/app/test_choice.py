@@ -1,5 +1,6 @@
 """The chapter Next token: sampling, logit lens and contributions show what transformers computes."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,9 @@ def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter:
 
 
 def test_plus_one_token_writes_what_the_draw_shows(chapter: Page) -> None:
+    expect(chapter.locator(".ch-outcome")).to_contain_text("Temperature 0 takes")
+    chapter.click(f"text={text('sampling.lively')}")
     chapter.fill(".ch-seed", "5")
-    chapter.click("text=Use for +1 token")
-    expect(chapter.locator("#seed input")).to_have_value("5")
     for _ in range(2):
         expect(chapter.locator(".ch-outcome")).to_contain_text("draws")
         expected = chapter.evaluate("[...glass.state.trace.details].findLast(([key]) => key.startsWith('draw'))[1].id")
@@ -123,6 +124,41 @@ def test_plus_one_token_writes_what_the_draw_shows(chapter: Page) -> None:
         chapter.wait_for_function("(n) => glass.state.trace.T === n + 1 && glass.state.status === 'idle'", arg=before)
         wait_for_run(chapter)
         assert chapter.evaluate("glass.state.trace.tokens.ids.at(-1)") == expected
+
+
+def bar(page: Page) -> dict[str, float]:
+    """What the bar's fields show."""
+    names = ("temperature", "top_k", "top_p", "seed")
+    return {name: float(page.locator(f"#{name} input[type=number]").input_value()) for name in names}
+
+
+def sliders(page: Page) -> dict[str, float]:
+    """What the chapter's controls show."""
+    names = ("temperature", "top_k", "top_p", "seed")
+    return {name: float(page.locator(f"[data-setting={name}] input").input_value()) for name in names}
+
+
+def test_the_bar_and_the_chapter_are_one_set_of_settings(chapter: Page) -> None:
+    greedy = {"temperature": 0, "top_k": 0, "top_p": 1, "seed": 0}
+    assert sliders(chapter) == greedy
+    chapter.click(f"text={text('sampling.lively')}")
+    chapter.click("#settings .label-wrap")  # set before the bar's fields were ever there
+    chapter.wait_for_timeout(500)  # gradio sets them more than once
+    assert bar(chapter) == sliders(chapter) == greedy | {"temperature": 0.8, "top_k": 40, "top_p": 0.9}
+    chapter.fill("#temperature input[type=number]", "1.3")
+    chapter.locator("#top_p input[type=range]").fill("0.5")
+    chapter.fill("#seed input", "7")
+    expect(chapter.locator("[data-setting=seed] input")).to_have_value("7")
+    assert sliders(chapter) == bar(chapter) == {"temperature": 1.3, "top_k": 40, "top_p": 0.5, "seed": 7}
+    chapter.locator("[data-setting=top_k] input").fill("3")
+    expect(chapter.locator("#top_k input[type=number]")).to_have_value("3")
+    chapter.wait_for_function("location.hash.includes('sampling.top_k=3')")
+    asked: list[str] = []
+    chapter.on("request", lambda request: asked.append(request.post_data or ""))
+    chapter.click("#step")
+    chapter.wait_for_function("glass.state.trace.steps.length === 1")
+    sent = [json.loads(body)["data"] for body in asked if '"fn_index"' in body]
+    assert [data[4:] for data in sent if len(data) == 8] == [[1.3, 3, 0.5, 7]]  # prompt, model, view, count come first
 
 
 def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:

@@ -132,6 +132,36 @@ def test_every_panel_saves_as_png_svg_and_csv(shown: Page, chapter: str, kind: s
     expect(panel.locator(".gp-trouble")).to_be_hidden()
 
 
+# What only acts in a panel, by the texts of its buttons, and what shows a state or a part of the run, and stays.
+BUTTONS = {
+    ("overview", "overview"): (["overview.play", "overview.step", "overview.back", "overview.restart"], []),
+    ("norm", "norm-scale"): (["norm-scale.reset"], ["norm-vector.attn", "norm-vector.final"]),
+    ("position", "rope-score"): (["rope-score.reset"], ["rope-score.span_context", "rope-score.span_run"]),
+    ("attend", "heads"): (["heads.run_prompt"], []),
+    ("attend", "cell"): ([], ["cell.view_scores", "cell.view_weights"]),
+    ("attend", "difference"): (["difference.hold"], []),
+    ("choice", "sampling"): (["sampling.next_seed", "sampling.lively"], []),
+}
+
+
+@pytest.mark.parametrize(("chapter", "kind"), BUTTONS, ids=lambda part: part)
+def test_pictures_leave_out_what_only_acts(shown: Page, chapter: str, kind: str) -> None:
+    side = "B-A" if kind == "overview" else "B"  # its own drawing never had buttons: the picture of its B − A could
+    shown.evaluate("(side) => glass.showSide(side)", side)
+    panel = panel_of(shown, chapter, kind)
+    expect(panel).to_have_attribute("data-side", side)
+    root = ElementTree.fromstring(save(shown, panel, kind, "svg"))
+    shown.evaluate("glass.showSide('B')")
+    words = {"".join(element.itertext()) for element in root.iter() if element.tag.endswith("}button")}
+    acting, staying = BUTTONS[chapter, kind]
+    for key in acting:
+        assert panel.get_by_text(text(key), exact=True).count()
+        assert text(key) not in words
+    assert {text(key) for key in staying} <= words
+    if kind == "heads":
+        assert any("8" in chip for chip in words)  # the heads that are named
+
+
 def test_a_table_holds_the_runs_own_numbers(shown: Page) -> None:
     shown.evaluate("glass.showSide('A'); glass.select({ layer: 3, head: 7, query: 5 })")
     wait_for_run(shown)

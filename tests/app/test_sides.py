@@ -1,6 +1,7 @@
 """B − A on the page is the difference of two independent passes of transformers; and the switch between the sides."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, expect
 from app.chapters import CHAPTERS
 from app.engine import LocalEngine
 from app.service import Service
+from app.texts import text
 from tests.app.looking import PANELS, WCAG, number, pick, run, shown
 from tests.page import wait_for_run
 from tests.peer import Peer
@@ -138,7 +140,136 @@ def check_chapters(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     assert close(value, "p", *read), (at, value)
     value = shown(page, "contributions", f"B-A layer {layer} ffn token {query} ")
     assert close(value, "logit", *(float(p.run.logits[0, query, target]) for p in (a, b))), (at, value)
+    check_rebuilt(page, a, b, at)
+    check_written(page, a, b, at)
+    check_diagram(page, a, b, at)
     page.evaluate("glass.open('glance')")
+
+
+def turned(x: torch.Tensor, angles: torch.Tensor, layout: str) -> torch.Tensor:
+    """RoPE on one vector: pair i is (i, i + width/2), or (2i, 2i + 1) where the layout is "neighbours"."""
+    half = len(x) // 2
+    first, second = (slice(0, half), slice(half, None)) if layout == "half" else (slice(0, None, 2), slice(1, None, 2))
+    out = torch.empty_like(x)
+    out[first] = x[first] * angles.cos() - x[second] * angles.sin()
+    out[second] = x[second] * angles.cos() + x[first] * angles.sin()
+    return out
+
+
+def products(p: Peer, at: dict[str, int], places: tuple[int, int], by: float, layouts: tuple[str, str]) -> float:
+    """q·k of a cell's vectors at two positions, all frequencies divided by `by`."""
+    kv = at["head"] // (p.config.num_attention_heads // p.config.num_key_value_heads)
+    vectors = p.head(at["layer"], "q", at["head"], at["query"]), p.head(at["layer"], "k", kv, at["key"])
+    frequencies = p.net.model.rotary_emb.inv_freq.double() / by
+    q, k = (
+        turned(x.double(), place * frequencies, layout)
+        for x, place, layout in zip(vectors, places, layouts, strict=True)
+    )
+    return float(q @ k)
+
+
+def scaled(p: Peer, at: dict[str, int]) -> dict[str, float]:
+    """What a = 0.01 and b = RMS(x) / 2 change in a vector after RMSNorm and after LayerNorm, relative to it."""
+    x = p.run.hidden_states[at["layer"]][0, at["query"]].double()
+    share = p.rms(at["layer"], at["query"]) / 2
+    eps = p.config.rms_norm_eps
+    rms_norm = lambda y: y / (y.square().mean() + eps).sqrt()  # noqa: E731
+    layer_norm = lambda y: torch.nn.functional.layer_norm(y, y.shape, eps=eps)  # noqa: E731
+    found = {}
+    for method, norm in (("rms_eps", rms_norm), ("layer_eps", layer_norm)):
+        for case, moved in (("scaled", x / 100), ("shifted", x + share), ("both", x / 100 + share)):
+            found[f"{method}_{case}"] = float((norm(moved) - norm(x)).norm() / norm(x).norm())
+    return found
+
+
+def check_rebuilt(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    """Panels that do something else with the run's vectors than the model did."""
+    layer, head, query, key, _, _ = at.values()
+    place = f"layer {layer} head {head} query {query} key {key}"
+    page.evaluate("glass.open('norm')")
+    value = shown(page, "norm-scale", f"B-A layer {layer} attn token {query} ")
+    first, second = (scaled(p, at) for p in (a, b))
+    for name, change in first.items():
+        assert close(value, name, change, second[name]), (name, at, value)
+    page.evaluate("glass.open('position')")
+    value = shown(page, "rope-scaling", f"B-A {place} factor 4 method linear distance ")
+    far = int(number(value.replace("distance ", "distance="), "distance"))
+    straight = ("half", "half")
+    for name, places, by in (("plain", (query, key), 1), ("real", (query, key), 4), ("far", (far, 0), 4)):
+        assert close(value, name, *(products(p, at, places, by, straight) for p in (a, b))), (name, at, value)
+    value = shown(page, "rope-layout", f"B-A {place} ")
+    mixes = {"half": straight, "mixed": ("neighbours", "neighbours"), "one_side": ("half", "neighbours")}
+    for name, layouts in mixes.items():
+        for part, shift in (("product", 0), ("shifted", 100)):
+            places = (query + shift, key + shift)
+            both = (products(p, at, places, 1, layouts) for p in (a, b))
+            assert close(value, f"{name}_{part}", *both), (name, part, at, value)
+    weights = [float(p.run.attentions[layer][0, head, query, key]) for p in (a, b)]
+    assert close(value, "half_weight", *weights), (at, value)
+
+
+def check_written(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    """What a head and the strongest neuron write, and two heads beside each other."""
+    layer, head, query, key, _, _ = at.values()
+    page.evaluate("glass.open('attend')")
+    other = (head + 1) % a.config.num_attention_heads
+    apart = [p.run.attentions[layer][0, [head, other], query, key].tolist() for p in (a, b)]
+    start = f"B-A layer {layer} head {head} minus layer {layer} head {other} query {query} key {key} "
+    assert close(shown(page, "difference", start), "difference", *(one - two for one, two in apart)), at
+    page.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value?.includes('written=')")
+    value = shown(page, "cell", f"B-A layer {layer} head {head} query {query} key {key} ")
+    columns = slice(head * a.config.head_dim, (head + 1) * a.config.head_dim)
+    written = []
+    for p in (a, b):
+        name = f"model.layers.{layer}.self_attn.o_proj"
+        weight = p.net.get_submodule(name).weight[:, columns].detach().double()
+        written.append(
+            weight @ p.inputs[name].view(-1, weight.shape[1] * p.config.num_attention_heads)[query, columns].double()
+        )
+    assert close(value, "written", *(float(w.norm()) for w in written)), (at, value)
+    page.evaluate("glass.open('ffn')")
+    name = f"model.layers.{layer}.mlp.down_proj"
+    inner = [p.inputs[name].view(-1, p.config.intermediate_size)[query] for p in (a, b)]
+    strongest = int(inner[1].abs().argmax())
+    page.evaluate("(neuron) => glass.select({ neuron })", strongest)
+    start = f"B-A layer {layer} token {query} neuron {strongest} "
+    page.wait_for_function(
+        "(start) => { const { value } = document.querySelector('[data-kind=ffn-token]').dataset;"
+        " return value?.startsWith(start) && value.includes('writes='); }",
+        arg=start,
+    )
+    column = a.net.get_submodule(name).weight[:, strongest].detach()
+    both = (float((row[strongest] * column).norm()) for row in inner)
+    assert close(shown(page, "ffn-token", start), "writes", *both), at
+    page.evaluate("(neuron) => glass.select({ neuron })", at["neuron"])
+
+
+def check_diagram(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    """Rows of the overview's diagram, each with one value of its tensor."""
+    layer, query = at["layer"], at["query"]
+    page.evaluate("glass.open('overview')")
+    diagram = page.locator("section[data-kind=overview] .mn-body")
+    last = layer + 1 == a.config.num_hidden_layers
+    vectors = {
+        "before": lambda p: p.run.hidden_states[layer][0, query],
+        "attn": lambda p: p.outputs[f"model.layers.{layer}.self_attn.o_proj"][query],
+        "ffn_norm": lambda p: p.outputs[f"model.layers.{layer}.post_attention_layernorm"][query],
+        "ffn": lambda p: p.outputs[f"model.layers.{layer}.mlp.down_proj"][query],
+        "final_norm": lambda p: p.run.hidden_states[-1][0, query],  # transformers gives the last one normalised
+        "head": lambda p: p.run.logits[0, query],
+        "softmax": lambda p: p.run.logits[0, query].softmax(-1),
+    }
+    if not last:
+        vectors["ffn_add"] = lambda p: p.run.hidden_states[layer + 1][0, query]
+    for row, read in vectors.items():
+        diagram.locator(f"[data-row={row}]").dispatch_event("pointerenter")
+        start = f"B-A {row} layer {layer} token {query} channel "
+        value = shown(page, "overview", start)
+        index = int(value.removeprefix(start).split()[0])
+        both = [read(p).double() for p in (a, b)]
+        assert close(value, "value", *(float(x[index]) for x in both)), (row, at, value)
+        size = max if row in ("head", "softmax") else lambda x: x.norm()
+        assert close(value, "size", *(float(size(x)) for x in both)), (row, at, value)
 
 
 def check_picks(page: Page, a: Peer, b: Peer, seed: int) -> None:
@@ -174,7 +305,8 @@ def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:
             shown(page, kind, f"B-A layer {layer} head 0 query 7 key 2")
             section = page.locator(f"section[data-kind={kind}]")
             lines = section.locator(".mn-body").get_by_text("No difference here")
-            expect(lines.locator("visible=true")).to_have_count(int(same))
+            # The cell has two parts that are alike; what its head writes is not, since that is switched off in B.
+            expect(lines.locator("visible=true")).to_have_count(same * (2 if kind == "cell" else 1))
             expect(section.locator(".mn-body canvas:visible")).to_have_count(0 if same else 2 if kind == "cell" else 1)
 
 
@@ -243,7 +375,7 @@ def has_difference(page: Page, kind: str) -> bool:
         arg=kind,
     )
     if kind != "tokens" and not section.locator(".mn-body").count():
-        expect(section.locator(".mn-none")).to_contain_text("run B")
+        expect(section.locator(".mn-none")).to_have_text(text(f"sides.none_{kind}"))
         return False
     return True
 
@@ -254,6 +386,7 @@ def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
         "Object.values(glass.sides()).every(({ layers, model, T }) => layers.size === model.n_layers"
         " && layers.get(glass.state.layer).neurons.size === T)"
     )
+    expect(page).to_have_url(re.compile("side=B-A"))  # the address is written after a pause, by a module of its own
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     for query in range(4):
@@ -309,6 +442,32 @@ def test_two_runs_are_asked_about_the_same_tokens(service: Service, engine: Loca
     assert neurons[0]["neurons"] == neurons[1]["neurons"]
     trace = engine.trace("roomy", a["tokens"]["ids"]).layer(1)
     assert unpack(neurons[0]["gate"]).tolist() == trace.gate.T[neurons[1]["neurons"]].tolist()
+    ends = [
+        service.detail({"run": held["id"], "what": "ends", "token": 3, "other": b["id"]})["data"] for held in (a, b)
+    ]
+    assert unpack(ends[0]["logits"]["ids"]).tolist() == unpack(ends[1]["logits"]["ids"]).tolist()
+
+
+def test_what_strong_neurons_write_is_told_of_the_same_tokens(service: Service, roomy_checkpoint: Path) -> None:
+    a, b = (service.run(prompt, "roomy") for prompt in (FIRST, SECOND))
+    asked = {"what": "ffn_written", "layer": 2, "token": 6, "neuron": None, "other": b["id"]}
+    first, second = (service.detail({"run": held["id"], **asked})["data"]["rows"] for held in (a, b))
+    own = service.detail({"run": b["id"], **{name: value for name, value in asked.items() if name != "other"}})
+    assert second == own["data"]["rows"]
+    assert [row["neuron"] for row in first] == [row["neuron"] for row in second]
+    peer = Peer(roomy_checkpoint, a["tokens"]["ids"])
+    down = peer.net.model.layers[2].mlp.down_proj
+    inner = peer.inputs["model.layers.2.mlp.down_proj"].view(-1, down.in_features)[6]
+    scale = peer.net.model.norm.weight / peer.inputs["model.norm"].view(-1, down.out_features)[6].square().mean().sqrt()
+    with torch.no_grad():
+        for one, other in zip(first, second, strict=True):
+            wrote = down.weight[:, one["neuron"]] * inner[one["neuron"]]
+            logits = peer.net.lm_head(wrote * scale)
+            assert one["norm"] == pytest.approx(float(wrote.norm()), rel=1e-4)
+            for way in ("raised", "lowered"):
+                assert [token["id"] for token in one[way]] == [token["id"] for token in other[way]]
+                for token in one[way]:
+                    assert token["by"] == pytest.approx(float(logits[token["id"]]), rel=1e-3, abs=1e-6)
 
 
 def test_runs_of_different_lengths_follow_no_common_tokens(service: Service) -> None:

@@ -7,9 +7,12 @@ import pytest
 
 from app import build
 from app.texts import LANGUAGES, table, text
+from model.curriculum import STAGES
+from model.record import Entry, Record
 from visuals import STATIC
+from visuals.training import training_payload
 
-PLACEHOLDER = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)(?:\|[^|}]*\|[^|}]*)?\}")
 
 
 def keys(language: str) -> dict[str, str]:
@@ -40,7 +43,23 @@ def test_every_label_is_there() -> None:
     assert [key for words in build.LABELS.values() for key in words.values() if key not in keys("en")] == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
+def test_every_training_stage_has_a_name(stage: str, language: str) -> None:
+    (said,) = training_payload(Record([Entry(stage, 1, 1.0, 1.0, {})], []))["loss"]["data"][0]["customdata"]
+    assert said.startswith("text:training.")
+    assert keys(language)[said.removeprefix("text:")].strip()
+
+
 def test_placeholders_are_filled_in() -> None:
     assert text("message.prompt_too_long", tokens=600, limit=512).startswith("The prompt has 600 tokens")
     with pytest.raises(KeyError):
         text("page.nothing_like_this")
+    with pytest.raises(KeyError):
+        text("message.prompt_too_long", tokens=600)
+
+
+def test_one_is_not_many() -> None:
+    assert [text("compare.tokens", count=count) for count in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
+    said = text("merges.all_title", tokens=1, characters=1, bytes=3)
+    assert said == "The whole run: 1 token, 1 character, 3 bytes"

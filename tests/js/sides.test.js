@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention, scores } from "../../visuals/static/compute.js";
 import { createFetching } from "../../visuals/static/fetching.js";
-import { changeOf } from "../../visuals/static/minus/head-maps.js";
+import { changeApart, changeOf } from "../../visuals/static/minus/head-maps.js";
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/minus/table.js";
 import { hindrance, largest, subtract } from "../../visuals/static/sides.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -70,6 +70,17 @@ for (const view of ["weights", "scores", "weighted"]) {
     assert.ok(Math.abs(map.limit - limit) < 1e-12);
   });
 }
+
+test("two heads of two layers are subtracted in each run, then the runs", () => {
+  const [a, b] = [1, 2].map((seed) => [layer(9, seed), layer(9, 10 * seed)]);
+  const map = changeApart(a, b, MODEL, [1, 0], 1);
+  while (!map.work(performance.now() + 1));
+  for (let query = 0; query < 9; query++) {
+    const [first, second] = [a, b].map(([one, other]) => subtract(attention(one, MODEL, 1, query), attention(other, MODEL, 0, query)));
+    for (let key = 0; key <= query; key++) assert.ok(Math.abs(map.values[query * 9 + key] - (second[key] - first[key])) < 1e-6);
+  }
+  assert.ok(map.limit > 0);
+});
 
 test("a dot of several cells shows the largest change among them, not the change of the largest", () => {
   const [a, b] = [layer(8, 3), layer(8, 4)];

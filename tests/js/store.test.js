@@ -52,7 +52,7 @@ test("the selection stays inside the run, and the key before the query", async (
 test("any number of changes is one repaint, and only a run is fresh", async () => {
   const store = createStore();
   const painted = [];
-  store.watch((fresh) => painted.push(fresh));
+  store.watch((fresh) => { painted.push(fresh); });
   store.publish(runMessage());
   store.select({ layer: 1 });
   store.preview({ layer: 2 });
@@ -62,6 +62,16 @@ test("any number of changes is one repaint, and only a run is fresh", async () =
   await nextFrame();
   await nextFrame();
   assert.deepEqual(painted, [true, false]);
+});
+
+test("elements are changed when every canvas is drawn", async () => {
+  const store = createStore();
+  const done = [];
+  for (const panel of ["a", "b"]) store.watch(() => { done.push(`draw ${panel}`); return () => done.push(`change ${panel}`); });
+  store.on("painted", () => done.push("painted"));
+  store.repaint();
+  await nextFrame();
+  assert.deepEqual(done, ["draw a", "draw b", "change a", "change b", "painted"]);
 });
 
 test("a run that grows: a selection at its end follows, another stays", async () => {
@@ -105,7 +115,7 @@ test("steps grow, missed messages do no harm, and those of another run are dropp
 test("new steps are told apart from a new run, and the same run twice is one", async () => {
   const store = await withRun();
   const painted = [];
-  store.watch((fresh, steps) => painted.push([fresh, steps]));
+  store.watch((fresh, steps) => { painted.push([fresh, steps]); });
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });
   await nextFrame();
   store.publish(runMessage());

@@ -2,8 +2,10 @@
 
 import pytest
 
-from model.record import Entry, Measured, Record
-from visuals.training import SKILLS, training_payload
+from model import curriculum
+from model.checkpoint import BUNDLED
+from model.record import Entry, Measured, Record, read_record
+from visuals.training import SKILLS, STAGES, training_payload
 
 ANSWERS = {kind: 0.25 for kinds, _, _ in SKILLS.values() for kind in kinds}
 LOG = [
@@ -19,7 +21,10 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert list(line["x"]) == [1.0, 2.0, 3.5]
     assert list(line["y"]) == [3.5, 2.5, 1.5]
     assert [shape["x0"] for shape in payload["loss"]["layout"]["shapes"]] == [1.0, 2.0]  # where stages begin
-    assert [note["text"] for note in payload["loss"]["layout"]["annotations"]] == ["patterns", "stories"]
+    assert [note["text"] for note in payload["loss"]["layout"]["annotations"]] == [
+        "text:training.stage_patterns",
+        "text:training.stage_stories",
+    ]
     for chart in ("loss", "answers"):
         assert list(payload[chart]["layout"]["xaxis"]["range"]) == [0, 3.5]  # one below the other, on one scale
     lines = {line["name"].rpartition("skill_")[2]: line for line in payload["answers"]["data"]}
@@ -36,6 +41,21 @@ def test_a_short_stage_has_a_line_but_no_name() -> None:
     layout = training_payload(Record(log, []))["loss"]["layout"]
     assert [shape["x0"] for shape in layout["shapes"]] == [50.0, 51.0]
     assert [note["text"] for note in layout["annotations"]] == ["c"]
+
+
+def test_every_stage_of_ours_is_named_by_the_page() -> None:
+    trained = {entry.stage for entry in read_record(BUNDLED).log} - {""}  # "" where the log names none
+    assert {stage.name for stage in curriculum.STAGES} | trained <= STAGES
+    assert drawn_name("long rows") == "text:training.stage_long_rows"
+
+
+def test_a_stage_of_another_training_is_shown_as_its_log_names_it() -> None:
+    assert drawn_name("warm up") == "warm up"
+
+
+def drawn_name(stage: str) -> str:
+    (said,) = training_payload(Record([Entry(stage, 1, 1.0, 1.0, {})], []))["loss"]["data"][0]["customdata"]
+    return said
 
 
 def test_no_record_no_figure() -> None:

@@ -5,6 +5,7 @@ import { createFetching } from "./fetching.js";
 import { listenToKeys } from "./keys.js";
 import { keepLink, readLink } from "./link.js";
 import { createPage } from "./page.js";
+import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
 import { createStore } from "./store.js";
@@ -14,7 +15,8 @@ const config = window.glassConfig;
 const store = createStore();
 const texts = createTexts(config.texts);
 const link = readLink(location.hash);
-const page = createPage(store, texts, link, config);
+const settings = createSettings(store, link.settings);
+const page = createPage(store, texts, link, settings, config);
 const chapters = createChapters(store, texts, link.chapter, config.chapters);
 page.parts.chapters = chapters.attach;
 const { state } = store;
@@ -22,14 +24,19 @@ const { state } = store;
 /** The panels that show tokens as they are written; the others draw the run that they grow from, and stay as they are. */
 const FOLLOW_STEPS = new Set(["tokens", "next", "kv-live"]);
 
-/** Draws one panel, and says in its place what went wrong, so that one panel never takes the others down. */
-function guarded(kind, element, draw, fresh) {
+/**
+ * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.
+ * @param {() => (() => void)|void} draw what it returns is to be called when the other panels have drawn, too
+ */
+function guarded(kind, element, draw) {
   try {
-    draw(fresh);
+    const rest = draw();
     delete element.dataset.failed;
+    return rest && (() => guarded(kind, element, rest));
   } catch (error) {
     console.error(`panel ${kind}:`, error);
     element.dataset.failed = texts.text("page.panel_failed");
+    return undefined;
   }
 }
 
@@ -41,14 +48,15 @@ async function mount(kind, element) {
   const draw = withSides(kind, element, window.glass, build(element, window.glass));
   texts.translate(element);
   const paint = (fresh, steps = false) => {
-    if (!element.isConnected) return store.unwatch(paint);
+    if (!element.isConnected) return void store.unwatch(paint);
     element.toggleAttribute("data-waiting", !state.trace);
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
-    if (state.trace && chapters.shows(kind)) guarded(kind, element, draw, fresh || (steps && FOLLOW_STEPS.has(kind)));
+    if (!state.trace || !chapters.shows(kind)) return undefined;
+    return guarded(kind, element, () => draw(fresh || (steps && FOLLOW_STEPS.has(kind))));
   };
   store.watch(paint);
-  paint(true);
-  new ResizeObserver(() => paint(false)).observe(element);
+  paint(true)?.();
+  new ResizeObserver(() => paint(false)?.()).observe(element);
 }
 
 /** @param {string} code "en" or "zh" */
@@ -72,7 +80,6 @@ const connect = (server) => connected((fetching = createFetching(store, server))
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
 /** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
 const calculate = async (what, params) => (await online).calculate(what, params);
-const settings = createSettings(store, link.settings);
 const { open } = chapters;
 const { keep, showSide, sides } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
@@ -93,6 +100,7 @@ function bringBack(hash) {
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
 keepLink(store);
+followBar(store, settings);
 listenToKeys(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(wanted in config.texts ? wanted : "en");

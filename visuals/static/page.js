@@ -1,5 +1,7 @@
 // The page around the panels: what its controls ask for, the status line, the theme, gradio's own labels.
 
+import { samplingOf } from "./sampling.js";
+
 /** A count as people say it, by language: what it is divided by, and the word for that. */
 const SCALES = {
   en: [[1e9, " B"], [1e6, " M"], [1e3, " k"]],
@@ -15,8 +17,8 @@ export function shortCount(count, language = "en") {
 
 const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
-/** @param store @param texts @param link what readLink found @param config texts of gradio's components in order, and a prompt a language */
-export function createPage(store, texts, link, { labels, firstPrompts }) {
+/** @param store @param texts @param link what readLink found @param settings of createSettings @param config texts of gradio's components in order, and a prompt a language */
+export function createPage(store, texts, link, settings, { labels, firstPrompts }) {
   const { state } = store;
   let line = null;
 
@@ -32,13 +34,16 @@ export function createPage(store, texts, link, { labels, firstPrompts }) {
   /** Which run is shown, which layer is looked at, what Stop would stop: goes along with what a control asks for. */
   const view = (more = {}) => ({ run: state.trace?.id ?? "", layer: state.locked.layer, ticket, ...more });
 
-  /** The inputs of an event that uses the model, [prompt, model, view, ...], with the view filled in. */
+  /**
+   * The inputs of an event that uses the model, [prompt, model, view], with the view filled in; where it writes on, then
+   * how many tokens and how they are chosen, which the bar shows but the page's settings say.
+   */
   function begin(status, inputs) {
-    const [prompt, model, , ...settings] = inputs;
+    const [prompt, model, , ...count] = inputs.slice(0, 4);
     ticket = newTicket();
     showMessage(null);
     setStatus(status);
-    return [prompt, model, view(), ...settings];
+    return [prompt, model, view(), ...count, ...(count.length ? Object.values(samplingOf(settings)) : [])];
   }
 
   /** What the first run is of: the prompt of the link, else the first example in the reader's language. */

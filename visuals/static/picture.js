@@ -72,8 +72,11 @@ function heading(panel, glass) {
   return h("div", { style }, ...lines);
 }
 
-/** What a picture leaves out of a panel: its heading is written anew, and buttons of the frame cannot be pressed in it. */
-const FRAME = ".gp-head, .gp-explain, .gp-trouble";
+/**
+ * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, since nothing can be
+ * pressed in it. A button stays that shows a state (which view is chosen) or holds something of the run (a token, a head).
+ */
+const LEFT_OUT = ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds)";
 
 /**
  * What the panel shows now, with the styles of the page written into a copy of it.
@@ -84,7 +87,7 @@ export async function pictureOf(panel, glass) {
   const charts = await chartsIn(section);
   const sheet = startSheet();
   try {
-    const copy = copyOf(section, sheet, charts, FRAME);
+    const copy = copyOf(section, sheet, charts, LEFT_OUT);
     const within = section.clientWidth;
     copy.style.cssText = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0; padding: ${EDGE}px;
       position: relative; overflow: visible; opacity: 1; background: none`;

@@ -27,7 +27,7 @@ export function inView(element, drawPlain, side) {
   const draw = (fresh) => {
     setZoom(zoomOf(element));
     try {
-      drawPlain(fresh);
+      return drawPlain(fresh);
     } finally {
       setZoom(1);
     }
@@ -37,7 +37,7 @@ export function inView(element, drawPlain, side) {
   const catchUp = () => {
     clearTimeout(timer);
     const current = (element.dataset.side === "B-A") === (side === "B-A");
-    if (timer && current && element.getClientRects().length) draw(false); // a panel of another chapter has no size to draw in
+    if (timer && current && element.getClientRects().length) draw(false)?.(); // a panel of another chapter has no size to draw in
     timer = 0;
   };
   new IntersectionObserver(([entry]) => {
@@ -46,10 +46,10 @@ export function inView(element, drawPlain, side) {
   }).observe(element);
   return (fresh) => {
     clearTimeout(timer);
-    if (near || fresh) {
-      timer = 0;
-      draw(fresh);
-    } else timer = setTimeout(catchUp, PATIENCE);
+    timer = 0;
+    if (near || fresh) return draw(fresh);
+    timer = setTimeout(catchUp, PATIENCE);
+    return undefined;
   };
 }
 

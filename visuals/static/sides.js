@@ -25,14 +25,14 @@ export function largest(values) {
 
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
- * @param {(fresh: boolean) => void} draw how the panel draws one run
+ * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)
  */
 export function withSides(kind, element, glass, draw) {
   const { state } = glass;
   let face = null;
   const showB = (fresh) => {
     element.dataset.side = "B";
-    draw(fresh);
+    return draw(fresh);
   };
   const fetchFace = async () => {
     face = { draw: showB, hide() {} }; // while it comes
@@ -52,7 +52,7 @@ export function withSides(kind, element, glass, draw) {
       return face.draw(fresh);
     }
     face?.hide();
-    draw(fresh);
+    return draw(fresh);
   };
 }
 

@@ -38,7 +38,10 @@ export function createStore() {
   const locked = firstSelection();
   const previewed = {};
   const state = { trace: null, ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" };
-  /** @type {Set<(fresh: boolean, steps: boolean) => void>} called with whether the run, and whether its steps, are new */
+  /**
+   * Called with whether the run, and whether its steps, are new; what a painter returns is called when all have painted.
+   * @type {Set<(fresh: boolean, steps: boolean) => (() => void)|void>}
+   */
   const painters = new Set();
   /** @type {Map<string, Set<Function>>} */
   const listeners = new Map();
@@ -61,7 +64,9 @@ export function createStore() {
     waiting = freshRun = freshSteps = false;
     painted = true;
     requestAnimationFrame(() => { painted = false; });
-    painters.forEach((paint) => paint(fresh, steps));
+    // Text on a canvas makes the browser bring every style up to date: elements are changed when all canvases are drawn.
+    const rest = [...painters].map((paint) => paint(fresh, steps));
+    rest.forEach((change) => change?.());
     emit("painted", fresh);
   }
 

@@ -1,13 +1,20 @@
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here.
 
-/** @typedef {Object<string, Object<string, string>>} Table  texts by section and name, with {placeholders} */
+/**
+ * @typedef {Object<string, Object<string, string>>} Table  texts by section and name, with {placeholders}; of
+ * {count|token|tokens} the first word stands where count is 1, else the second
+ */
+const PLACE = /\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g;
 
 /** @param {Table|undefined} table @param {string} key "section.name" @param {object} params @returns {string} */
 export function lookUp(table, key, params = {}) {
   const dot = key.indexOf(".");
   const template = table?.[key.slice(0, dot)]?.[key.slice(dot + 1)];
   if (template === undefined) return key;
-  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
+  return template.replace(PLACE, (whole, name, one, several) => {
+    if (!(name in params)) return whole;
+    return one === undefined ? String(params[name]) : String(params[name]) === "1" ? one : several;
+  });
 }
 
 /**

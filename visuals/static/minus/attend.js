@@ -1,21 +1,21 @@
 // What the panels of the chapter on attention read from a run.
 
-import { h } from "../dom.js";
-import { OVER_CELLS, link, steer } from "../pointing.js";
+import { eachRow, row } from "../compute.js";
+import { visible } from "../draw.js";
 import { cellOf } from "../panels/attend/cell-values.js";
-import { blockFor, createMap } from "../panels/attend/map.js";
-import { VIEWS } from "../panels/attend/matrix.js";
+import { chosenView } from "../panels/attend/cell.js";
+import { otherHead } from "../panels/attend/difference.js";
 import { layoutThumbs } from "../panels/attend/thumbs-layout.js";
-import { mix, norm, valueNorms, valueOf } from "../panels/attend/values.js";
-import { eachRow } from "../compute.js";
+import { cosine, mix, norm, valueNorms, valueOf } from "../panels/attend/values.js";
+import { subtract } from "../sides.js";
 import { arcs } from "./arcs.js";
-import { changeOf } from "./head-maps.js";
-import { weightNumbers, weightsTable } from "./glance.js";
+import { tokenName, weightNumbers, weightsTable } from "./glance.js";
+import { changeApart, changeOf } from "./head-maps.js";
 import { headMaps } from "./maps.js";
+import { oneMap } from "./one-map.js";
+import { atCell, byPair } from "./selection.js";
 import { strips } from "./strips.js";
-
-const BUDGET = 3; // ms of a frame for the map
-const at = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
+import { table } from "./table.js";
 
 const means = new WeakMap();
 /** Mean weight of queries 2 … T − 1 on key 0 and on the key just before, as the panel measures it; kept by head. */
@@ -58,37 +58,16 @@ const heads = {
   ],
 };
 
-const chosenView = (glass) => {
-  const { view } = glass.settings.get("cell");
-  return VIEWS.includes(view) ? view : "weights";
-};
-
-/** The head's whole map, in the view that the panel is set to. @returns {import("./face.js").Part} */
-function oneMap(glass, text) {
-  const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.maps" });
-  const note = h("p.gp-note");
-  const element = h("div", null, canvas, note);
-  const map = createMap(canvas, glass);
-  link(canvas, glass, map.find);
-  steer(canvas, glass, OVER_CELLS);
-  let [made, key] = [null, []];
-  function draw(a, b, width) {
-    const view = chosenView(glass);
-    const { model, T } = b.trace;
-    const block = blockFor(T, map.size(width));
-    const now = [a.held, b.held, state.head, view, block];
-    if (now.some((value, i) => value !== key[i])) {
-      const norms = [a, b].map((run) => valueNorms(run.details.values, model, state.head));
-      [made, key] = [changeOf(a.held, b.held, model, state.head, view, block, norms), now];
-    }
-    const done = made.done || made.work(performance.now() + BUDGET);
-    if (!done) glass.repaint();
-    map.draw(width, done ? made : null, "scores"); // the scale that goes both ways from 0
-    note.textContent = [text(`view_${view}`), block > 1 ? text("block", { block }) : ""].filter(Boolean).join(" ");
-  }
-  return { element, draw, same: () => made.done && made.limit === 0 };
-}
+/** The head's whole map, in the view that the panel is set to. */
+const headMap = oneMap({
+  on: (a, b, { head }, glass) => [a.held, b.held, a.details.values, b.details.values, head, chosenView(glass)],
+  make(a, b, block, { head }, glass) {
+    const { model } = b.trace;
+    const norms = [a, b].map((run) => valueNorms(run.details.values, model, head));
+    return changeOf(a.held, b.held, model, head, chosenView(glass), block, norms);
+  },
+  caption: (_state, glass) => `view_${chosenView(glass)}`,
+});
 
 /** The cell's vectors in one run. */
 function vectors(run, state) {
@@ -99,35 +78,111 @@ function vectors(run, state) {
   return { q, k, qk_terms: terms, carried: Float64Array.from(v, (x) => weight * x), out: mix(values, model, state.head, weights) };
 }
 
+/** What the head writes to the residual stream at the locked token: its length, the stream's, and the cosine of both. */
+const SIZES = ["n_written", "n_stream", "n_cosine"];
+function writtenNumbers({ write }) {
+  const [w, x] = [write.written.data, write.stream.data];
+  return { written: norm(w), stream: norm(x), written_cosine: cosine(w, x) };
+}
+const isLocked = ({ locked, layer, head, query }) => layer === locked.layer && head === locked.head && query === locked.query;
+/** A table of what is written: of the locked token, whose name is above it. */
+const written = (title, rows) =>
+  table({
+    title,
+    named: ({ locked: { layer, head, query }, trace }) => ({ layer, head, m: query, piece: visible(trace.tokens.pieces[query]) }),
+    needs: ["write"],
+    on: () => [],
+    ...rows,
+  });
+
 const cell = {
   layer: true,
+  beside: true,
   details: ({ state }) => ({ values: ["values", { layer: state.layer }] }),
-  at,
+  later: ({ state: { locked } }) => ({ write: ["head_write", { layer: locked.layer, head: locked.head, query: locked.query }] }),
+  at: atCell,
   said: ["qk", "score", "weight"],
   numbers(run, state) {
     const { dot, score, weight } = cellOf({ ...state, trace: run.trace }, run.held);
-    const carried = weight * norm(valueOf(run.details.values, run.trace.model, state.head, state.key));
-    return { qk: dot, score, weight, carried_norm: carried };
+    const { values, write } = run.details;
+    const carried = weight * norm(valueOf(values, run.trace.model, state.head, state.key));
+    return { qk: dot, score, weight, carried_norm: carried, ...(write && isLocked(state) ? writtenNumbers(run.details) : {}) };
   },
   parts: (glass, text) => [
-    oneMap(glass, text),
+    headMap(glass, text),
+    written("head_sizes", {
+      heading: "place",
+      values: ({ details }) => Object.values(writtenNumbers(details)),
+      name: (i) => text(SIZES[i]),
+      order: () => [0, 1, 2],
+      bare: true,
+    })(glass, text),
+    written("head_channels", {
+      heading: "channel",
+      values: ({ details: { write } }) => write.written.data,
+      name: String,
+    })(glass, text),
     strips({
       title: "vectors",
       strips: [["q", "q"], ["k", "k"], ["qk_terms", "text"], ["carried", "v"], ["out", "output"]],
       values: vectors,
-      chosen: ({ pair }) => pair,
-      pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
-      on: ({ layer, head, query, key }) => [layer, head, query, key],
+      ...byPair,
+    })(glass, text),
+  ],
+};
+
+/** What one head gives a key more than another does, the second as the panel is set. */
+const apart = ({ held, trace }, { head, query }, glass) => {
+  const other = otherHead(glass);
+  const second = row(trace.layers.get(other.layer), trace.model, other.head, query).weights;
+  return subtract(row(held, trace.model, head, query).weights, second);
+};
+
+/** The layers of the two heads in one run. */
+const layersOf = ({ held, trace }, glass) => [held, trace.layers.get(otherHead(glass).layer)];
+
+const difference = {
+  layer: true,
+  beside: true,
+  named: (glass) => {
+    const { layer, head } = otherHead(glass);
+    return { other_layer: layer, other_head: head };
+  },
+  lacks(glass, sides) {
+    const { layer } = otherHead(glass);
+    const here = Object.values(sides).every(({ layers }) => layers.has(layer));
+    return here ? null : glass.text("difference.absent", { layer });
+  },
+  at(state, glass) {
+    const { layer, head } = otherHead(glass);
+    return `layer ${state.layer} head ${state.head} minus layer ${layer} head ${head} query ${state.query} key ${state.key}`;
+  },
+  numbers: (run, state, glass) => ({ difference: apart(run, state, glass)[state.key] }),
+  parts: (glass, text) => [
+    oneMap({
+      on: (a, b, { head }) => [...layersOf(a, glass), ...layersOf(b, glass), head, otherHead(glass).head],
+      make: (a, b, block, { head }) =>
+        changeApart(...[a, b].map((run) => layersOf(run, glass)), b.trace.model, [head, otherHead(glass).head], block),
+      caption: () => "view_difference",
+    })(glass, text),
+    table({
+      title: "apart",
+      heading: "token",
+      values: apart,
+      name: tokenName,
+      pick: (key) => ({ key }),
+      chosen: ({ key }) => key,
+      on: ({ layer, head, query }) => [layer, head, query, ...Object.values(otherHead(glass))],
     })(glass, text),
   ],
 };
 
 const lookedAt = {
   layer: true,
-  at,
+  at: atCell,
   numbers: weightNumbers,
   said: ["weight"],
   parts: (glass, text) => [arcs(glass, text), weightsTable(glass, text)],
 };
 
-export default { heads, cell, arcs: lookedAt };
+export default { heads, cell, arcs: lookedAt, difference };

@@ -1,13 +1,9 @@
 // What the panels that follow tokens through the depth of the network read from a run.
 
 import { placeOf, partAt, rowOf } from "../panels/overview/profile.js";
-import { growth, placesOf } from "../panels/norm/depth.js";
-import { stagesOf } from "../panels/norm/norm-vector.js";
-import { readVector, request } from "../panels/norm/vector.js";
-import { chosenNorm, setNorm } from "../panels/norm-choice.js";
 import { places } from "./places.js";
-import { strips } from "./strips.js";
-import { mostChanged, table } from "./table.js";
+import { atToken, ownChoice } from "./selection.js";
+import { table } from "./table.js";
 
 /** A value of every sub-layer and token, row 0 the attention of layer 0. */
 const perPart = (name) => ({ trace, details: { stream } }) =>
@@ -15,11 +11,8 @@ const perPart = (name) => ({ trace, details: { stream } }) =>
 
 const partName = (row, _b, _glass, text) => text(`part_${partAt(row).part}`, { layer: partAt(row).layer });
 /** Which of a layer's two sub-layers is selected: the store knows the layer alone. */
-const chosen = { part: "attn", kind: "ffn" };
-const hovered = { part: null, kind: null };
-const partNow = () => hovered.part ?? chosen.part;
-const kindNow = () => hovered.kind ?? chosen.kind;
-const streamRow = ({ layer }) => rowOf({ layer, part: partNow() });
+const part = ownChoice("attn");
+const streamRow = ({ layer }) => rowOf({ layer, part: part.now() });
 
 const streamMap = (name) =>
   places({
@@ -28,8 +21,8 @@ const streamMap = (name) =>
     label: partName,
     at: streamRow,
     pick: ({ row, token }) => ({ layer: partAt(row).layer, query: token }),
-    keep: (row) => { chosen.part = partAt(row).part; },
-    hover: (row) => { hovered.part = row === null ? null : partAt(row).part; },
+    keep: (row) => part.keep(partAt(row).part),
+    hover: (row) => part.hover(row === null ? null : partAt(row).part),
     scale: `n_${name}`,
     on: () => [],
     moves: { ArrowUp: upAndDown(1), ArrowDown: upAndDown(-1) },
@@ -39,81 +32,17 @@ const streamMap = (name) =>
 function upAndDown(by) {
   return ({ layer, trace }) => {
     const row = Math.max(0, Math.min(2 * trace.model.n_layers - 1, streamRow({ layer }) + by));
-    chosen.part = partAt(row).part;
+    part.keep(partAt(row).part);
     return { layer: partAt(row).layer };
   };
 }
 
 const residual = {
   details: () => ({ stream: ["stream", {}] }),
-  at: ({ layer, query }) => `layer ${layer} ${partNow()} token ${query}`,
+  at: ({ layer, query }) => `layer ${layer} ${part.now()} token ${query}`,
   said: ["norm", "cosine"],
-  numbers: ({ details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: partNow() }, query),
+  numbers: ({ details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: part.now() }, query),
   parts: (glass, text) => [streamMap("norm")(glass, text), streamMap("cosine")(glass, text)],
-};
-
-const stages = new WeakMap();
-/** x, x / RMS and its product with γ of the selected norm at the selected token; made once. */
-function vectorOf({ trace, details: { vectors } }, { layer, query }, glass) {
-  const vector = readVector(vectors, trace, chosenNorm(glass), layer, query);
-  if (!stages.has(vector)) {
-    const { x, after, product } = stagesOf(vector);
-    stages.set(vector, { x, after, normed: product, rms: vector.rms });
-  }
-  return stages.get(vector);
-}
-const keptChannel = (glass) => {
-  const { channel } = glass.settings.get("norm");
-  return channel === undefined ? null : Number(channel);
-};
-const onNorm = ({ layer, query }, glass) => [layer, query, chosenNorm(glass)];
-
-const normVector = {
-  details: ({ state, settings }, sides) => {
-    const norm = chosenNorm({ settings });
-    return { vectors: ["norm_vectors", request(sides.B, norm, state.layer, state.query)] };
-  },
-  at: ({ layer, query }, glass, channel) => `${chosenNorm(glass) === "final" ? "final" : `layer ${layer} ${chosenNorm(glass)}`} token ${query} channel ${channel}`,
-  said: ["x", "normed", "rms"],
-  choose: (_state, a, b, pointed, glass) => {
-    const [first, second] = [a, b].map((run) => vectorOf(run, glass.state, glass).x);
-    return Math.min(pointed ?? keptChannel(glass) ?? mostChanged(second.map((x, i) => x - first[i])), second.length - 1);
-  },
-  numbers(run, state, glass, channel) {
-    const { x, after, normed, rms } = vectorOf(run, state, glass);
-    return { x: x[channel], after: after[channel], normed: normed[channel], rms };
-  },
-  parts: (glass, text) => {
-    const channels = table({
-      title: "channels",
-      heading: "channel",
-      values: (run, state) => vectorOf(run, state, glass).x,
-      name: (channel) => String(channel),
-      on: onNorm,
-    })(glass, text);
-    const channel = (_state, _glass, { x }) => Math.min(channels.pointed() ?? keptChannel(glass) ?? mostChanged(x), x.length - 1);
-    return [
-      strips({
-        strips: [["after", "norm"], ["normed", "norm"], ["x", "residual"]],
-        values: (run, state) => vectorOf(run, state, glass),
-        chosen: channel,
-        keep: (i) => setNorm(glass, { channel: i }),
-        on: onNorm,
-      })(glass, text),
-      channels,
-      table({
-        title: "rms_by_depth",
-        heading: "place",
-        values: ({ trace }, { query }) => growth(trace, query),
-        name: (i, { trace }) => {
-          const { layer, norm } = placesOf(trace.model.n_layers)[i];
-          return norm === "final" ? text("final") : text(`norm_${norm}`, { layer });
-        },
-        rows: 16,
-        on: ({ query }) => [query],
-      })(glass, text),
-    ];
-  },
 };
 
 /** Both runs are asked about B's tokens, so that one token's numbers are subtracted. */
@@ -123,7 +52,7 @@ const at = ({ trace: { T } }, row, token) => row * T + token;
 
 const lens = {
   details: (glass, { B }) => ({ lens: ["lens", { follow: followed(glass), other: B.id }] }),
-  at: ({ layer, query }) => `layer ${layer} token ${query}`,
+  at: atToken,
   numbers: (run, { layer, query }) => {
     const { probability, rank } = run.details.lens;
     const place = at(run, layer + 1, query);
@@ -150,17 +79,19 @@ const lens = {
   ],
 };
 
+/** Who writes, of the selected layer's two sub-layers and the embedding. */
+const kind = ownChoice("ffn");
 /** Rows as the panel has them: the embedding, then attention and FFN of every layer. */
 const writerAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
-const writerRow = ({ layer }) => (kindNow() === "embedding" ? 0 : 2 * layer + (kindNow() === "attention" ? 1 : 2));
+const writerRow = ({ layer }) => (kind.now() === "embedding" ? 0 : 2 * layer + (kind.now() === "attention" ? 1 : 2));
 const writerName = (row, b, _glass, text) => {
   if (row > 2 * b.trace.model.n_layers) return text("patched");
-  const { kind, layer } = writerAt(row);
-  return kind === "embedding" ? text("embedding") : text(`part_${kind === "ffn" ? "ffn" : "attn"}`, { layer });
+  const { kind: who, layer } = writerAt(row);
+  return who === "embedding" ? text("embedding") : text(`part_${who === "ffn" ? "ffn" : "attn"}`, { layer });
 };
 const written = ({ trace, details: { shares } }, row, token) => {
-  const { kind, layer } = writerAt(row);
-  return kind === "embedding" ? shares.embedding.data[token] : shares[kind].data[layer * trace.T + token];
+  const { kind: who, layer } = writerAt(row);
+  return who === "embedding" ? shares.embedding.data[token] : shares[who].data[layer * trace.T + token];
 };
 const writers = ({ trace }) => 2 * trace.model.n_layers + 1;
 
@@ -168,7 +99,7 @@ const contributions = {
   details: (glass, { B }) => ({
     shares: ["contributions", { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id }],
   }),
-  at: ({ layer, query }) => `${kindNow() === "embedding" ? "embedding" : `layer ${layer} ${kindNow()}`} token ${query}`,
+  at: ({ layer, query }) => `${kind.now() === "embedding" ? "embedding" : `layer ${layer} ${kind.now()}`} token ${query}`,
   numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query] }),
   parts: (glass, text) => [
     places({
@@ -176,8 +107,8 @@ const contributions = {
       label: writerName,
       at: writerRow,
       pick: ({ row, token }) => ({ ...(row === 0 ? {} : { layer: writerAt(row).layer }), query: token }),
-      keep: (row) => { chosen.kind = writerAt(row).kind; },
-      hover: (row) => { hovered.kind = row === null ? null : writerAt(row).kind; },
+      keep: (row) => kind.keep(writerAt(row).kind),
+      hover: (row) => kind.hover(row === null ? null : writerAt(row).kind),
       scale: "n_contribution",
       on: () => [],
     })(glass, text),
@@ -192,4 +123,4 @@ const contributions = {
   ],
 };
 
-export default { residual, "norm-vector": normVector, lens, contributions };
+export default { residual, lens, contributions };

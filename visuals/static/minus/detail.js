@@ -1,54 +1,60 @@
-// What the score panel, the SwiGLU chapter and the sampling panel read from a run.
+// What the SwiGLU chapter and the sampling panel read from a run.
 
-import { wavelength } from "../compute.js";
+import { visible } from "../draw.js";
 import { filter, probabilityAfter, rank } from "../panels/choice/filters.js";
 import { settingsOf } from "../panels/choice/controls.js";
-import { meanOf, quadrants } from "../panels/ffn/gates.js";
+import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
 import { productsOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { placeOf } from "../panels/position/place.js";
-import { sum, terms, turned } from "../panels/position/turning.js";
-import { allLogits, candidates, chooseNeuron, inner, neuronNumbers, neuronTable, pieceOf } from "./glance.js";
+import { allLogits, atNeuron, candidates, chooseNeuron, inner, neuronNumbers, neuronTable, pieceOf } from "./glance.js";
 import { places } from "./places.js";
+import { onToken } from "./selection.js";
 import { table } from "./table.js";
 
-const SINGLE = { single: true };
-/** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
-function pairs({ held, trace }, state) {
-  const { q, k, m, n, frequencies } = placeOf(held, { ...state, trace });
-  return terms(turned(q, m, frequencies, SINGLE), turned(k, n, frequencies, SINGLE), SINGLE);
-}
+const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
 
-const ropeScore = {
-  layer: true,
-  at: ({ layer, head, query, key, pair }) => `layer ${layer} head ${head} query ${query} key ${key} pair ${pair}`,
-  numbers(run, state) {
-    const every = pairs(run, state);
-    const whole = sum(every, true);
-    return { term: every[state.pair], sum: whole, score: whole / Math.sqrt(run.trace.model.head_dim) };
+/** What each token's logit gets, of those that B's strongest neurons raise and lower most. @returns {{ neuron: number, piece: string, by: number }[]} */
+const pushesOf = ({ details: { written } }) =>
+  written.rows.flatMap(({ neuron, raised, lowered }) => [...raised, ...lowered].map(({ piece, by }) => ({ neuron, piece, by })));
+
+/** Tables of what B's strongest neurons write in both runs: of the locked token, whose name is above them. */
+const written = (title, rows) =>
+  table({
+    title,
+    named: ({ locked: { layer, query }, trace }) => ({ layer, m: query, piece: visible(trace.tokens.pieces[query]) }),
+    needs: ["written"],
+    on: () => [],
+    ...rows,
+  });
+const lengths = written("written_lengths", {
+  heading: "neuron",
+  values: ({ details }) => Float64Array.from(details.written.rows, ({ norm }) => norm),
+  name: (i, { details }) => String(details.written.rows[i].neuron),
+  pick: (i, _state, { details }) => ({ neuron: details.written.rows[i].neuron }),
+  order: (change) => [...change.keys()],
+});
+const pushes = written("written_logits", {
+  heading: "push",
+  values: (run) => Float64Array.from(pushesOf(run), ({ by }) => by),
+  name(i, run) {
+    const { neuron, piece } = pushesOf(run)[i];
+    return `${neuron} → ${visible(piece)}`;
   },
-  parts: (glass, text) => [
-    table({
-      title: "terms",
-      heading: "pair",
-      values: pairs,
-      name: (pair, { trace }) => text("pair_of", { pair, wavelength: wavelength(trace.model.inv_freq.data[pair]).toPrecision(3) }),
-      pick: (pair) => ({ pair }),
-      chosen: ({ pair }) => pair,
-      on: ({ layer, head, query, key }) => [layer, head, query, key],
-      rows: 32,
-    })(glass, text),
-  ],
-};
-
-const QUADRANT_NAMES = ["gate ≤ 0, up > 0", "gate > 0, up > 0", "gate ≤ 0, up ≤ 0", "gate > 0, up ≤ 0"];
+  pick: (i, _state, run) => ({ neuron: pushesOf(run)[i].neuron }),
+});
 
 const ffnToken = {
   layer: true,
   neurons: true,
-  at: ({ layer, query }, _glass, neuron) => `layer ${layer} token ${query} neuron ${neuron}`,
+  later: ({ state: { locked } }, { B }) => ({ written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] }),
+  at: atNeuron,
   choose: chooseNeuron,
-  numbers: neuronNumbers,
+  numbers(run, state, glass, neuron) {
+    const { layer, query, locked } = state;
+    const rows = layer === locked.layer && query === locked.query ? (run.details.written?.rows ?? []) : [];
+    const row = rows.find((one) => one.neuron === neuron);
+    return { ...neuronNumbers(run, state, glass, neuron), ...(row ? { writes: row.norm } : {}) };
+  },
   said: ["gate", "up", "product"],
   parts: (glass, text) => [
     neuronTable("gates", "gate")(glass, text),
@@ -57,10 +63,13 @@ const ffnToken = {
       title: "quadrants",
       heading: "quadrant",
       values: (run) => quadrants(inner(run).gate, inner(run).up).map(({ count }) => count),
-      name: (i) => QUADRANT_NAMES[i],
+      name: (i) => text("quadrant_of", signs(QUADRANTS[i])),
       order: () => [0, 1, 2, 3],
-      on: ({ layer, query }) => [layer, query],
+      wordy: true,
+      on: onToken,
     })(glass, text),
+    lengths(glass, text),
+    pushes(glass, text),
   ],
 };
 
@@ -137,7 +146,15 @@ const sampling = {
       order: (_change, b, a) => candidates(b, a),
       on: (_state, page) => [JSON.stringify(page.settings.get("sampling"))],
     })(glass, text),
+    table({
+      title: "before_filters",
+      heading: "candidate",
+      values: ({ details: { logits } }) => logits.logits.data,
+      name: (id, b, _glass, a) => pieceOf(id, b, a),
+      order: (_change, b, a) => candidates(b, a),
+      on: () => [],
+    })(glass, text),
   ],
 };
 
-export default { "rope-score": ropeScore, "ffn-token": ffnToken, "ffn-tokens": ffnTokens, sampling };
+export default { "ffn-token": ffnToken, "ffn-tokens": ffnTokens, sampling };

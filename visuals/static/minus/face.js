@@ -11,24 +11,33 @@ import { number, plus } from "./table.js";
  * @typedef {{ trace: object, held: object, neurons: object, details: Object<string, any> }} Run  what is read from: one
  *   run, its selected layer, the selected token's neurons there, and what the server was asked about it
  * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
- *             same: () => boolean, csv?: () => (string|number)[][], pointed?: () => number|null }} Part
- * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place
+ *             same: () => boolean, csv?: () => (string|number)[][], pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
+ * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place; `needs`:
+ * which of the details that come `later` it cannot be drawn without; `wide`: takes the panel's whole width
  * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
+ *             later?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
+ *             lacks?: (glass: object, sides: { A: object, B: object }) => string|null,
+ *             named?: (glass: object, text: Function) => object, note?: string, beside?: boolean,
  *             at: (state: object, glass: object, chosen: any) => string,
  *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
  *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
  *             said?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
- * `choose`: what the selection leaves open, such as the neuron where none is selected; `numbers`: the value line, of which
- * `said` are read out (all where it is left out)
+ * `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run` until it
+ * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `note`: a text under the parts;
+ * `beside`: what follows the first part stands at its right where there is room; `choose`: what the selection leaves open,
+ * such as the neuron where none is selected; `numbers`: the value line, of which `said` are read out (all where it is left out)
  */
 
 /** Which module reads a panel's runs. */
 const HOMES = {
   attention: "glance", rope: "glance", rmsnorm: "glance", swiglu: "glance", next: "glance",
-  heads: "attend", cell: "attend", arcs: "attend",
-  residual: "depth", "norm-vector": "depth", lens: "depth", contributions: "depth",
-  "rope-score": "detail", "ffn-token": "detail", "ffn-tokens": "detail", sampling: "detail",
+  overview: "overview",
+  heads: "attend", cell: "attend", arcs: "attend", difference: "attend",
+  residual: "depth", lens: "depth", contributions: "depth",
+  "norm-vector": "norm", "norm-scale": "norm",
+  "rope-score": "position", "rope-scaling": "position", "rope-layout": "position",
+  "ffn-token": "detail", "ffn-tokens": "detail", sampling: "detail",
 };
 
 let styled = false;
@@ -41,20 +50,20 @@ function fetchStyle() {
 /** @returns {Promise<{ draw: (fresh: boolean) => void, hide: () => void }>} */
 export async function createFace(kind, element, glass, plain) {
   fetchStyle();
-  if (!(kind in HOMES)) return withoutDifference(element, glass, plain);
+  if (!(kind in HOMES)) return withoutDifference(kind, element, glass, plain);
   const { default: readings } = await import(`./${HOMES[kind]}.js`);
   return withDifference(kind, element, glass, readings[kind]);
 }
 
 /** The panel as it is for B, under a line that says why. */
-function withoutDifference(element, glass, plain) {
-  const note = h("p.gp-note.mn-none", { "data-text": "sides.no_difference" });
+function withoutDifference(kind, element, glass, plain) {
+  const note = h("p.gp-note.mn-none", { "data-text": `sides.none_${kind}` });
   note.textContent = glass.text(note.dataset.text);
   panelOf(element).body.before(note);
   function draw(fresh) {
     element.dataset.side = "B";
     note.hidden = false;
-    plain(fresh);
+    return plain(fresh);
   }
   return { draw, hide: () => { note.hidden = true; } };
 }
@@ -76,7 +85,9 @@ function withDifference(kind, element, glass, reading) {
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
   const lines = parts.map(() => h("p.gp-note", { "data-text": "minus.same", hidden: "" }));
-  const inner = h("div", null, key, ...parts.flatMap((part, i) => [part.element, lines[i]]));
+  const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
+  const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
+  const inner = h(reading.beside ? "div.mn-beside" : "div", null, key, ...places, ...foot);
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
   glass.translate(body);
@@ -89,19 +100,21 @@ function withDifference(kind, element, glass, reading) {
   }
 
   /** What one run holds of what is read; null until all of it is here. @returns {Run|null} */
-  function runOf(trace, asked) {
+  function runOf(trace, asked, later) {
     const held = trace.layers.get(state.layer) ?? null;
     const neurons = held?.neurons.get(state.query) ?? null;
-    const answers = Object.entries(asked).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
+    const answersTo = (questions) => Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
+    const answers = answersTo(asked);
+    const details = Object.fromEntries([...answers, ...answersTo(later)]);
     const here = (held || !reading.layer) && (neurons || !reading.neurons) && answers.every(([, answer]) => answer);
-    return here ? { trace, held, neurons, details: Object.fromEntries(answers) } : null;
+    return here ? { trace, held, neurons, details } : null;
   }
 
   function tell([a, b], chosen) {
     const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
-    const names = Object.keys(second);
+    const names = Object.keys(second).filter((name) => name in first);
     const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
-    const said = (reading.said ?? names).map((name) =>
+    const said = (reading.said?.filter((name) => names.includes(name)) ?? names).map((name) =>
       text("number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
     );
     panel.tell(`B-A ${reading.at(state, glass, chosen)} ${plain.join(" ")}`, said.join(" · "));
@@ -114,34 +127,42 @@ function withDifference(kind, element, glass, reading) {
     if (inner.hidden) panel.tell("", "");
   }
 
-  /** Says where nothing differs: once for the whole panel, or in the place of a part. */
-  function markSame() {
-    const same = parts.map((part) => part.same());
+  /** Whether all that a part needs of both runs has come. */
+  const ready = (part, runs) => (part.needs ?? []).every((name) => runs.every(({ details }) => details[name]));
+
+  /** Says where nothing differs, once for the whole panel or in the place of a part, and which part is still to come. */
+  function markSame(runs) {
+    const coming = parts.map((part) => !ready(part, runs));
+    const same = parts.map((part, i) => !coming[i] && part.same());
     const all = same.every(Boolean);
     key.hidden = all;
     parts.forEach((part, i) => {
-      part.element.classList.toggle("mn-same", same[i]);
+      part.element.classList.toggle("mn-same", same[i] || coming[i]);
       part.element.hidden = all;
-      lines[i].hidden = all ? i > 0 : !same[i];
+      lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
+      lines[i].dataset.text = coming[i] ? "sides.waiting" : "minus.same";
+      lines[i].textContent = glass.text(lines[i].dataset.text);
     });
   }
 
   const paint = inView(element, function draw(fresh) {
     const sides = glass.sides();
     if (!sides) return;
-    panel.title.textContent = text(`title_${kind}`, selectionOf(state));
+    panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...reading.named?.(glass, text) });
     const reason = hindrance(sides);
     if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
     const asked = reading.details?.(glass, sides) ?? {};
-    const runs = [sides.A, sides.B].map((trace) => runOf(trace, asked));
+    const runs = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
     const width = wide();
-    const waiting = runs.includes(null);
+    const lack = reading.lacks?.(glass, sides) ?? null;
+    const waiting = runs.includes(null) || lack !== null;
     element.classList.toggle("is-coming", waiting);
     say(waiting ? "waiting" : reason && "ends", sides);
+    if (lack !== null) note.textContent = lack;
     if (waiting || width === 0) return;
     both = runs;
-    for (const part of parts) part.draw(...runs, width, fresh);
-    markSame();
+    for (const part of parts) if (ready(part, runs)) part.draw(...runs, width, fresh);
+    markSame(runs);
     const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
     tell(runs, reading.choose?.(state, ...runs, pointed, glass) ?? pointed);
   }, "B-A");

@@ -1,6 +1,6 @@
 // What the panels of the first chapter read from a run.
 
-import { row, silu, swiglu as activate } from "../compute.js";
+import { row, silu, softmax, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
 import { layoutMaps } from "../panels/attention-layout.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
@@ -9,12 +9,12 @@ import { partsOf } from "../panels/rope.js";
 import { pairOf } from "../panels/rope-dials.js";
 import { headMaps } from "./maps.js";
 import { places } from "./places.js";
+import { atCell, atNorm, atToken, byPair, onToken, ownChoice } from "./selection.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
-const at = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
 /** A token by its text in B, and in A where that is another one. */
-const tokenName = (t, b, _glass, a) => {
+export const tokenName = (t, b, _glass, a) => {
   const [first, second] = [a, b].map(({ trace }) => visible(trace.tokens.pieces[t]));
   return first === second ? `${second} (${t})` : `${first} → ${second} (${t})`;
 };
@@ -38,7 +38,7 @@ export const weightNumbers = (run, state) => {
 
 const attention = {
   layer: true,
-  at,
+  at: atCell,
   numbers: weightNumbers,
   parts: (glass, text) => [
     headMaps({
@@ -59,7 +59,7 @@ const dials = ({ held, trace }, state) => partsOf(held, { ...state, trace });
 
 const rope = {
   layer: true,
-  at: (state) => `pair ${state.pair} ${at(state)}`,
+  at: (state) => `pair ${state.pair} ${atCell(state)}`,
   said: ["term", "sum"],
   numbers(run, state) {
     const found = dials(run, state);
@@ -77,30 +77,26 @@ const rope = {
         const { q, k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
       },
-      chosen: ({ pair }) => pair,
-      pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
-      on: ({ layer, head, query, key }) => [layer, head, query, key],
+      ...byPair,
     })(glass, text),
     table({
       title: "terms",
       heading: "pair",
       values: (run, state) => dials(run, state).terms,
       name: (pair, { trace }) => `(${pair}, ${pair + trace.model.head_dim / 2})`,
-      pick: (pair) => ({ pair }),
-      chosen: ({ pair }) => pair,
-      on: ({ layer, head, query, key }) => [layer, head, query, key],
+      ...byPair,
     })(glass, text),
   ],
 };
 
 /** Rows of the RMS map from the bottom; rowOf counts from the top. */
 const normAt = (up, model) => rowOf(rowCount(model.n_layers) - 1 - up, model.n_layers);
-let hoveredNorm = null;
-const normNow = (glass) => hoveredNorm ?? chosenNorm(glass);
+const norms = ownChoice(null); // what is kept is the panels' common setting
+const normNow = (glass) => norms.now() ?? chosenNorm(glass);
 const selectedNorm = ({ layer }, glass) => ({ layer, norm: normNow(glass) });
 
 const rmsnorm = {
-  at: ({ layer, query }, glass) => (normNow(glass) === "final" ? `final token ${query}` : `layer ${layer} ${normNow(glass)} token ${query}`),
+  at: (state, glass) => atNorm(normNow(glass), state),
   numbers: ({ trace }, state, glass) => ({ rms: rmsAt(trace, selectedNorm(state, glass), state.query) }),
   parts: (glass, text) => [
     places({
@@ -118,7 +114,7 @@ const rmsnorm = {
         return layer === null ? { query: token } : { layer, query: token };
       },
       keep: (up, { trace }, page) => setNorm(page, { which: normAt(up, trace.model).norm }),
-      hover: (up, b) => { hoveredNorm = up === null ? null : normAt(up, b.trace.model).norm; },
+      hover: (up, b) => norms.hover(up === null ? null : normAt(up, b.trace.model).norm),
       scale: "n_rms",
       on: () => [],
     })(glass, text),
@@ -131,6 +127,8 @@ export function inner({ neurons }) {
   if (!activated.has(neurons)) activated.set(neurons, activate(neurons.gate.data, neurons.up.data));
   return activated.get(neurons);
 }
+
+export const atNeuron = (state, _glass, neuron) => `${atToken(state)} neuron ${neuron}`;
 
 /** The selected neuron, else the one whose product changes most. */
 export function chooseNeuron({ neuron }, a, b) {
@@ -149,7 +147,7 @@ const neuronStrips = strips({
   values: inner,
   chosen: ({ neuron }, _glass, { product }) => neuron ?? mostChanged(product),
   pick: (neuron) => ({ neuron }),
-  on: ({ layer, query }) => [layer, query],
+  on: onToken,
 });
 
 /** The neurons that change most in one of `inner`'s vectors. @param {"gate"|"up"|"product"} name */
@@ -160,13 +158,13 @@ export const neuronTable = (title, name) => table({
   name: (neuron) => String(neuron),
   pick: (neuron) => ({ neuron }),
   chosen: ({ neuron }) => neuron,
-  on: ({ layer, query }) => [layer, query],
+  on: onToken,
 });
 
 const swiglu = {
   layer: true,
   neurons: true,
-  at: ({ layer, query }, _glass, neuron) => `layer ${layer} token ${query} neuron ${neuron}`,
+  at: atNeuron,
   choose: chooseNeuron,
   numbers: neuronNumbers,
   said: ["product"],
@@ -177,12 +175,7 @@ const probable = new WeakMap();
 /** p of every token of the vocabulary, from all logits of the last position; computed once. */
 export function probabilities({ details: { logits } }) {
   const { data } = logits.logits;
-  if (!probable.has(data)) {
-    const top = data.reduce((most, x) => Math.max(most, x), -Infinity);
-    const powers = Float64Array.from(data, (x) => Math.exp(x - top));
-    const total = powers.reduce((sum, x) => sum + x, 0);
-    probable.set(data, powers.map((x) => x / total));
-  }
+  if (!probable.has(data)) probable.set(data, softmax(data));
   return probable.get(data);
 }
 

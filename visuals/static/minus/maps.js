@@ -119,5 +119,12 @@ export const headMaps = (what) => (glass, text) => {
     context.drawImage(scene, 0, 0, width, layout.height + LEGEND);
     drawMarks(context, T);
   }
-  return { element, draw, same: () => complete && limit === 0 };
+  const csv = () => [
+    ["layer", "head", "largest_change"],
+    ...(layout?.boxes ?? []).flatMap(({ layer, head }) => {
+      const map = made.get(`${layer} ${head}`);
+      return map?.done ? [[layer, head, map.limit]] : [];
+    }),
+  ];
+  return { element, draw, csv, same: () => complete && limit === 0 };
 };

@@ -5,6 +5,7 @@ import { h, shown } from "../dom.js";
 import { centred } from "../draw.js";
 import { link, steer } from "../pointing.js";
 import { largest, subtract } from "../sides.js";
+import { headingOf } from "./heading.js";
 
 /** The ticks of a scale from −limit to +limit. @returns {[number, string][]} */
 export const signedTicks = (limit) => [[0, `−${shown(limit, 3)}`], [0.5, "0"], [1, `+${shown(limit, 3)}`]];
@@ -19,7 +20,7 @@ export const signedTicks = (limit) => [[0, `−${shown(limit, 3)}`], [0.5, "0"],
 export const places = (what) => (glass, text) => {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `minus.${what.scale}` });
-  const element = h("div", null, ...(what.title ? [h("h3.gp-subtitle", { "data-text": `minus.${what.title}` })] : []), h("div.gp-scroll", null, canvas));
+  const element = h("div", null, ...headingOf(what, text).elements, h("div.gp-scroll", null, canvas));
   const map = createDepthMap(canvas);
   let run = null;
   let under = null;

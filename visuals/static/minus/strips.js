@@ -5,12 +5,13 @@ import { h, shown, watcher } from "../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, write } from "../draw.js";
 import { link, steer } from "../pointing.js";
 import { largest, subtract } from "../sides.js";
+import { headingOf } from "./heading.js";
 
 const [LABEL, STRIP, GAP] = [22, 26, 8];
 
 /**
- * @param {{ title?: string, strips: [string, string][], values: (run, state, glass) => Object<string, ArrayLike<number>>,
- *           chosen: (state, glass, changes) => number, pick?: (i: number, state, b) => object|null,
+ * @param {{ title?: string, named?: (state, b) => object, needs?: string[], strips: [string, string][], values: (run, state, glass) => Object<string, ArrayLike<number>>,
+ *           chosen: (state, glass, changes, b) => number, pick?: (i: number, state, b) => object|null,
  *           keep?: (i: number) => void, on: (state) => any[] }} what
  * `pick`: the selection an index stands for; else it is the panel's own affair, and a click keeps it
  * `strips`: name, which is texts' n_<name>, and role of each; of several values in a column the largest change is shown
@@ -20,9 +21,10 @@ export const strips = (what) => (glass, text) => {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.strips" });
   const scene = document.createElement("canvas");
   const note = h("p.gp-note");
-  const element = h("div", null, ...(what.title ? [h("h3.gp-subtitle", { "data-text": `minus.${what.title}` })] : []), canvas, note);
+  const title = headingOf(what, text);
+  const element = h("div", null, ...title.elements, canvas, note);
   const anew = watcher();
-  let [changes, columns, wide, run] = [{}, [], 0, null];
+  let [changes, columns, wide, run, both] = [{}, [], 0, null, []];
   const tall = what.strips.length * (LABEL + STRIP + GAP);
   const lead = what.strips.at(-1)[0];
 
@@ -33,7 +35,7 @@ export const strips = (what) => (glass, text) => {
     return under === null ? null : what.pick?.(under, state, run) ?? {};
   });
   canvas.addEventListener("click", () => under !== null && what.keep?.(under));
-  const chosen = () => (what.pick ? null : under) ?? what.chosen(state, glass, changes);
+  const chosen = () => (what.pick ? null : under) ?? what.chosen(state, glass, changes, run);
   const move = (by) => () => {
     const count = changes[lead]?.length ?? 0;
     const next = Math.max(0, Math.min(count - 1, chosen() + by));
@@ -59,9 +61,10 @@ export const strips = (what) => (glass, text) => {
 
   function draw(a, b, width, fresh) {
     run = b;
+    title.show(state, b);
     if (anew(a.held, b.held, a.neurons, b.neurons, ...Object.values(a.details), ...Object.values(b.details), a.trace, b.trace, width, state.theme, state.language, ...what.on(state, glass)) || fresh) {
       wide = width;
-      const [first, second] = [a, b].map((one) => what.values(one, state, glass));
+      const [first, second] = (both = [a, b].map((one) => what.values(one, state, glass)));
       changes = Object.fromEntries(what.strips.map(([name]) => [name, subtract(second[name], first[name])]));
       columns = poolColumns(changes[lead], Math.floor(width));
       const context = fit(scene, width, tall);
@@ -76,5 +79,9 @@ export const strips = (what) => (glass, text) => {
     what.strips.forEach((_, i) => cross(context, ((column + 0.5) * width) / columns.length - 3, i * (LABEL + STRIP + GAP) + LABEL, 6, STRIP));
   }
   const same = () => Object.values(changes).every((values) => largest(values) === 0);
-  return { element, draw, same, pointed: () => (what.pick ? null : under) };
+  const csv = () => [
+    ["vector", "index", "A", "B", "B_minus_A"],
+    ...Object.entries(changes).flatMap(([name, values]) => Array.from(values, (change, i) => [name, i, both[0][name][i], both[1][name][i], change])),
+  ];
+  return { element, draw, csv, same, pointed: () => (what.pick ? null : under), needs: what.needs, wide: true };
 };

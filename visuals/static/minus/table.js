@@ -2,8 +2,10 @@
 
 import { h, shown } from "../dom.js";
 import { largest, subtract } from "../sides.js";
+import { headingOf } from "./heading.js";
 
 const ROWS = 12;
+const NARROW = 420; // px under which numbers have a digit less, so that B − A stays in sight
 
 /** Indices of the largest changes, in the order of their size; of equal ones the lower index first. @returns {number[]} */
 export function strongestChanges(change, count) {
@@ -23,7 +25,7 @@ export function remainder(change, listed) {
 }
 
 /** A count as it is, any other number to so many digits. */
-export const number = (x, digits) => (Number.isInteger(x) && Math.abs(x) < 10 ** digits ? String(x).replace("-", "−") : shown(x, digits));
+export const number = (x, digits) => (Number.isInteger(x) && Math.abs(x) < 10 ** Math.max(4, digits) ? String(x).replace("-", "−") : shown(x, digits));
 /** With a sign in front, also where positive; 0 has none. */
 export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 
@@ -33,10 +35,10 @@ function makeRow() {
 }
 
 /**
- * @param {{ title?: string, heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
- *           order?: (change: Float64Array, b, a) => number[], pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
+ * @param {{ title?: string, named?: (state, b) => object, needs?: string[], heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
+ *           order?: (change: Float64Array, b, a) => number[], bare?: boolean, wordy?: boolean, pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
  *           on: (state) => any[], rows?: number }} what
- * `title` and `heading` are texts' names; `pick`: the selection a row stands for; without it the row under the pointer is
+ * `title` and `heading` are texts' names, `named` the title's parameters; `bare`: no bars, since the rows are no amounts of the same; `wordy`: names are sentences; `pick`: the selection a row stands for; without it the row under the pointer is
  * the panel's own affair; `on`: what the values depend on besides the two runs
  */
 export const table = (what) => (glass, text) => {
@@ -48,10 +50,11 @@ export const table = (what) => (glass, text) => {
   others.row.removeAttribute("tabindex");
   const heads = [what.heading, "in_A", "in_B", "change", "bar"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col", "data-text": `minus.${name}` }));
   const body = h("tbody", null, ...rows.map(({ row }) => row), others.row);
-  const grid = h("table.gp-table.mn-table", null, h("thead", null, h("tr", null, ...heads)), body);
-  const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.title ?? what.heading}` }, grid);
-  const element = h("div", null, ...(what.title ? [h("h3.gp-subtitle", { "data-text": `minus.${what.title}` })] : []), scroll);
-  let [now, listed, pointed, last] = [null, [], null, []];
+  const grid = h(`table.gp-table.mn-table${what.bare ? ".mn-bare" : ""}${what.wordy ? ".mn-wordy" : ""}`, null, h("thead", null, h("tr", null, ...heads)), body);
+  const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.named ? what.heading : (what.title ?? what.heading)}` }, grid);
+  const title = headingOf(what, text);
+  const element = h("div", null, ...title.elements, scroll);
+  let [now, listed, pointed, last, digits] = [null, [], null, [], 4];
 
   const under = (event) => listed[rows.findIndex(({ row }) => row.contains(event.target))];
   const act = (event, how) => {
@@ -72,8 +75,8 @@ export const table = (what) => (glass, text) => {
 
   function fill(parts, words, a, b, change, limit) {
     const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;
-    [parts.name.textContent, parts.a.textContent, parts.b.textContent] = [words, a === null ? "" : number(a, 4), b === null ? "" : number(b, 4)];
-    parts.change.textContent = a === null ? text("sum", { sum: shown(change, 3) }) : plus(change, number(change, 4));
+    [parts.name.textContent, parts.a.textContent, parts.b.textContent] = [words, a === null ? "" : number(a, digits), b === null ? "" : number(b, digits)];
+    parts.change.textContent = a === null ? text("sum", { sum: shown(change, 3) }) : plus(change, number(change, digits));
     parts.bar.className = `mn-bar ${change < 0 ? "is-less" : "is-more"}`;
     Object.assign(parts.bar.style, { left: `${change < 0 ? 50 - share : 50}%`, width: a === null ? "0" : `${share}%` });
   }
@@ -83,9 +86,11 @@ export const table = (what) => (glass, text) => {
     return chosen === null || chosen >= change.length || found.includes(chosen) ? found : [...found, chosen];
   }
 
-  function draw(a, b, _width, fresh) {
-    const key = [a.trace, b.trace, a.held, b.held, a.neurons, b.neurons, ...Object.values(a.details), ...Object.values(b.details), state.language, ...what.on(state, glass)];
+  function draw(a, b, width, fresh) {
+    digits = width < NARROW ? 3 : 4;
+    const key = [a.trace, b.trace, a.held, b.held, a.neurons, b.neurons, ...Object.values(a.details), ...Object.values(b.details), state.language, digits, ...what.on(state, glass)];
     const chosen = what.chosen?.(state) ?? null;
+    title.show(state, b);
     if (fresh || key.some((value, i) => !Object.is(value, last[i])) || !now) {
       last = key;
       const [first, second] = [a, b].map((run) => what.values(run, state, glass));
@@ -114,5 +119,5 @@ export const table = (what) => (glass, text) => {
     ...Array.from(now?.change ?? [], (change, i) => [what.name(i, now.b, glass, now.a), now.first[i], now.second[i], change]),
   ];
   const same = () => largest(now.change) === 0;
-  return { element, draw, csv, same, pointed: () => pointed };
+  return { element, draw, csv, same, pointed: () => pointed, needs: what.needs };
 };

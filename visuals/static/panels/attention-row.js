@@ -147,18 +147,24 @@ export function createRow(place, glass, text) {
     });
   }
 
+  /** Draws the bars. @returns {{ scores: Float64Array, weights: Float64Array }} */
   function draw(width) {
     wide = width;
     const { state } = glass;
     const found = row(glass.layer(), state.trace.model, state.head, state.query);
+    drawBars(width, found.weights, state);
+    return found;
+  }
+
+  /** What is told around the bars of the row that was drawn. */
+  function tell(found) {
+    const { state } = glass;
     const piece = visible(state.trace.tokens.pieces[state.query]);
     heading.textContent = text("row_title", { head: state.head, query: state.query, piece });
-    drawBars(width, found.weights, state);
     arithmetic(found, state);
     fillTable(found, state);
     const first = found.weights[0];
     sink.textContent = state.query > 1 && first >= SINK ? text("sink", { weight: share(first), head: state.head }) : "";
-    return found;
   }
-  return { canvas, draw, find };
+  return { canvas, draw, tell, find };
 }

@@ -56,17 +56,11 @@ export default function attention(element, glass) {
     if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
   }
 
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, theme } = glass.state;
-    const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return;
-    const job = jobOfHead(glass);
-    if (!changed(held, layer, head, query, key, theme, width, job.scored) && complete && !fresh) return;
-    complete = maps.draw(width);
-    if (!complete) glass.repaint();
+  function tell(drawn, job) {
+    const { trace, layer, head, query, key } = glass.state;
+    const { scores, weights } = drawn;
     entitle(trace, { layer, head }, job);
-    const { scores, weights } = bars.draw(width);
+    bars.tell(drawn);
     const name = (t) => visible(trace.tokens.pieces[t]);
     const reading = panel.text("read", {
       head,
@@ -79,5 +73,18 @@ export default function attention(element, glass) {
       `head ${head} query ${query} key ${key} weight=${exact(weights[key])} score=${exact(scores[key])}`,
       job.scored ? `${reading} · ${job.scored}` : reading,
     );
+  }
+
+  return inView(element, function draw(fresh) {
+    const { trace, layer, head, query, key, theme } = glass.state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held || width === 0) return null;
+    const job = jobOfHead(glass);
+    if (!changed(held, layer, head, query, key, theme, width, job.scored) && complete && !fresh) return null;
+    complete = maps.draw(width);
+    if (!complete) glass.repaint();
+    const drawn = bars.draw(width);
+    return () => tell(drawn, job);
   });
 }

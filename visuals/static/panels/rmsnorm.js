@@ -77,6 +77,7 @@ export default function rmsnorm(element, glass) {
   wire(canvas, glass, view, map, wide);
 
   function tell({ layer, norm, token }) {
+    panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
     const value = rmsAt(state.trace, { layer, norm }, token);
     sums.replaceChildren(...arithmetic(value, state.trace.model.norm_eps));
     note.textContent = panel.text("note", { d_model: state.trace.model.d_model });
@@ -90,9 +91,8 @@ export default function rmsnorm(element, glass) {
     const { trace, layer, query, theme } = state;
     if (fresh) view.hovered = null;
     const selected = view.hovered ?? { layer, norm: chosenNorm(glass), token: query };
-    if (!changed(trace, theme, selected.layer, selected.norm, selected.token, wide()) && !fresh) return;
-    panel.title.textContent = panel.text("title", { layers: trace.model.n_layers, tokens: trace.T });
+    if (!changed(trace, theme, selected.layer, selected.norm, selected.token, wide()) && !fresh) return null;
     map.draw(state, wide(), selected, fresh);
-    tell(selected);
+    return () => tell(selected);
   });
 }

@@ -125,20 +125,25 @@ export default function rope(element, glass) {
     ({ pair, trace }) => ({ pair: Math.max(0, Math.min(trace.model.head_dim / 2 - 1, pair + by)) });
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, pair, theme } = state;
-    const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return;
-    if (!changed(held, head, query, key, pair, theme, width, own.checked) && !fresh) return;
-    const all = partsOf(held, state);
+  function tell(all) {
+    const { trace, layer, head, query, key, pair } = state;
     const piece = (t) => visible(trace.tokens.pieces[t]);
     const names = { layer, head, kv: all.kv, query: piece(query), key: piece(key), m: query, n: key };
     panel.title.textContent = panel.text("title", names);
-    drawDials(canvas, width, all, pair, { scaling: trace.model.attention_scaling, own: own.checked });
     formula.replaceChildren(...arithmetic(all, state, panel.text));
     const reading = { pair, second: pair + all.half, query, key, term: shown(all.terms[pair], 5) };
     panel.tell(plain(all, state), panel.text("read", reading));
+  }
+
+  const changed = watcher();
+  return inView(element, function draw(fresh) {
+    const { trace, head, query, key, pair, theme } = state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held || width === 0) return null;
+    if (!changed(held, head, query, key, pair, theme, width, own.checked) && !fresh) return null;
+    const all = partsOf(held, state);
+    drawDials(canvas, width, all, pair, { scaling: trace.model.attention_scaling, own: own.checked });
+    return () => tell(all);
   });
 }

@@ -106,7 +106,12 @@ export default function swiglu(element, glass) {
     const each = strips.perColumn(view.full.gate.length);
     return each > 1 ? panel.text("pooled", { each: each.toFixed(1) }) : "";
   }
-  function tell(chosen, named) {
+  function tell(chosen) {
+    const { trace, layer, query } = glass.state;
+    const named = { token: query, piece: visible(trace.tokens.pieces[query]) };
+    panel.title.textContent = panel.text("title", { layer, ...named });
+    note.textContent = noteText();
+    table.mark(chosen.neuron);
     const { neuron, gate, silu: activated, up, product } = chosen;
     formula.replaceChildren(arithmetic(chosen, panel.text));
     const factors = `gate=${exact(gate)} silu=${exact(activated)} up=${exact(up)}`;
@@ -116,25 +121,24 @@ export default function swiglu(element, glass) {
 
   const [moved, anew] = [watcher(), watcher()];
   return inView(element, function draw(fresh) {
-    const { trace, layer, query, neuron, theme } = glass.state;
+    const { query, neuron, theme } = glass.state;
     const held = glass.layer();
     const width = wide();
-    if (!held || width === 0) return;
+    if (!held || width === 0) return null;
     const come = held.neurons.has(query);
-    if (!moved(held, come, query, neuron, theme, width) && !fresh) return;
-    if (anew(held, come, query, theme, width) || fresh) {
+    if (!moved(held, come, query, neuron, theme, width) && !fresh) return null;
+    const other = anew(held, come, query, theme, width) || fresh;
+    if (other) {
       view.read(held, query);
       strips.prepare(view.full, width);
-      table.fill(view.strongest, width < NARROW ? 4 : 5);
     }
     const chosen = view.choose(neuron);
-    const named = { token: query, piece: visible(trace.tokens.pieces[query]) };
-    panel.title.textContent = panel.text("title", { layer, ...named });
-    note.textContent = noteText();
     strips.draw(width, chosen.neuron);
-    table.mark(chosen.neuron);
-    tell(chosen, named);
     const gates = view.full ? view.full.gate : view.strongest.map((n) => n.gate);
     drawCurve(curve, gates, chosen.gate, Math.min(CURVE, curveWide()));
+    return () => {
+      if (other) table.fill(view.strongest, width < NARROW ? 4 : 5);
+      tell(chosen);
+    };
   });
 }

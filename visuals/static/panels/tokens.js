@@ -175,10 +175,10 @@ export default function tokens(element, glass) {
   const built = { trace: null, coming: 0, list: [], drawn: [] };
   const changed = watcher();
   let shownQuery = -1;
-  return function draw(fresh) {
-    const { trace, layer, head, query, key, locked, theme } = glass.state;
+  /** Everything but the legend is elements. */
+  function show(fresh) {
+    const { trace, layer, head, query, key, locked } = glass.state;
     const a = first(glass);
-    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return;
     fill(chips, glass, built);
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
@@ -195,5 +195,12 @@ export default function tokens(element, glass) {
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
     panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
     if (shownQuery !== locked.query && built.list[locked.query]) reveal(chips, built.list[(shownQuery = locked.query)]);
+  }
+
+  return function draw(fresh) {
+    const { trace, layer, head, query, key, theme } = glass.state;
+    const a = first(glass);
+    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return null;
+    return () => show(fresh);
   };
 }

@@ -17,6 +17,12 @@ import { createWritten } from "./written.js";
 
 const BUDGET = 3; // ms of a frame for the map
 
+/** What the map shows of every cell. @returns {"scores"|"weights"|"weighted"} */
+export function chosenView(glass) {
+  const { view } = glass.settings.get("cell");
+  return VIEWS.includes(view) ? view : "weights";
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {
   const { state } = glass;
@@ -24,10 +30,6 @@ export default function cell(element, glass) {
   const parts = ["what", "formula", "sinks", "myth"];
   const panel = frame(element, glass, "cell", { csv: () => rowTable(glass), parts });
   const text = (name, params) => panel.text(name, params);
-  const chosenView = () => {
-    const { view } = glass.settings.get("cell");
-    return VIEWS.includes(view) ? view : "weights";
-  };
   const views = createChoice(VIEWS, (view) => {
     glass.settings.set("cell", { view: view === "weights" ? "" : view });
     glass.repaint();
@@ -77,7 +79,7 @@ export default function cell(element, glass) {
 
   /** The map, a few milliseconds a frame. @returns {boolean} whether it is complete */
   function drawMap(held, values, width) {
-    const view = chosenView();
+    const view = chosenView(glass);
     const norms = values && valueNorms(values, state.trace.model, state.head);
     views.mark(view);
     const block = blockFor(state.trace.T, map.size(width));
@@ -145,7 +147,7 @@ export default function cell(element, glass) {
     const atLocked = layer === locked.layer && head === locked.head && query === locked.query;
     const write = atLocked ? glass.detail("head_write", { layer, head, query }) : null;
     const names = glass.detail("head_names", {});
-    const shownNow = [held, layer, head, query, key, theme, language, dimension, chosenView(), written.chosen()];
+    const shownNow = [held, layer, head, query, key, theme, language, dimension, chosenView(glass), written.chosen()];
     if (!changed(...shownNow, values, write, names, ...widths) && complete && !fresh) return;
     panel.title.textContent = titleOf(names);
     complete = drawMap(held, values, widths[0]);

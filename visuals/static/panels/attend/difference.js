@@ -10,6 +10,17 @@ import { differenceOf, matrixOf } from "./matrix.js";
 
 const BUDGET = 3; // ms of a frame
 
+/** Head B: what was chosen, at first the head after the locked one. @returns {{ layer: number, head: number }} */
+export function otherHead({ state, settings }) {
+  const { n_layers, n_heads } = state.trace.model;
+  const { layer, head } = settings.get("difference");
+  const whole = (value, count, otherwise) => (/^\d{1,4}$/.test(value ?? "") ? Math.min(Number(value), count - 1) : otherwise);
+  return {
+    layer: whole(layer, n_layers, state.locked.layer),
+    head: whole(head, n_heads, (state.locked.head + 1) % n_heads),
+  };
+}
+
 /** A small "‹ 2 ›" for head B. */
 function stepper(name, value, act) {
   const shown = h("output.gp-step-value");
@@ -85,17 +96,7 @@ export default function difference(element, glass) {
     steer(canvases[i], glass, OVER_CELLS);
   });
 
-  /** Head B: what was chosen, at first the head after the locked one. */
-  function other() {
-    const { n_layers, n_heads } = state.trace.model;
-    const { layer, head } = glass.settings.get("difference");
-    const whole = (value, count, otherwise) =>
-      /^\d{1,4}$/.test(value ?? "") ? Math.min(Number(value), count - 1) : otherwise;
-    return {
-      layer: whole(layer, n_layers, state.locked.layer),
-      head: whole(head, n_heads, (state.locked.head + 1) % n_heads),
-    };
-  }
+  const other = () => otherHead(glass);
   function keep(chosen) {
     glass.settings.set("difference", chosen);
     glass.repaint();

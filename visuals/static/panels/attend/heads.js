@@ -34,7 +34,7 @@ export default function heads(element, glass) {
   const panel = frame(element, glass, "heads", { csv: () => table(survey), parts });
   const text = (name, params) => panel.text(name, params);
   const coming = h("p.gp-note");
-  const holder = h("div", null, canvas, coming);
+  const holder = h("div.at-thumbs", null, canvas, coming);
   const jobs = createJobs(glass);
   const both = h("div.at-heads", null, holder, jobs.element);
   panel.body.append(both);

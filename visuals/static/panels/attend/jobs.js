@@ -18,7 +18,7 @@ export function createJobs(glass) {
   /** A head as a button that selects it. */
   function chip({ layer, head, score }, weak = false) {
     const button = h(
-      "button.at-chip",
+      "button.at-chip.gp-holds",
       { type: "button" },
       text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) }),
     );
@@ -43,7 +43,7 @@ export function createJobs(glass) {
     if (prompt && best.length) {
       const button = h("button.at-chip", { type: "button" }, text("run_prompt"));
       button.addEventListener("click", () => runPrompt(glass, prompt, { layer: best[0].layer, head: best[0].head }));
-      parts.push(h("div.at-chips", null, button, h("span.gp-note", { dir: "auto" }, `“${prompt}”`)));
+      parts.push(h("div.at-chips.gp-offer", null, button, h("span.gp-note", { dir: "auto" }, `“${prompt}”`)));
     }
     return h("div.at-job", null, ...parts);
   }
@@ -74,7 +74,7 @@ export function createJobs(glass) {
       named.replaceChildren(...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []), ...kinds.map(jobOf));
       const total = trace.model.n_layers * trace.model.n_heads;
       measured.replaceChildren(
-        h("h3.gp-subtitle", null, done < total ? text("measured_part", { done, total }) : text("measured")),
+        h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, done < total ? text("measured_part", { done, total }) : text("measured")),
         ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
       );
     }

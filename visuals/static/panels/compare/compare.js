@@ -99,7 +99,7 @@ export default function compare(element, glass) {
       const change = text(`off_${kind}`, parameters(kind, value));
       const waits = !has(made, kind, value);
       const name = waits ? text("not_yet", { change }) : change;
-      const chip = h("button.cmp-chip", { type: "button", "aria-label": text("remove", { change: name }) }, `${name} ×`);
+      const chip = h("button.cmp-chip.gp-holds", { type: "button", "aria-label": text("remove", { change: name }) }, `${name} ×`);
       chip.classList.toggle("is-pending", waits);
       chip.addEventListener("click", () => { changes = removed(changes, kind, value); glass.repaint(true); });
       return chip;

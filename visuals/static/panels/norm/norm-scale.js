@@ -16,13 +16,13 @@ const KIND = "norm-scale";
 const [HIGH, DECADES, FLOOR] = [260, 4, 1e-10]; // the chart's height; powers of ten of a each way; the least change drawn
 const MOST = 3; // shifts reach so many times the RMS each way
 const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: log10 of a, and b as a multiple of the RMS
-const METHODS = [
+export const METHODS = [
   ["rms_eps", rmsNorm, true],
   ["rms_zero", rmsNorm, false],
   ["layer_eps", layerNorm, true],
   ["layer_zero", layerNorm, false],
 ];
-const CASES = ["scaled", "shifted", "both"];
+export const CASES = ["scaled", "shifted", "both"];
 
 /** Relative change of each method's output in each case. @returns {number[][]} METHODS × CASES */
 export function changes({ x, eps }, a, b) {
@@ -31,6 +31,18 @@ export function changes({ x, eps }, a, b) {
     const [e, before] = [own ? eps : 0, norm(x, own ? eps : 0)];
     return inputs.map((input) => relativeChange(before, norm(input, e)));
   });
+}
+
+const between = (value, most) => Math.max(-most, Math.min(most, Number(value) || 0));
+
+/**
+ * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x). @param {number} rms
+ * @param {number|null} pointed the exponent under the pointer
+ */
+export function settingsOf({ settings }, rms, pointed = null) {
+  const { scale = FIRST.scale, shift = FIRST.shift, flip } = settings.get("norm");
+  const [exponent, share, flipped] = [pointed ?? between(scale, DECADES), between(shift, MOST), Boolean(flip)];
+  return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
 }
 
 function slider(name, range, act) {
@@ -142,14 +154,11 @@ export default function normScale(element, glass) {
   const pointed = pointAt(curve, glass, exponentAt, (exponent) => set({ scale: exponent }));
 
   function readSettings(rms) {
-    const { scale: power = FIRST.scale, shift: amount = FIRST.shift, flip: flipped } = glass.settings.get("norm");
-    const exponent = pointed() ?? Math.max(-DECADES, Math.min(DECADES, Number(power) || 0));
-    const share = Math.max(-MOST, Math.min(MOST, Number(amount) || 0));
-    [scale.input.value, shift.input.value, flip.checked] = [exponent, share, Boolean(flipped)];
-    view.a = (flipped ? -1 : 1) * 10 ** exponent;
-    view.b = share * rms;
-    scale.output.textContent = `a = ${shown(view.a, 4)}`;
-    shift.output.textContent = `b = ${shown(share, 3)} · RMS(x) = ${shown(view.b, 4)}`;
+    const { exponent, share, flipped, a, b } = settingsOf(glass, rms, pointed());
+    [scale.input.value, shift.input.value, flip.checked] = [exponent, share, flipped];
+    [view.a, view.b] = [a, b];
+    scale.output.textContent = `a = ${shown(a, 4)}`;
+    shift.output.textContent = `b = ${shown(share, 3)} · RMS(x) = ${shown(b, 4)}`;
   }
 
   function tell({ norm, layer, token, eps }) {

@@ -6,6 +6,7 @@ import { columnsOf, indexOf, ROWS } from "./rows.js";
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const [WIDE, MARGIN, STREAM] = [760, 8, 30];
 const MOST_COLUMNS = 512;
+let made = 0; // diagrams
 
 /** An SVG element. @param {string} tag "name" or "name.class" */
 export function s(tag, attributes = {}, ...children) {
@@ -42,10 +43,10 @@ function boxOf({ branch }, layout) {
 }
 
 /** Lines of flow: the stream, and its way out to norm, attention, FFN and back to the two additions. */
-function flows(layout) {
+function flows(layout, tip) {
   const middle = (key) => layout.middle(indexOf(key));
   const group = s("g.ov-flow");
-  const path = (d) => group.append(s("path.ov-line", { d, "marker-end": "url(#ov-head)" }));
+  const path = (d) => group.append(s("path.ov-line", { d, "marker-end": `url(#${tip})` }));
   group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${middle("softmax")}` }));
   for (const part of ["attn", "ffn"]) {
     const { left, width } = boxOf({ branch: true }, layout);
@@ -109,26 +110,34 @@ function makeRow(one, layout, act) {
   group.append(parts.name, parts.shape, parts.size, parts.limit, parts.strip, parts.channel, parts.inner);
   group.addEventListener("pointerenter", () => act.hover(key));
   group.addEventListener("click", () => act.choose(key));
-  const find = (event) => act.find(event, key, parts);
+  const find = (event) => indexAt(event, parts, layout);
   parts.strip.addEventListener("pointermove", (event) => act.channel(key, find(event), false));
   parts.strip.addEventListener("click", (event) => act.channel(key, find(event), true));
   parts.group = group;
   return parts;
 }
 
+/** Which of the values is under the pointer; null where none is drawn. */
+function indexAt({ clientX, currentTarget }, { drawn, place }, { width }) {
+  if (!drawn) return null;
+  const box = currentTarget.ownerSVGElement.getBoundingClientRect();
+  const x = (clientX - box.left) * (width / box.width) - place.x;
+  return drawn.columns[Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))];
+}
+
 /** A vector as one row of pixels, for an <image>. @returns {{ address: string, columns: number[] }} */
-function stripOf(values, width, key) {
-  const columns = columnsOf(values, Math.min(MOST_COLUMNS, Math.floor(width)), key);
+function stripOf(values, width, positive, pool) {
+  const columns = pool(values, Math.min(MOST_COLUMNS, Math.floor(width)));
   const picked = columns.map((i) => values[i]);
   const limit = picked.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  const positive = key === "softmax";
   const place = positive ? (x) => Math.sqrt(x / (limit || 1)) : (x) => centred(x, limit);
   const image = cells(picked, columns.length, 1, positive ? ink().magnitude : ink().signed, place);
   return { address: image.toDataURL(), columns, limit };
 }
 
-/** @param {SVGSVGElement} svg @param {object} act  hover(key), choose(key), open(key), channel(key, column, lock), find(event, key, parts) */
+/** @param {SVGSVGElement} svg @param {object} act  hover(key), choose(key), open(key), channel(key, index, lock) */
 export function createDiagram(svg, act) {
+  const tip = `ov-head-${(made += 1)}`; // one in each diagram: what a hidden one holds cannot be used by another
   let layout = null;
   let rows = new Map();
   const frame = { box: s("rect.ov-layer", { rx: 10 }), title: s("text.ov-title") };
@@ -139,7 +148,7 @@ export function createDiagram(svg, act) {
     layout = layoutOf(width);
     const { total, y, high, gap } = layout;
     for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` })) svg.setAttribute(name, value);
-    const head = s("marker", { id: "ov-head", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }));
+    const head = s("marker", { id: tip, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }));
     const [from, to] = [y(indexOf("attn_norm")) - gap + 2, y(indexOf("ffn_add")) + high + 4];
     for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from })) frame.box.setAttribute(name, value);
     frame.title.setAttribute("x", layout.wide ? 56 : 46);
@@ -147,13 +156,17 @@ export function createDiagram(svg, act) {
     rows = new Map(ROWS.map((one) => [one.key, makeRow(one, layout, act)]));
     const marks = [...rows.values()].map(({ group }) => group);
     const grounds = marks.map((group) => group.querySelector(".ov-ground"));
-    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout), frame.title, ...marks, dot);
+    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout, tip), frame.title, ...marks, dot);
   }
 
-  /** The vector of a row as a strip, or an empty place. */
-  function drawStrip(key, { values }) {
+  /**
+   * The vector of a row as a strip, or an empty place where it is not here. @param {ArrayLike<number>|null} values
+   * @param {boolean} positive on the scale of magnitudes, else on the one for both signs
+   * @param {(values, columns: number) => number[]} pool which value each column shows
+   */
+  function drawStrip(key, values, positive, pool = (all, columns) => columnsOf(all, columns, key)) {
     const parts = rows.get(key);
-    parts.drawn = values ? stripOf(values, parts.place.width, key) : null;
+    parts.drawn = values ? stripOf(values, parts.place.width, positive, pool) : null;
     if (parts.drawn) parts.strip.setAttribute("href", parts.drawn.address);
     else parts.strip.removeAttribute("href");
     return parts.drawn;

@@ -5,11 +5,10 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
 import { createDiagram, s } from "./diagram.js";
+import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
-import { indexOf, innerShapes, ROWS, tensorOf } from "./rows.js";
+import { indexOf, ROWS, shapeText, tensorOf } from "./rows.js";
 import { sumsOf } from "./sums.js";
-
-const shapeText = (shape) => shape.join(" × ");
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function overview(element, glass) {
@@ -51,12 +50,6 @@ export default function overview(element, glass) {
       glass.repaint();
     },
     open: (key) => glass.open(ROWS[indexOf(key)].chapter),
-    find(event, key, { drawn, place }) {
-      if (!drawn) return null;
-      const box = svg.getBoundingClientRect();
-      const x = (event.clientX - box.left) * (wide() / box.width) - place.x;
-      return drawn.columns[Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))];
-    },
     channel(key, index, lock) {
       if (player.playing()) return;
       view.pointed = index;
@@ -70,37 +63,15 @@ export default function overview(element, glass) {
     glass.repaint();
   });
 
-  /** Names of the parts, from the config. */
-  function labels() {
-    const { model } = run.trace;
-    const { n_layers: layers, n_heads: heads, n_kv_heads: kv } = model;
-    const { layer } = run;
-    const range = (from, to) => (from > to ? "none" : from === to ? "one" : "many");
-    for (const { key } of ROWS) {
-      const parts = diagram.row(key);
-      let name = panel.text(`part_${key}`);
-      if (key === "before") name = panel.text(`before_${range(0, layer - 1)}`, { last: layer - 1 });
-      if (key === "after") name = panel.text(`after_${range(layer + 1, layers - 1)}`, { first: layer + 1, last: layers - 1 });
-      if (key === "attn" && diagram.layout().wide) name = panel.text(kv === heads ? "attn_mha" : kv === 1 ? "attn_mqa" : "attn_gqa");
-      parts.label.textContent = name;
-      if (parts.label.parentNode.getAttribute("role")) parts.label.parentNode.setAttribute("aria-label", panel.text("open", { name }));
-    }
-    diagram.title.textContent = panel.text("layer_of", { layer, last: layers - 1 });
-  }
-
   /** Shapes, sizes and strips of all rows for the token that is looked at. */
   function tensors() {
-    const wideLayout = diagram.layout().wide;
+    nameTensors(diagram, run);
     for (const { key } of ROWS) {
       const parts = diagram.row(key);
       const tensor = tensorOf(key, run);
-      parts.name.textContent = tensor.name;
-      parts.shape.textContent = wideLayout ? `${tensor.dims} = ${shapeText(tensor.shape)}` : shapeText(tensor.shape);
       parts.size.textContent = sizeText(key, tensor);
-      const drawn = diagram.drawStrip(key, tensor);
+      const drawn = diagram.drawStrip(key, tensor.values, key === "softmax");
       parts.limit.textContent = drawn && key !== "softmax" ? `±${shown(drawn.limit, 3)}` : drawn ? `0–${shown(drawn.limit, 3)}` : "";
-      const inner = innerShapes(key, run.trace).map(([name, shape]) => `${name} ${shapeText(shape)}`).join(" · ");
-      parts.inner.textContent = wideLayout ? inner : "";
     }
   }
 
@@ -181,7 +152,7 @@ export default function overview(element, glass) {
     run = { trace, layer, token, stream, stage, ends };
     const anew = built(wide());
     if (anew) diagram.build(wide());
-    if (named(trace, layer, language) || anew || fresh) labels();
+    if (named(trace, layer, language) || anew || fresh) nameParts(diagram, run, panel.text);
     if (changed(trace, layer, token, theme, stream, stage, ends) || anew || fresh) tensors();
     const { model } = trace;
     panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });

@@ -40,7 +40,7 @@ export function createPlayer(glass, diagram) {
     played = state.trace;
     clearInterval(timer);
     timer = setInterval(() => {
-      if (!play_.isConnected || state.trace !== played || state.chapter !== "overview" || !move(1)) pause();
+      if (!play_.getClientRects().length || state.trace !== played || state.chapter !== "overview" || !move(1)) pause();
     }, calm.matches ? CALM : PACE);
     show();
   }
@@ -73,7 +73,6 @@ export function createPlayer(glass, diagram) {
   function show() {
     const { trace } = state;
     play_.textContent = glass.text(timer ? "overview.pause" : "overview.play");
-    play_.setAttribute("aria-pressed", String(timer !== 0));
     if (!trace) return;
     layer.max = String(trace.model.n_layers - 1);
     layer.value = String(state.layer);

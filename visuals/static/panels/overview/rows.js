@@ -26,6 +26,7 @@ export const ROWS = [
   row("softmax", "choice"),
 ];
 
+export const shapeText = (shape) => shape.join(" × ");
 export const indexOf = (key) => ROWS.findIndex((one) => one.key === key);
 
 /** The run's way through the network: every stop by row, and by layer inside the layers. @returns {{ key: string, layer: number|null }[]} */

@@ -10,10 +10,10 @@ import { namesOf, placeOf } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
 
 const KIND = "rope-layout";
-const SHIFT = 100;
+export const SHIFT = 100;
 const HIGH = 250;
 /** Each case: in which layout q and k are turned; `moved`: their values were put in neighbours' order before. */
-const CASES = {
+export const CASES = {
   half: { q: "half", k: "half" },
   neighbours: { q: "neighbours", k: "neighbours", moved: true },
   mixed: { q: "neighbours", k: "neighbours" },
@@ -57,6 +57,20 @@ function shifted({ q, k, m, n, frequencies }, name) {
       turned(b, n + SHIFT, frequencies, { layout: kLayout }),
     ),
   );
+}
+
+/**
+ * The selected row and cell in every case. @param {object} held a layer @param {object} state the selection, in its run
+ * @returns {{ rows: Float64Array[], weights: Float64Array[], found: { product, shifted, weight: number }[] }} in the order of CASES
+ */
+export function layoutsOf(held, state) {
+  const { trace, head, query, key } = state;
+  const place = placeOf(held, state);
+  const rows = NAMES.map((name) => rowOf(held, trace.model, head, query, name, place.frequencies));
+  const scale = Math.sqrt(place.width);
+  const weights = rows.map((row) => softmax(row.map((value) => value / scale)));
+  const found = NAMES.map((name, i) => ({ product: rows[i][key], shifted: shifted(place, name), weight: weights[i][key] }));
+  return { rows, weights, found };
 }
 
 const chartOf = (width, keys) => ({
@@ -163,15 +177,8 @@ export default function ropeLayout(element, glass) {
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0 || (!moved(held, head, query, key, theme, width, language) && !fresh)) return;
-    const place = placeOf(held, state);
-    view.rows = NAMES.map((name) => rowOf(held, trace.model, head, query, name, place.frequencies));
-    const scale = Math.sqrt(place.width);
-    const weights = view.rows.map((row) => softmax(row.map((value) => value / scale)));
-    view.found = NAMES.map((name, i) => ({
-      product: view.rows[i][key],
-      shifted: shifted(place, name),
-      weight: weights[i][key],
-    }));
+    const { weights, ...found } = layoutsOf(held, state);
+    Object.assign(view, found);
     const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;
     panel.title.textContent = panel.text("title", namesOf(state));
     table.fill(view.found, { m: query, n: key, shift: SHIFT }, panel.text);

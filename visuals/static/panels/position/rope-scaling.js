@@ -30,6 +30,24 @@ export function rowsOf({ q, k, m, n }, methods, distance) {
   });
 }
 
+/**
+ * What the panel is set to. @param {object|undefined} answer rope_scalings of that factor, which all but the factor
+ * depends on @param {number|null} pointed the distance under the pointer
+ * @returns {{ factor: number, methods?: object[], method?: string, limit?: number, distance?: number }} `methods`: those
+ * that are shown; distances are drawn below `limit`
+ */
+export function settingsOf({ state, settings }, answer, pointed = null) {
+  const set = settings.get("rope");
+  const factor = FACTORS.includes(Number(set.factor)) ? Number(set.factor) : 4;
+  if (!answer) return { factor };
+  const own = state.trace.model.rope_scaling !== null;
+  const methods = answer.methods.filter(({ name }) => own || name !== "model");
+  const method = METHODS.includes(set.method) && methods.some(({ name }) => name === set.method) ? set.method : METHODS[0];
+  const limit = Math.min(FARTHEST, answer.original * factor);
+  const distance = pointed ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
+  return { factor, methods, method, limit, distance };
+}
+
 /** Each method's frequency as a share of the unscaled one, pair by pair. */
 function drawShares(canvas, width, rows, chosen, pair, text) {
   const context = fit(canvas, width, HIGH);
@@ -122,21 +140,16 @@ export default function ropeScaling(element, glass) {
   const moved = watcher();
   return inView(element, function draw(fresh) {
     const { trace, head, query, key, pair, theme, language } = state;
-    const set = glass.settings.get("rope");
-    const factor = FACTORS.includes(Number(set.factor)) ? Number(set.factor) : 4;
+    const { factor } = settingsOf(glass);
     const answer = glass.detail("rope_scalings", { factor });
     const held = glass.layer();
     const width = wide();
     element.classList.toggle("is-coming", !answer);
     if (!held || !answer || width === 0) return;
-    const offered = answer.methods.map(({ name }) => name);
-    const method = METHODS.includes(set.method) && offered.includes(set.method) ? set.method : METHODS[0];
-    const limit = Math.min(FARTHEST, answer.original * factor);
-    const distance = pointed() ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
+    const { methods: offered, method, limit, distance } = settingsOf(glass, answer, pointed());
     if (!moved(held, answer, head, query, key, pair, method, distance, width, theme, language) && !fresh) return;
     const place = placeOf(held, state);
-    const own = trace.model.rope_scaling !== null;
-    const rows = rowsOf(place, answer.methods, distance).filter(({ name }) => own || name !== "model");
+    const rows = rowsOf(place, offered, distance);
     Object.assign(view, { rows, limit });
     methods.mark(method);
     factors.mark(factor);

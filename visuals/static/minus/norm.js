@@ -1,0 +1,144 @@
+// What the chapter on RMSNorm reads from a run: the vector through its norm, and what scaling and shifting it changes.
+
+import { growth, placesOf } from "../panels/norm/depth.js";
+import { CASES, METHODS, changes, settingsOf } from "../panels/norm/norm-scale.js";
+import { stagesOf } from "../panels/norm/norm-vector.js";
+import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
+import { readVector, request } from "../panels/norm/vector.js";
+import { chosenNorm, setNorm } from "../panels/norm-choice.js";
+import { shown } from "../dom.js";
+import { atNorm, onToken } from "./selection.js";
+import { strips } from "./strips.js";
+import { mostChanged, table } from "./table.js";
+
+/** Both panels are asked about the selected norm at the selected token. */
+const details = ({ state, settings }, { B }) => ({ vectors: ["norm_vectors", request(B, chosenNorm({ settings }), state.layer, state.query)] });
+/** What the norm reads in a run. */
+const readIn = ({ trace, details: { vectors } }, { layer, query }, glass) => readVector(vectors, trace, chosenNorm(glass), layer, query);
+
+const stages = new WeakMap();
+/** x, x / RMS and its product with γ; made once. */
+function vectorOf(run, state, glass) {
+  const vector = readIn(run, state, glass);
+  if (!stages.has(vector)) {
+    const { x, after, product } = stagesOf(vector);
+    stages.set(vector, { x, after, normed: product, rms: vector.rms });
+  }
+  return stages.get(vector);
+}
+const keptChannel = (glass) => {
+  const { channel } = glass.settings.get("norm");
+  return channel === undefined ? null : Number(channel);
+};
+const onNorm = (state, glass) => [...onToken(state), chosenNorm(glass)];
+
+const normVector = {
+  details,
+  at: (state, glass, channel) => `${atNorm(chosenNorm(glass), state)} channel ${channel}`,
+  said: ["x", "normed", "rms"],
+  choose: (_state, a, b, pointed, glass) => {
+    const [first, second] = [a, b].map((run) => vectorOf(run, glass.state, glass).x);
+    return Math.min(pointed ?? keptChannel(glass) ?? mostChanged(second.map((x, i) => x - first[i])), second.length - 1);
+  },
+  numbers(run, state, glass, channel) {
+    const { x, after, normed, rms } = vectorOf(run, state, glass);
+    return { x: x[channel], after: after[channel], normed: normed[channel], rms };
+  },
+  parts: (glass, text) => {
+    const channels = table({
+      title: "channels",
+      heading: "channel",
+      values: (run, state) => vectorOf(run, state, glass).x,
+      name: (channel) => String(channel),
+      on: onNorm,
+    })(glass, text);
+    const channel = (_state, _glass, { x }) => Math.min(channels.pointed() ?? keptChannel(glass) ?? mostChanged(x), x.length - 1);
+    return [
+      strips({
+        strips: [["after", "norm"], ["normed", "norm"], ["x", "residual"]],
+        values: (run, state) => vectorOf(run, state, glass),
+        chosen: channel,
+        keep: (i) => setNorm(glass, { channel: i }),
+        on: onNorm,
+      })(glass, text),
+      channels,
+      table({
+        title: "rms_by_depth",
+        heading: "place",
+        values: ({ trace }, { query }) => growth(trace, query),
+        name: (i, { trace }) => {
+          const { layer, norm } = placesOf(trace.model.n_layers)[i];
+          return norm === "final" ? text("final") : text(`norm_${norm}`, { layer });
+        },
+        rows: 16,
+        pick: () => ({}), // a row stands for no channel
+        on: ({ query }) => [query],
+      })(glass, text),
+    ];
+  },
+};
+
+const DECADES = Array.from({ length: 9 }, (_, i) => 10 ** (i - 4)); // values of a
+const cases = METHODS.flatMap(([method]) => CASES.map((name) => ({ method, name })));
+
+/** The relative change of every method's output in every case, at the a and b that the panel is set to. */
+function scaled(run, state, glass) {
+  const vector = readIn(run, state, glass);
+  const { a, b } = settingsOf(glass, vector.rms);
+  return Float64Array.from(changes(vector, a, b).flat());
+}
+
+const normScale = {
+  details,
+  note: "norm-scale.measure",
+  named(glass, text) {
+    const { a, share } = settingsOf(glass, 1);
+    const norm = chosenNorm(glass);
+    return { norm: norm === "final" ? text("final") : text(`norm_${norm}`, glass.state), a: shown(a, 4), share: shown(share, 3) };
+  },
+  at: (state, glass) => atNorm(chosenNorm(glass), state),
+  said: ["rms_eps_scaled", "rms_eps_shifted"],
+  numbers(run, state, glass) {
+    const found = scaled(run, state, glass);
+    return Object.fromEntries(cases.map(({ method, name }, i) => [`${method}_${name}`, found[i]]));
+  },
+  parts: (glass, text) => {
+    const on = (state) => [...onNorm(state, glass), JSON.stringify(glass.settings.get("norm"))];
+    return [
+      table({
+        title: "scale_cases",
+        heading: "method",
+        values: scaled,
+        name: (i) => `${glass.text(`norm-scale.${cases[i].method}`)}: ${glass.text(`norm-scale.${cases[i].name}`)}`,
+        order: () => [...cases.keys()],
+        wordy: true,
+        on,
+      })(glass, text),
+      table({
+        title: "scale_curve",
+        heading: "factor",
+        values(run, state) {
+          const { meanSquare, eps } = readIn(run, state, glass);
+          return Float64Array.from(DECADES, (a) => scaleChange(meanSquare, eps, a));
+        },
+        name: (i) => `a = ${Number(DECADES[i].toPrecision(1))}`,
+        order: () => [...DECADES.keys()],
+        on,
+      })(glass, text),
+      strips({
+        title: "scale_outputs",
+        strips: [["before", "norm"], ["scaled", "norm"], ["moved", "norm"]],
+        values(run, state) {
+          const vector = readIn(run, state, glass);
+          const { a, b } = settingsOf(glass, vector.rms);
+          const [before, after] = [vector.x, changed(vector.x, a, b)].map((x) => rmsNorm(x, vector.eps));
+          return { before, scaled: after, moved: after.map((value, i) => value - before[i]) };
+        },
+        chosen: (_state, _glass, { moved }) => mostChanged(moved),
+        on,
+      })(glass, text),
+    ];
+  },
+};
+
+export default { "norm-vector": normVector, "norm-scale": normScale };

@@ -1,0 +1,130 @@
+// What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
+
+import { poolColumns } from "../compute.js";
+import { h, shown, watcher } from "../dom.js";
+import { createDiagram, s } from "../panels/overview/diagram.js";
+import { nameParts, nameTensors } from "../panels/overview/labels.js";
+import { createPlayer } from "../panels/overview/play.js";
+import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
+import { largest, subtract } from "../sides.js";
+import { atToken, onToken, ownChoice } from "./selection.js";
+import { mostChanged, number, plus, table } from "./table.js";
+
+const KEYS = ROWS.map(({ key }) => key);
+const row = ownChoice("attn");
+const channel = ownChoice(null); // an index of the row's values
+
+/** A row's tensor in one run, at the selected token. */
+const tensorIn = ({ trace, details: { stream, stage, ends } }, { layer, query }, key) =>
+  tensorOf(key, { trace, layer, token: query, stream, stage, ends });
+
+/** B − A of a row's values; null where it has none, or they are not here yet. */
+function changeOf(a, b, state, key) {
+  const [first, second] = [a, b].map((run) => tensorIn(run, state, key).values);
+  return first && second ? subtract(second, first) : null;
+}
+
+/** The number beside a row: a vector's length, the largest logit or probability. */
+function sizeOf({ trace, details: { stream } }, { layer, query }, key) {
+  if (key === "head") return stream.best.logit.data[query];
+  if (key === "softmax") return stream.best.probability.data[query];
+  return tensorIn({ trace, details: { stream } }, { layer, query }, key).norm;
+}
+
+/** The diagram with B − A of every tensor, and its player. @param {() => number|null} pointed the value that a table shows @returns {import("./face.js").Part} */
+function diagramOfChanges(glass, pointed) {
+  const { state } = glass;
+  const svg = s("svg.ov-diagram");
+  const say = (name, params) => glass.text(`overview.${name}`, params);
+  const repaint = (act) => (...values) => {
+    if (player.playing()) return;
+    act(...values);
+    glass.repaint();
+  };
+  const keepRow = (key) => {
+    row.keep(key);
+    channel.keep(null);
+  };
+  const player = createPlayer(glass, { now: () => row.now(), go: keepRow });
+  const element = h("div", null, player.element, h("div.ov-room", null, svg));
+  const diagram = createDiagram(svg, {
+    hover: repaint((key) => { row.hover(key); channel.hover(null); }),
+    choose: (key) => { row.keep(key); glass.repaint(); },
+    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
+    channel: repaint((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
+  });
+  svg.addEventListener("pointerleave", repaint(() => { row.hover(null); channel.hover(null); }));
+  const [built, changed] = [watcher(), watcher()];
+  let same = false;
+
+  function sizeText(a, b, key) {
+    const [first, second] = key === "ids" ? [a, b].map(({ trace }) => trace.tokens.ids[state.query]) : [a, b].map((run) => sizeOf(run, state, key));
+    if (key === "ids") return first === second ? say("id", { id: second }) : `${first} → ${second}`;
+    return say(key === "head" || key === "softmax" ? "largest" : "length", { value: plus(second - first, number(second - first, 4)) });
+  }
+
+  function fill(a, b) {
+    nameParts(diagram, { trace: b.trace, layer: state.layer }, say);
+    nameTensors(diagram, { trace: b.trace, layer: state.layer, token: state.query, ...b.details });
+    const changes = KEYS.map((key) => changeOf(a, b, state, key));
+    KEYS.forEach((key, i) => {
+      const parts = diagram.row(key);
+      parts.size.textContent = sizeText(a, b, key);
+      const drawn = diagram.drawStrip(key, changes[i], false, poolColumns);
+      parts.limit.textContent = drawn ? (drawn.limit === 0 ? "0" : `±${shown(drawn.limit, 3)}`) : "";
+    });
+    same = [a, b].every(({ details: { stage, ends } }) => stage && ends) && changes.every((values) => !values || largest(values) === 0);
+  }
+
+  function draw(a, b, width, fresh) {
+    const { layer, query, theme, language } = state;
+    const next = layer + 1 < b.trace.model.n_layers && player.playing();
+    if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace); // before the walk is there
+    const anew = built(width);
+    if (anew) diagram.build(width);
+    if (changed(...Object.values(a.details), ...Object.values(b.details), layer, query, theme, language) || anew || fresh) fill(a, b);
+    const key = row.now();
+    diagram.activate(key);
+    for (const one of KEYS) diagram.markChannel(one, one === key ? indexIn(a, b, state, pointed()) : null);
+    player.show();
+  }
+  return { element, draw, same: () => same };
+}
+
+/** Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null where none is here. */
+function indexIn(a, b, state, pointed) {
+  const change = changeOf(a, b, state, row.now());
+  return change && Math.min(pointed ?? channel.now() ?? mostChanged(change), change.length - 1);
+}
+/** How the row's value number i is called: a channel, or the id of a token. */
+const nameIn = (run, state, i) => String(tensorIn(run, state, row.now()).ids?.[i] ?? i);
+
+const overview = {
+  details: () => ({ stream: ["stream", {}] }),
+  later: ({ state: { layer, query: token } }, { B }) => ({ stage: ["stage", { layer, token }], ends: ["ends", { token, other: B.id }] }),
+  named: ({ state: { trace } }) => ({ name: trace.model.name }),
+  choose(state, a, b, pointed) {
+    const index = indexIn(a, b, state, pointed);
+    return { index, where: index === null ? "" : ` channel ${nameIn(b, state, index)}` };
+  },
+  at: (state, _glass, { where }) => `${row.now()} ${atToken(state)}${where}`,
+  numbers(run, state, _glass, { index }) {
+    const size = sizeOf(run, state, row.now());
+    const { values } = tensorIn(run, state, row.now());
+    return { ...(size === null ? {} : { size }), ...(index === null ? {} : { value: values[index] }) };
+  },
+  parts(glass, text) {
+    const values = table({
+      title: "row_values",
+      named: (state, b) => ({ name: tensorIn(b, state, row.now()).name, layer: state.layer }),
+      heading: "channel",
+      needs: ["stage", "ends"],
+      values: (run, state) => tensorIn(run, state, row.now()).values ?? [], // the row of ids has none
+      name: (i, b) => nameIn(b, glass.state, i),
+      on: (state) => [...onToken(state), row.now()],
+    })(glass, text);
+    return [diagramOfChanges(glass, values.pointed), values];
+  },
+};
+
+export default { overview };

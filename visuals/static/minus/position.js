@@ -1,0 +1,160 @@
+// What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
+
+import { wavelength } from "../compute.js";
+import { adjust, placeOf } from "../panels/position/place.js";
+import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
+import { rowsOf, settingsOf } from "../panels/position/rope-scaling.js";
+import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
+import { atCell, byPair, onCell } from "./selection.js";
+import { strips } from "./strips.js";
+import { table } from "./table.js";
+
+const SINGLE = { single: true };
+/** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
+function pairs({ held, trace }, state) {
+  const { q, k, m, n, frequencies } = placeOf(held, { ...state, trace });
+  return terms(turned(q, m, frequencies, SINGLE), turned(k, n, frequencies, SINGLE), SINGLE);
+}
+
+const ropeScore = {
+  layer: true,
+  at: (state) => `${atCell(state)} pair ${state.pair}`,
+  numbers(run, state) {
+    const every = pairs(run, state);
+    const whole = sum(every, true);
+    return { term: every[state.pair], sum: whole, score: whole / Math.sqrt(run.trace.model.head_dim) };
+  },
+  parts: (glass, text) => [
+    table({
+      title: "terms",
+      heading: "pair",
+      values: pairs,
+      name: (pair, { trace }) => text("pair_of", { pair, wavelength: wavelength(trace.model.inv_freq.data[pair]).toPrecision(3) }),
+      ...byPair,
+      rows: 32,
+    })(glass, text),
+  ],
+};
+
+/** What the panel is set to, once the server has said how each method stretches. */
+const chosen = (answer, glass) => settingsOf(glass, answer);
+/** Every method's q·k in one run, by its own name; the frequencies are those of the model, the same in both runs. */
+function stretched({ held, trace, details: { scalings } }, state, glass) {
+  const { methods, distance } = chosen(scalings, glass);
+  return rowsOf(placeOf(held, { ...state, trace }), methods, distance);
+}
+const onStretch = (state, glass) => [...onCell(state), JSON.stringify(glass.settings.get("rope"))];
+
+const ropeScaling = {
+  layer: true,
+  note: "minus.same_frequencies",
+  details: (glass) => ({ scalings: ["rope_scalings", { factor: settingsOf(glass).factor }] }),
+  named: (glass) => ({ factor: settingsOf(glass).factor }),
+  choose: (_state, _a, b, pointed, glass) => {
+    const { method, distance, limit } = chosen(b.details.scalings, glass);
+    return { method, distance: pointed === null ? distance : Math.min(pointed, limit - 1) };
+  },
+  at: (state, glass, { method, distance }) => `${atCell(state)} factor ${settingsOf(glass).factor} method ${method} distance ${distance}`,
+  numbers(run, state, glass, { method, distance }) {
+    const { methods } = chosen(run.details.scalings, glass);
+    const wanted = methods.filter(({ name }) => name === method || name === "none");
+    const found = rowsOf(placeOf(run.held, { ...state, trace: run.trace }), wanted, distance);
+    const by = (name) => found.find((row) => row.name === name);
+    return { real: by(method).real, far: by(method).far, plain: by("none").real };
+  },
+  said: ["real", "far"],
+  parts: (glass, text) => {
+    const methodTable = (title, part) =>
+      table({
+        title,
+        named: (_state, b) => ({ distance: chosen(b.details.scalings, glass).distance }),
+        heading: "method",
+        values: (run, state) => Float64Array.from(stretched(run, state, glass), (row) => row[part]),
+        name: (i, { details: { scalings } }) => glass.text(`rope-scaling.${chosen(scalings, glass).methods[i].name}`),
+        order: (change) => [...change.keys()],
+        pick: () => ({}), // a row stands for no distance
+        on: (state) => onStretch(state, glass),
+      })(glass, text);
+    return [
+      methodTable("stretched_here", "real"),
+      methodTable("stretched_far", "far"),
+      strips({
+        title: "by_distance",
+        named: (_state, b) => {
+          const { method, limit } = chosen(b.details.scalings, glass);
+          return { method: glass.text(`rope-scaling.${method}`), last: limit - 1 };
+        },
+        strips: [["unscaled", "muted"], ["stretched", "accent"]],
+        values({ held, trace, details: { scalings } }, state) {
+          const { methods, method, limit } = chosen(scalings, glass);
+          const { q, k } = placeOf(held, { ...state, trace });
+          const over = (wanted) => {
+            const { inv_freq: { data }, attention_scaling: scaling } = methods.find(({ name }) => name === wanted);
+            return overDistance(q, k, { inv_freq: data, scaling }, limit);
+          };
+          return { unscaled: over("none"), stretched: over(method) };
+        },
+        chosen: (_state, _glass, _changes, b) => chosen(b.details.scalings, glass).distance,
+        keep: (distance) => adjust(glass, { reach: distance }),
+        on: (state) => onStretch(state, glass),
+      })(glass, text),
+    ];
+  },
+};
+
+const NAMES = Object.keys(CASES);
+const known = new WeakMap();
+/** The selected row and cell in every case; made once for all parts. */
+function layouts({ held, trace }, state) {
+  const name = atCell(state);
+  if (known.get(held)?.name !== name) known.set(held, { name, ...layoutsOf(held, { ...state, trace }) });
+  return known.get(held);
+}
+/** Of every case q·k at the run's positions, and with both moved. */
+const productRows = NAMES.flatMap((name) => ["product", "shifted"].map((part) => ({ name, part })));
+
+const ropeLayout = {
+  layer: true,
+  at: atCell,
+  said: ["half_weight", "mixed_weight"],
+  numbers(run, state) {
+    const { found } = layouts(run, state);
+    return Object.fromEntries(NAMES.flatMap((name, i) => Object.entries(found[i]).map(([part, value]) => [`${name}_${part}`, value])));
+  },
+  parts: (glass, text) => [
+    strips({
+      title: "layout_rows",
+      strips: [["right", "k"], ["mixed", "muted"]],
+      values(run, state) {
+        const { weights } = layouts(run, state);
+        return { right: weights[NAMES.indexOf("half")], mixed: weights[NAMES.indexOf("mixed")] };
+      },
+      chosen: ({ key }) => key,
+      pick: (key) => ({ key }),
+      on: onCell,
+    })(glass, text),
+    table({
+      title: "layout_products",
+      heading: "case",
+      values(run, state) {
+        const { found } = layouts(run, state);
+        return productRows.map(({ name, part }) => found[NAMES.indexOf(name)][part]);
+      },
+      name: (i) => `${glass.text(`rope-layout.${productRows[i].name}`)}: ${text(`layout_${productRows[i].part}`, { shift: SHIFT })}`,
+      order: () => [...productRows.keys()],
+      wordy: true,
+      on: onCell,
+    })(glass, text),
+    table({
+      title: "layout_weights",
+      heading: "case",
+      values: (run, state) => layouts(run, state).found.map(({ weight }) => weight),
+      name: (i) => glass.text(`rope-layout.${NAMES[i]}`),
+      order: () => [...NAMES.keys()],
+      wordy: true,
+      on: onCell,
+    })(glass, text),
+  ],
+};
+
+export default { "rope-score": ropeScore, "rope-scaling": ropeScaling, "rope-layout": ropeLayout };

@@ -1,0 +1,60 @@
+// How the next token is chosen: one set of settings for the bar at the top, the chapter Next token, the link, and what
+// Generate and "+1 token" are asked with.
+
+const NAME = "sampling";
+/** Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's fields. */
+export const RANGES = {
+  temperature: { min: 0, max: 2, first: 0 },
+  top_k: { min: 0, max: 100, first: 0 },
+  top_p: { min: 0, max: 1, first: 1 },
+  seed: { min: 0, max: Number.MAX_SAFE_INTEGER, first: 0 },
+};
+const NAMES = Object.keys(RANGES);
+
+/** @returns {{ temperature: number, top_k: number, top_p: number, seed: number }} within their bounds */
+export function samplingOf(settings) {
+  const given = settings.get(NAME);
+  const read = (name) => {
+    const { min, max, first } = RANGES[name];
+    const value = Number(given[name] ?? first);
+    return Number.isFinite(value) ? Math.max(min, Math.min(max, value)) : first;
+  };
+  return Object.fromEntries(NAMES.map((name) => [name, read(name)]));
+}
+
+/** Changes some of them. @param {Object<string, number>} change */
+export function setSampling(settings, change) {
+  const before = samplingOf(settings);
+  const next = { ...before, ...change };
+  if (NAMES.every((name) => next[name] === before[name])) return;
+  settings.set(NAME, Object.fromEntries(NAMES.map((name) => [name, next[name] === RANGES[name].first ? "" : next[name]])));
+}
+
+/** The bar's field of a setting; null while gradio has not built it, which it does when the settings are first opened. */
+const fieldOf = (name) => document.querySelector(`#${name} input[type=number]`);
+
+/** Keeps the bar's fields and the settings the same, whichever of them is changed. */
+export function followBar(store, settings) {
+  function fill() {
+    const wanted = samplingOf(settings);
+    const differing = NAMES.filter((name) => fieldOf(name) && Number(fieldOf(name).value) !== wanted[name]);
+    for (const name of differing) {
+      const field = fieldOf(name);
+      field.value = String(wanted[name]);
+      field.dispatchEvent(new Event("input", { bubbles: true })); // so that gradio's own slider moves
+    }
+    return differing.length > 0;
+  }
+  /** gradio sets fields that it has just built once more itself: until it is done, again. */
+  function settle(tries = 60, calm = 0) {
+    if (tries > 0 && calm < 10) requestAnimationFrame(() => settle(tries - 1, fill() ? 0 : calm + 1));
+  }
+  document.addEventListener("input", ({ target }) => {
+    const name = NAMES.find((one) => target.closest?.(`#${one}`));
+    if (!name || target.value === "" || !Number.isFinite(Number(target.value))) return;
+    setSampling(settings, { [name]: Number(target.value) });
+    store.repaint();
+  });
+  document.addEventListener("click", ({ target }) => { if (target.closest?.("#settings .label-wrap")) settle(); });
+  store.on("settings", (name) => { if (name === NAME) fill(); });
+}
