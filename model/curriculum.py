@@ -85,6 +85,7 @@ _SCENES = {
     "story-en": 6, "story-zh": 6,
 }  # fmt: skip
 _WHOLE = _LONG | {"scene-en": 10, "scene-zh": 10, "induction": 30, "counting": 12}
+_TALES = _WHOLE | {"scene-en": 8, "scene-zh": 8, "story-en": 8, "story-zh": 8, "tale-en": 24, "tale-zh": 24}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -101,4 +102,5 @@ STAGES = (
     Stage("steady", 1_024_000, 8, 256, 2e-4, 1e-5, 20, 4, 0.1, first_weight=0.15, mix=_LONG),
     Stage("scenes", 1_228_800, 8, 256, 8e-4, 8e-4, 50, 4, 0.1, mix=_SCENES),
     Stage("whole", 4_096_000, 8, 256, 8e-4, 1e-5, 50, 4, 0.1, mix=_WHOLE),
+    Stage("tales", 2_048_000, 8, 256, 4e-4, 1e-5, 50, 4, 0.1, first_weight=0.4, mix=_TALES),
 )

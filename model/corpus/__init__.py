@@ -42,6 +42,8 @@ _KINDS: dict[str, tuple[Maker, float]] = {
     "who-en": (lambda rng, split: facts.who_document(rng, "en", split), 0),
     "who-zh": (lambda rng, split: facts.who_document(rng, "zh", split), 0),
     "reversal": (patterns.reversal, 0),
+    "tale-en": (lambda rng, split: stories.story_document(rng, "en", split, marks=True), 0),
+    "tale-zh": (lambda rng, split: stories.story_document(rng, "zh", split, marks=True), 0),
     "scene-en": (lambda rng, split: scenes.scene_document(rng, "en", split), 0),
     "scene-zh": (lambda rng, split: scenes.scene_document(rng, "zh", split), 0),
 }
