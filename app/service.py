@@ -1,5 +1,7 @@
-"""What the page can ask for, answered as messages: run, generate, one step, stop, a layer, a token's neurons.
+"""What the page can ask for, answered as messages.
 
+A run of a text, of a link or of the same tokens with something changed; generate, one step, stop; a layer, a token's
+neurons, what a chapter asks about a run (app/details.py) and what needs no run (app/calculators.py).
 Between the page's events (app/build.py) and the machine (app/engine.py). Knows nothing about gradio; holds no model.
 """
 

@@ -111,18 +111,19 @@ def contributions(
     def share(written: Tensor) -> np.ndarray:
         return (written.double() * direction).sum(-1).cpu().numpy()
 
-    layers = [
-        (share(seen["attn_out"]), share(seen["ffn_out"]), share(on_device(lm, after) - seen["resid_out"]))
-        for seen, after in zip(
-            each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out"), stream[1:], strict=True
-        )
-    ]
+    attention, ffn, patched = [], [], np.zeros(len(targets))
+    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out")
+    for seen, after in zip(every, stream[1:], strict=True):
+        attention.append(share(seen["attn_out"]))
+        ffn.append(share(seen["ffn_out"]))
+        if what.patches:
+            patched += share(on_device(lm, after) - seen["resid_out"])
     logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
     return Contributions(
         embedding=share(on_device(lm, stream[0])),
-        attention=np.stack([attention for attention, _, _ in layers]),
-        ffn=np.stack([ffn for _, ffn, _ in layers]),
-        patched=np.sum([patched for _, _, patched in layers], axis=0) if what.patches else np.zeros(len(targets)),
+        attention=np.stack(attention),
+        ffn=np.stack(ffn),
+        patched=patched,
         logit=logit,
         scale=scale.cpu().numpy(),
     )

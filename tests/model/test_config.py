@@ -171,7 +171,9 @@ def test_unknown_kinds_of_scaling(kind: Any) -> None:
     assert f"rope_scaling.rope_type is {kind!r}; expected one of default, linear, dynamic, yarn, llama3" in str(error)
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in ROPE_FIELDS for name in ROPE_FIELDS[kind][0]])
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in ROPE_FIELDS for name in sorted(ROPE_FIELDS[kind][0])]
+)
 @pytest.mark.parametrize("value", [None, ...])
 def test_missing_rope_fields(kind: str, name: str, value: Any) -> None:
     fields = dict.fromkeys(ROPE_FIELDS[kind][0], 2.0) | {"rope_type": kind, name: value}
