@@ -1,8 +1,8 @@
 """What the bundled model is trained on, and in what order: the stages of `python -m model.train`.
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
-with many questions, then stories. What had not come by then is shown by itself for a while ("backwards": who-questions,
-"scenes": who can do something with whom), and after it everything again, so that nothing is forgotten.
+with many questions, then stories. What had not come by then, who-questions, is shown by itself for a while
+("backwards"), and after it everything again.
 """
 
 from collections.abc import Mapping
@@ -80,13 +80,6 @@ _SETTLING = _WHO | {
 _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
 _LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
 
-_SCENES = {
-    "scene-en": 30, "scene-zh": 30, "induction": 14, "who-en": 5, "who-zh": 5, "facts-en": 5, "facts-zh": 5,
-    "story-en": 6, "story-zh": 6,
-}  # fmt: skip
-_WHOLE = _LONG | {"scene-en": 10, "scene-zh": 10, "induction": 30, "counting": 12}
-_TALES = _WHOLE | {"scene-en": 8, "scene-zh": 8, "story-en": 8, "story-zh": 8, "tale-en": 24, "tale-zh": 24}
-
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
     Stage("patterns", 3_000_000, answer_weight=5, random_weight=0.1, mix=_PATTERNS_FIRST),
@@ -96,11 +89,20 @@ STAGES = (
     Stage("telling", 3_400_000, rate=5e-4, last_rate=4e-5, answer_weight=3, random_weight=0.1, mix=_TELLING),
     Stage("backwards", 1_433_600, rate=1e-3, last_rate=1e-3, answer_weight=5, random_weight=0.05, mix=_BACKWARDS),
     Stage("who", 3_072_000, rate=1e-3, last_rate=8e-4, answer_weight=4, random_weight=0.1, mix=_WHO),
-    Stage("settling", 1_638_400, 8, 256, 8e-4, 7e-4, answer_weight=4, random_weight=0.1, mix=_SETTLING),
-    Stage("closing", 3_686_400, 8, 256, 7e-4, 1e-4, 100, 3, 0.1, first_weight=0.4, mix=_CLOSING),
-    Stage("long rows", 1_228_800, 4, 512, 1.2e-4, 1e-5, 20, 3, 0.1, mix=_LONG),
-    Stage("steady", 1_024_000, 8, 256, 2e-4, 1e-5, 20, 4, 0.1, first_weight=0.15, mix=_LONG),
-    Stage("scenes", 1_228_800, 8, 256, 8e-4, 8e-4, 50, 4, 0.1, mix=_SCENES),
-    Stage("whole", 4_096_000, 8, 256, 8e-4, 1e-5, 50, 4, 0.1, mix=_WHOLE),
-    Stage("tales", 2_048_000, 8, 256, 4e-4, 1e-5, 50, 4, 0.1, first_weight=0.4, mix=_TALES),
-)
+    Stage(
+        "settling", 1_638_400, rows=8, context=256, rate=8e-4, last_rate=7e-4, answer_weight=4, random_weight=0.1,
+        mix=_SETTLING,
+    ),
+    Stage(
+        "closing", 3_686_400, rows=8, context=256, rate=7e-4, last_rate=1e-4, answer_weight=3, random_weight=0.1,
+        first_weight=0.4, mix=_CLOSING,
+    ),
+    Stage(
+        "long rows", 1_228_800, rows=4, context=512, rate=1.2e-4, last_rate=1e-5, warmup=20, answer_weight=3,
+        random_weight=0.1, mix=_LONG,
+    ),
+    Stage(
+        "steady", 1_024_000, rows=8, context=256, rate=2e-4, last_rate=1e-5, warmup=20, answer_weight=4,
+        random_weight=0.1, first_weight=0.15, mix=_LONG,
+    ),
+)  # fmt: skip

@@ -24,7 +24,8 @@ class StreamSizes(NamedTuple):
 
     `resid` (L + 1, T) is the stream's norm; the five after it, (L, T) each, are those of SITES inside a layer;
     `final_normed` (T,) is the norm after the final RMSNorm. `attn_cosine` and `ffn_cosine` (L, T) are the cosines
-    between what the sub-layer adds and the stream that it is added to (`resid_in`, `resid_mid`).
+    between what the sub-layer adds and the stream that it is added to (`resid_in`, `resid_mid`): NaN where one of the
+    two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle then.
     """
 
     resid: np.ndarray
@@ -88,9 +89,8 @@ def length(vectors: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
 
 
 def cosine(a: Float[Tensor, "T d"], b: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
-    """a·b / (‖a‖‖b‖), 0 where either is the zero vector."""
-    across = length(a) * length(b)
-    return torch.where(across > 0, (a.double() * b.double()).sum(-1) / across.clamp_min(torch.finfo().tiny), 0.0)
+    """a·b / (‖a‖‖b‖), NaN where either is the zero vector."""
+    return (a.double() * b.double()).sum(-1) / (length(a) * length(b))
 
 
 def _table(rows: list[Tensor]) -> np.ndarray:

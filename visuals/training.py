@@ -1,9 +1,8 @@
 """How a checkpoint was trained, as plotly figures, and what was measured of it. Dressed as kv_charts.py says."""
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
@@ -23,16 +22,45 @@ SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "counting": (("counting",), "residual", "dot"),
 }
 MILLION = 1_000_000
-# Stages of model/curriculum.py, past ones too: the page has names for them. Another's are shown as its log has them.
+# The stages of model/curriculum.py, for which the page has names. Another's are shown as its log has them.
 STAGES = frozenset(
     {"everything", "patterns", "bindings", "pronouns", "stories", "telling", "backwards", "who", "settling", "closing"}
-    | {"long rows", "steady", "scenes", "whole"}
+    | {"long rows", "steady"}
 )
-ROOM_FOR_A_NAME = 0.05  # the share of the axis that a stage must take to have its name beside its line
+ROOM_FOR_A_NUMBER = 0.08  # share of the axis that a stage's number takes where the chart is narrowest, on a phone
+LINE = 18  # pixels from one row of numbers to the next
+EDGE = 8  # pixels above a chart
+
+
+class Beginning(NamedTuple):
+    """Where a stage begins: after `tokens` tokens. `name` as _stage_name gives it; `number` counts from 1."""
+
+    number: int
+    name: str
+    tokens: int
+
+
+def beginnings(log: Sequence[Entry]) -> list[Beginning]:
+    """Every stage of the log that has a name, in order. A stage that comes again is one more."""
+    ends = [0, *(entry.tokens for entry in log)]
+    stages = [""] + [entry.stage for entry in log]
+    starts = [(now, ends[i]) for i, (before, now) in enumerate(pairwise(stages)) if now and now != before]
+    return [Beginning(i + 1, _stage_name(stage), tokens) for i, (stage, tokens) in enumerate(starts)]
+
+
+def rows_for(places: Sequence[float], apart: float) -> list[int]:
+    """The lowest row for each place, in order, on which no other one is nearer than `apart`."""
+    last: list[float] = []  # of each row
+    rows = []
+    for place in places:
+        row = next((i for i, other in enumerate(last) if place - other >= apart), len(last))
+        last[row : row + 1] = [place]
+        rows.append(row)
+    return rows
 
 
 def loss_figure(log: Sequence[Entry]) -> go.Figure:
-    """Held-out loss against tokens, with a mark where each stage begins, and the stage's name."""
+    """Held-out loss against tokens, with a line where each stage begins, and above it the stage's number and name."""
     figure = go.Figure(layout=_layout("text:training.loss_axis", log))
     figure.add_scatter(
         x=[entry.tokens / MILLION for entry in log],
@@ -45,16 +73,28 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
         hovertemplate="text:training.loss_hover",
         showlegend=False,
     )
-    starts = [(before.tokens, entry.stage) for before, entry in pairwise(log) if entry.stage != before.stage]
-    for (tokens, stage), (following, _) in pairwise([*starts, (math.inf, "")]):
-        named = following - tokens >= ROOM_FOR_A_NAME * log[-1].tokens
-        figure.add_vline(
-            x=tokens / MILLION,
-            line={"color": "var(--glass-muted)", "width": 1, "dash": "dot"},
-            annotation={"text": _stage_name(stage), "textangle": -90, "yanchor": "top", "font": {"size": 14}}
-            if named
-            else None,
+    stages = beginnings(log)
+    rows = rows_for([stage.tokens / log[-1].tokens for stage in stages], ROOM_FOR_A_NUMBER)
+    for stage, row in zip(stages, rows, strict=True):
+        line = {"color": "var(--glass-muted)", "width": 1, "dash": "dot"}
+        figure.add_vline(x=stage.tokens / MILLION, line=line)
+        figure.add_annotation(
+            x=stage.tokens / MILLION,
+            y=1,
+            yref="paper",
+            ax=0,
+            ay=-(EDGE + LINE // 2 + LINE * row),
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor="var(--glass-muted)",
+            text=str(stage.number),
+            xanchor="right",  # beside its line: the next one may be two pixels further
+            hovertext=stage.name,
+            font={"size": 14},
+            bgcolor="var(--glass-card)",
+            borderpad=1,
         )
+    figure.update_layout(margin_t=2 * EDGE + LINE * (max(rows, default=-1) + 1))
     return figure
 
 
@@ -77,11 +117,12 @@ def answers_figure(log: Sequence[Entry]) -> go.Figure:
 
 
 def training_payload(record: Record) -> Message:
-    """Both figures, null where there is no log, and the measured skills."""
+    """Both figures, null where there is no log, where its stages begin, and the measured skills."""
     log = record.log
     return {
         "loss": loss_figure(log).to_plotly_json() if log else None,
         "answers": answers_figure(log).to_plotly_json() if any(entry.answers for entry in log) else None,
+        "stages": [stage._asdict() for stage in beginnings(log)],
         "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
         "measured": [line._asdict() for line in record.measured],
     }
@@ -103,8 +144,7 @@ def _layout(name: str, log: Sequence[Entry]) -> dict[str, Any]:
         "paper_bgcolor": "var(--glass-card)",
         "plot_bgcolor": "var(--glass-card)",
         "hoverlabel": {"bgcolor": "var(--glass-raised)", "font": {"color": "var(--glass-text)", "size": 14}},
-        "margin": {"l": 72, "r": 16, "t": 8, "b": 48},
-        "height": 320,
+        "margin": {"l": 72, "r": 16, "t": EDGE, "b": 48},
         "xaxis": axis | {"title": _title("text:training.tokens_axis"), "range": [0, log[-1].tokens / MILLION]},
         "yaxis": axis | {"title": _title(name), "automargin": False},
         "template": None,

@@ -8,7 +8,7 @@ places where words end.
 import random
 from collections.abc import Callable, Iterator, Mapping
 
-from model.corpus import facts, patterns, pronouns, scenes, stories, translation
+from model.corpus import facts, patterns, pronouns, stories, translation
 from model.corpus.split import SplitName
 from model.corpus.writer import Document
 
@@ -42,10 +42,6 @@ _KINDS: dict[str, tuple[Maker, float]] = {
     "who-en": (lambda rng, split: facts.who_document(rng, "en", split), 0),
     "who-zh": (lambda rng, split: facts.who_document(rng, "zh", split), 0),
     "reversal": (patterns.reversal, 0),
-    "tale-en": (lambda rng, split: stories.story_document(rng, "en", split, marks=True), 0),
-    "tale-zh": (lambda rng, split: stories.story_document(rng, "zh", split, marks=True), 0),
-    "scene-en": (lambda rng, split: scenes.scene_document(rng, "en", split), 0),
-    "scene-zh": (lambda rng, split: scenes.scene_document(rng, "zh", split), 0),
 }
 MIX: Mapping[str, float] = {name: share for name, (_, share) in _KINDS.items()}
 

@@ -20,7 +20,6 @@ _VERB = re.compile(r"\[(\w+)\]")
 ENGLISH_PRONOUNS = {"m": ("he", "him", "his"), "f": ("she", "her", "her"), "n": ("it", "it", "its")}
 CHINESE_PRONOUNS = {"m": "他", "f": "她", "n": "它"}
 PAST_SHARE = 0.35
-_TELLS_WHERE = {"be_at", "once_at", "go", "together", "come", "put"}  # events whose place nothing before decides
 
 
 @cache
@@ -38,16 +37,11 @@ def _english_templates(kind: str, tense: str, plural: bool) -> list[str]:
 
 
 class Narrator:
-    """Tells events one after the other, and remembers what has been mentioned.
+    """Tells events one after the other, and remembers what has been mentioned."""
 
-    With `marks`, what the story so far decides is marked as an answer: whom somebody meets or gives something to, what
-    they give, and where they do it.
-    """
-
-    def __init__(self, rng: random.Random, language: Language, marks: bool = False) -> None:
+    def __init__(self, rng: random.Random, language: Language) -> None:
         self.rng = rng
         self.language: Language = language
-        self.marks = marks
         self.tense = "past" if rng.random() < PAST_SHARE else "present"
         self.mentioned: set[int] = set()
         self.last_subject: Being | Thing | None = None
@@ -66,11 +60,11 @@ class Narrator:
             return text
         if self.language == "zh":
             templates = EVENTS[event.kind]["zh"]
-            text = self.rng.choice(templates).format_map(self._marked(event, self._chinese(event)))
+            text = self.rng.choice(templates).format_map(self._chinese(event))
         else:
             plural = isinstance(event.s, tuple)
             templates = _english_templates(event.kind, self.tense, plural)
-            text = capital(self.rng.choice(templates).format_map(self._marked(event, self._english(event))))
+            text = capital(self.rng.choice(templates).format_map(self._english(event)))
             if not self.curly:
                 text = text.replace("“", '"').replace("”", '"')
         # "There is a ball" names only the ball, whoever sees it.
@@ -80,22 +74,6 @@ class Narrator:
         for part in (event.s, event.o, event.r):
             self.mentioned.add(id(part))
         return text
-
-    def _marked(self, event: Event, slots: dict[str, str]) -> dict[str, str]:
-        """The slots, with marks around the names of what the story so far decides."""
-        if not self.marks:
-            return slots
-        decided = [(("r", "rn"), event.r), (("at", "p"), None if event.kind in _TELLS_WHERE else event.at)]
-        if isinstance(event.s, tuple):
-            decided.append((("s",), event.s[1]))
-        if event.o is not None and id(event.o) in self.mentioned:
-            decided.append((("o", "k", "d", "n"), event.o))
-        for names, what in decided:
-            word = what.word if isinstance(what, Being | Thing) else what
-            for name in names:
-                if word is not None and name in slots:
-                    slots[name] = _mark_last(slots[name], word.zh if self.language == "zh" else word.en)
-        return slots
 
     def _takes_pronoun(self, entity: Being | Thing) -> bool:
         """Whether a pronoun for this subject is clear, and chosen."""
@@ -184,12 +162,6 @@ class Narrator:
                 "xq": f"一 {x.measure} {x.zh}" if isinstance(x, Noun) else x.zh,
             }
         return slots
-
-
-def _mark_last(text: str, word: str) -> str:
-    """The text with marks around the last place of the word; as it is where it has a pronoun in the word's place."""
-    head, found, tail = text.rpartition(word)
-    return f"{head}‹{word}›{tail}" if found else text
 
 
 def _gender(entity: Being | Thing) -> str:

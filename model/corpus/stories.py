@@ -100,13 +100,10 @@ def _title(world: World, language: Language) -> str:
     return f"{who.en} and {other.en if isinstance(other, Name) else 'the ' + other.en}\n"
 
 
-def story_document(rng: random.Random, language: Language, split: SplitName, marks: bool = False) -> Document:
-    """One story, mostly of 3 to 12 sentences, perhaps with a title before and questions with their answers after.
-
-    With `marks` it is a "tale": what the story so far decides is marked in every sentence, not in the answers alone.
-    """
+def story_document(rng: random.Random, language: Language, split: SplitName) -> Document:
+    """One story, mostly of 3 to 12 sentences, perhaps with a title before and questions with their answers after."""
     world = make_story(rng, split)
-    narrator = Narrator(rng, language, marks)
+    narrator = Narrator(rng, language)
     lines = [narrator.tell(event) for event in world.events]
     if rng.random() < 0.15:
         lines.insert(0, _title(world, language))
@@ -118,4 +115,4 @@ def story_document(rng: random.Random, language: Language, split: SplitName, mar
             question, answer = crowd or ask(rng, known.relation, known.fact, language, known.subject_share)
             lines.append(f"{question} {answer}\n")
         lines[-1] = lines[-1].rstrip("\n")
-    return document(f"{'tale' if marks else 'story'}-{language}", sentences(language, lines))
+    return document(f"story-{language}", sentences(language, lines))

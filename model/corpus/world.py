@@ -5,7 +5,6 @@ state and leaves `Event`s, which `narrator` tells in either language.
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,15 +123,12 @@ class World:
         return self.rng.choice(rooms) if rooms else being.place
 
 
-def new_world(rng: random.Random, split: SplitName, others: Sequence[int] = (1, 1, 1, 2)) -> World:
-    """A person with one or two others, a draw from `others`, and perhaps an animal, each somewhere.
-
-    The cast belongs to the split.
-    """
+def new_world(rng: random.Random, split: SplitName) -> World:
+    """Two or three people and perhaps an animal, each somewhere; the cast belongs to the split."""
     held_out = split == "heldout"
     world = World(rng, split)
     names = [pick_common(rng, lexicon.NAMES, lambda _: True)]
-    for _ in range(rng.choice(others)):
+    for _ in range(rng.choice((1, 1, 1, 2))):
         names.append(
             pick(
                 rng,

@@ -5,10 +5,11 @@ A config.json instead of a name: --config FILE or --hub OWNER/NAME. What fits on
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..catalogue import catalogue
 from ..errors import GlassLlamaError
@@ -25,15 +26,9 @@ from .weights import WEIGHT_FORMATS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print every multiplication and the bytes. Gives 0, or 2 after a message on what was wrong."""
-    asked = parser()
-    given = vars(asked.parse_args(arguments))
-    if given.pop("list"):
-        print("\n".join(catalogue()))
-        return 0
-    if sum(given[name] is not None for name in ("model", "config", "hub")) != 1:
-        asked.error("which model? A name (--list names them all), --config FILE or --hub OWNER/NAME")
     try:
-        print("\n".join(_lines(given)))
+        given = vars(parser().parse_args(arguments))
+        print("\n".join(catalogue() if given.pop("list") else _lines(given)))
     except GlassLlamaError as error:
         print(f"kv_math: {error}", file=sys.stderr)
         return 2
@@ -41,6 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _lines(given: dict[str, Any]) -> list[str]:
+    if sum(given[name] is not None for name in ("model", "config", "hub")) != 1:
+        raise GlassLlamaError(
+            "command", "which model? A name (--list names them all), --config FILE or --hub OWNER/NAME."
+        )
     spec, gpu = _spec(given), _gpu(given)
     tokens, batch, users = (given.pop(name) for name in ("tokens", "batch", "users"))
     dtype, weights, embeddings, percent = (
@@ -93,9 +92,23 @@ def _gpu(given: dict[str, Any]) -> Gpu | None:
     return own_gpu(memory, bandwidth)
 
 
+def whole_number(text: str) -> int:
+    """A whole number as it is typed or as the output has it: 8192, 8,192 or 8_192. ArgumentTypeError for others."""
+    if not re.fullmatch(r"[+-]?([0-9]{1,300}|[0-9]{1,3}([,_][0-9]{3}){1,99})", text):
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a whole number, such as 8192 or 8,192")
+    return int(text.replace(",", "").replace("_", ""))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as the calculator does, not below the usage of every option."""
+
+    def error(self, message: str) -> NoReturn:
+        raise GlassLlamaError("command", f"{message.removeprefix('argument ')} (--help names all options).")
+
+
 def parser() -> argparse.ArgumentParser:
     """Every option that the command knows; those of how the cache is kept are named as the fields of KvOptions."""
-    command = argparse.ArgumentParser(
+    command = _Parser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
     )
@@ -103,17 +116,19 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--list", action="store_true", help="name all models and stop")
     command.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
     command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
-    command.add_argument("--tokens", type=int, default=8192, help="tokens per sequence (default 8192)")
-    command.add_argument("--batch", type=int, default=1, help="sequences (default 1)")
+    command.add_argument("--tokens", type=whole_number, default=8192, help="tokens per sequence (default 8192)")
+    command.add_argument("--batch", type=whole_number, default=1, help="sequences (default 1)")
     command.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
     fits = command.add_argument_group("what fits")
     fits.add_argument("--gpu", help=f"count weights and cache on it: {', '.join(GPUS)}")
-    fits.add_argument("--gpu-memory", type=int, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")
-    fits.add_argument("--gpu-bandwidth", type=int, metavar="GB/s", help="one's own GPU: memory bandwidth")
-    fits.add_argument("--users", type=int, help="which GPUs so many users need, each with --tokens tokens")
+    fits.add_argument("--gpu-memory", type=whole_number, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")
+    fits.add_argument("--gpu-bandwidth", type=whole_number, metavar="GB/s", help="one's own GPU: memory bandwidth")
+    fits.add_argument("--users", type=whole_number, help="which GPUs so many users need, each with --tokens tokens")
     fits.add_argument("--weights", default="bf16", help=f"the weights': {', '.join(WEIGHT_FORMATS)} (default bf16)")
     fits.add_argument("--embeddings", help="the embedding tables', where they differ")
-    fits.add_argument("--usable-percent", type=int, default=USABLE_PERCENT, help="of a GPU's memory (default 90)")
+    fits.add_argument(
+        "--usable-percent", type=whole_number, default=USABLE_PERCENT, help="of a GPU's memory (default 90)"
+    )
     _add_options(command.add_argument_group("how the cache is kept"))
     return command
 
@@ -126,7 +141,7 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
         ("reserved-batch", "sequences allocated, whatever is used"),
         ("prompt-tokens", "how many of the tokens were the prompt (hf_int4)"),
     ):
-        group.add_argument(f"--{name}", type=int, help=text)
+        group.add_argument(f"--{name}", type=whole_number, help=text)
     for name, default, text in (
         ("block-size", 1, "tokens per page"),
         ("shared-prefix", 0, "first tokens that all sequences share"),
@@ -134,7 +149,7 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
         ("pp", 1, "pipeline stages"),
         ("dcp", 1, "ranks with the same head that split the tokens"),
     ):
-        group.add_argument(f"--{name}", type=int, default=default, help=f"{text} (default {default})")
+        group.add_argument(f"--{name}", type=whole_number, default=default, help=f"{text} (default {default})")
     group.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
     group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
     group.add_argument("--indexer", default="fp8", help="fp8 or dtype")

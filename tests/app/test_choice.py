@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,42 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.context.close()
+
+
+def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:
+    panel = chapter.locator("section[data-kind=sampling]")
+    page_says = "glass.settings.set('sampling', { temperature: %s, top_k: 0, top_p: 1 })"
+    heads = panel.locator(".ch-kept")
+    chapter.evaluate(page_says % "0")
+    expect(heads.nth(1)).to_have_text(text("sampling.kept_greedy"))
+    for filtered in (2, 3):
+        expect(heads.nth(filtered)).to_have_text(text("sampling.kept_unused"))
+    first, second = (panel.locator(f"[data-rank='{rank}'][data-stage=topP]") for rank in (0, 1))
+    first.click()
+    expect(panel).to_contain_text("the highest. At T = 0 it is taken, and nothing is drawn")
+    second.click()
+    expect(panel).to_contain_text("not the highest. At T = 0 only the highest is taken")
+    expect(panel).not_to_contain_text("which is what is drawn from")
+    chapter.evaluate(page_says % "1")
+    vocabulary = chapter.evaluate("glass.state.trace.model.vocab_size")
+    for filtered in (2, 3):
+        expect(heads.nth(filtered)).to_have_text(f"off: all {vocabulary}")
+
+
+def test_b_minus_a_of_the_parts_names_the_rms_of_both_runs(chapter: Page, peer: Peer) -> None:
+    token = len(peer.logits) - 1
+    final = peer.stream(len(peer.net.model.layers))[token].double()
+    scale = float((final.square().mean() + peer.net.config.rms_norm_eps).sqrt())
+    chapter.evaluate("glass.keep(glass.state.trace)")
+    chapter.evaluate("glass.change({ ffn: [0] })")
+    chapter.wait_for_function("glass.state.trace.changes.ffn")
+    wait_for_run(chapter)
+    chapter.evaluate("glass.showSide('B-A')")
+    chapter.evaluate("(query) => glass.select({ query })", token)
+    line = chapter.locator("section[data-kind=contributions] .mn-body").get_by_text("final RMS")
+    expect(line).to_be_visible()
+    words = line.inner_text()
+    found = re.search(r"here ([\d.]+) in A and ([\d.]+) in B", words)
+    assert found, words
+    assert float(found[1]) == pytest.approx(scale, rel=1e-4)
+    assert float(found[2]) != pytest.approx(scale, rel=1e-4)

@@ -1,6 +1,7 @@
 """The KV-cache chapter in a real browser: the live cache, the measurement, the calculators and their chart."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -124,6 +125,60 @@ def test_the_calculator_answers_and_a_bad_number_leaves_the_last_answer(chapter:
     field(page, "kv-calculator", "tokens").fill("2048")
     assert calculated(page, "Llama-2 7B tokens=2048 ") == 2 * 8_589_934_592
     expect(panel(page, "kv-calculator").locator("[data-field=tokens] .kv-trouble")).to_have_text("")
+
+
+def refuse_format(page: Page) -> None:
+    field(page, "kv-calculator", "dtype").select_option("fp8_ds_mla")
+
+
+def refuse_config(page: Page) -> None:
+    field(page, "kv-calculator", "model").select_option(":config")
+    field(page, "kv-calculator", "config").fill("hello")
+
+
+@pytest.mark.parametrize("refuse", [refuse_format, refuse_config])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_follows_the_calculator_says_when_its_numbers_are_old(
+    chapter: Page, refuse: Callable[[Page], None], language: str
+) -> None:
+    page, results = chapter, {"kv-calculator": ".kv-answer", "kv-chart": ".gp-chart", "kv-fit": ".kv-answer"}
+    if language == "zh":
+        page.click("#language >> text=中文")
+    page.set_viewport_size({"width": 1280, "height": 4000})
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    shown(page, "kv-chart", "view=lines")
+
+    def opacities(kind: str) -> set[float]:
+        found = panel(page, kind).locator(results[kind]).evaluate_all(
+            "(all) => all.map((one) => Number(getComputedStyle(one).opacity))"
+        )  # fmt: skip
+        assert found
+        return set(found)
+
+    old = text("kv.stale", language, model="Llama-3 8B", dtype="bf16")
+    assert [opacities(kind) for kind in results] == [{1.0}] * 3
+    refuse(page)
+    for kind in ("kv-chart", "kv-fit"):
+        expect(panel(page, kind).locator(".kv-stale")).to_have_text(old)
+    for kind in results:
+        expect(panel(page, kind)).to_have_attribute("data-stale", "")
+    assert [opacities(kind) for kind in results] == [opacities("kv-calculator")] * 3 != [{1.0}] * 3
+    field(page, "kv-calculator", "dtype").select_option("fp8")
+    field(page, "kv-calculator", "model").select_option("Llama-2 7B")
+    calculated(page, "Llama-2 7B ")
+    for kind in results:
+        expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
+        expect(panel(page, kind).locator(".kv-stale:not(:empty)")).to_have_count(0)
+    assert [opacities(kind) for kind in results] == [{1.0}] * 3
+
+
+def test_a_refused_load_makes_only_its_own_answer_old(chapter: Page) -> None:
+    page = chapter
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    answers = panel(page, "kv-fit").locator(".kv-answer")
+    field(page, "kv-fit", "users").fill("0")
+    expect(answers.nth(1)).to_have_attribute("data-stale", "")
+    assert answers.nth(0).get_attribute("data-stale") is None
 
 
 def test_options_of_one_model_go_with_it(chapter: Page) -> None:

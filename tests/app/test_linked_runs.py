@@ -52,7 +52,7 @@ def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site:
         "compare", 2, 1, 3, 1,
     ]  # fmt: skip
     panel = other.locator("section[data-kind=compare]")
-    expect(panel).to_contain_text("SwiGLU of layer 0 off")
+    expect(panel).to_contain_text("FFN of layer 0 off")
     expect(panel.locator(".cmp-chip")).to_have_count(3)  # to go on from
     expect(other.locator(".page-message")).to_be_hidden()
     other.wait_for_function("location.hash.includes('side=B') && location.hash.includes('a-off-ffn=0')")

@@ -1,6 +1,9 @@
 """The chapter Overview: the diagram and the residual stream show what transformers computes."""
 
 import random
+import shutil
+from collections.abc import Iterator
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,10 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from app.chapters import CHAPTERS
 from app.texts import text
+from model.checkpoint import BUNDLED
+from model.record import LOG, read_record
 from tests.app.looking import WCAG, number, run, shown
 from tests.page import open_page
 from tests.reference import reference, run_reference
@@ -151,6 +157,85 @@ def test_hovering_a_strip_reads_its_value_and_asks_nothing(chapter: Page, vector
     channel = int(value.split("channel ")[1].split()[0])
     assert number(value, "value") == pytest.approx(float(vectors["ffn"][layer, token, channel]), **CLOSE)
     assert [url for url in asked if not url.startswith("data:")] == []
+
+
+def charts(page: Page) -> list[tuple[float, float, float, float]]:
+    """Width and height of each chart of the training panel, and of the room that it is in."""
+    return page.evaluate(
+        "[...document.querySelectorAll('[data-kind=training] .gp-chart')].map((room) => {"
+        " const svg = room.querySelector('.main-svg')?.getBoundingClientRect();"
+        " return svg && [svg.width, svg.height, room.clientWidth, room.clientHeight]; })"
+    )
+
+
+@pytest.fixture
+def trained(roomy_checkpoint: Path) -> Iterator[None]:
+    """The page's model with the bundled one's training log beside its weights."""
+    log = roomy_checkpoint / LOG
+    shutil.copy(BUNDLED / LOG, log)
+    yield
+    log.unlink()
+
+
+@pytest.mark.usefixtures("trained")
+def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> None:
+    page.evaluate("glass.open('overview')")
+    section = page.locator("section[data-kind=training]")
+    section.scroll_into_view_if_needed()
+    section.locator(".ov-answers .main-svg").first.wait_for()
+    high = [392, 320]
+
+    def fitted() -> None:
+        page.wait_for_function(
+            "[...document.querySelectorAll('[data-kind=training] .gp-chart')].every((room) =>"
+            " Math.abs(room.querySelector('.main-svg').getBoundingClientRect().width - room.clientWidth) < 1)"
+        )
+        assert [round(chart[1]) for chart in charts(page)] == high
+        assert [round(chart[3]) for chart in charts(page)] == high
+
+    fitted()
+    page.evaluate("glass.open('kv')")  # its own charts are higher
+    page.set_viewport_size({"width": 900, "height": 600})
+    page.wait_for_timeout(300)
+    page.evaluate("glass.open('overview')")
+    fitted()
+    run(page, PROMPT)
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, "The cat plays in the yard. 猫在沙发上")
+    for side in ("A", "B-A", "A"):
+        page.evaluate("(side) => glass.showSide(side)", side)
+        expect(section).to_have_attribute("data-side", "B" if side == "B-A" else side)
+        fitted()
+    stages = section.locator(".ov-stages li")
+    named = [entry.stage for entry in read_record(BUNDLED).log if entry.stage]
+    assert stages.count() == 1 + sum(a != b for a, b in pairwise(named))
+    marks = section.locator(".ov-loss .annotation-text")
+    assert marks.all_text_contents() == [str(i + 1) for i in range(stages.count())]
+    boxes = [mark.bounding_box() for mark in marks.all()]
+    for a, b in combinations([box for box in boxes if box], 2):  # no number lies over another one
+        assert a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"] or abs(a["y"] - b["y"]) >= 14
+    place = next(i + 1 for i, words in enumerate(stages.all_text_contents()) if "backwards" in words)
+    expect(section).to_contain_text(text("training.leap", number=place))
+
+
+def test_nothing_is_drawn_without_a_width(page: Page) -> None:
+    """Panels are drawn when their section has no width: in a chapter that has just been opened, or hidden again."""
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.add_style_tag(content=".page-hidden-for-a-test .page-grid { display: none !important; }")
+    for chapter in CHAPTERS:
+        page.evaluate("(chapter) => glass.open(chapter)", chapter)
+        page.wait_for_timeout(150)
+        page.evaluate("document.body.classList.add('page-hidden-for-a-test')")
+        page.wait_for_timeout(100)
+        page.evaluate("glass.select({ layer: 1, query: 2 })")
+        page.evaluate("glass.repaint(true)")
+        page.wait_for_timeout(100)
+        page.evaluate("document.body.classList.remove('page-hidden-for-a-test')")
+        page.wait_for_timeout(100)
+        assert page.locator("section[data-failed]").count() == 0, chapter
+    assert troubles == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 360)])

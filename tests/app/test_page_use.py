@@ -1,5 +1,6 @@
 """Using the page in a real browser: prompts good and bad, generating, stopping, models, runs that went away."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
 from tests.app.looking import BOX, PANELS, idle, run, shown, type_in
-from tests.page import wait_for_run
+from tests.page import open_page, wait_for_run
 
 
 def test_generate_streams_and_ends_in_a_run(page: Page, engine: LocalEngine, roomy_checkpoint: Any) -> None:
@@ -137,3 +138,47 @@ def test_a_chinese_browser_first_sees_a_chinese_sentence(browser: Browser, site:
     assert page.evaluate("glass.state.trace.prompt") == "猫在沙发上睡觉"
     expect(page.locator(BOX)).to_have_value("猫在沙发上睡觉")
     context.close()
+
+
+def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
+    run(page, "The dog plays in the yard. " * 8)
+    unseen = page.locator("section[data-kind=tokens] .gp-unseen")
+    count = """(edge) => {
+        const box = document.querySelector(".gp-chips").getBoundingClientRect();
+        const middles = [...document.querySelectorAll(".gp-chip")].map((chip) => chip.getBoundingClientRect())
+            .map(({ top, height }) => top + height / 2);
+        return middles.filter((y) => (edge === "above" ? y < box.top : y > box.bottom)).length;
+    }"""
+    for place, top in (("above", "9999"), ("below", "0")):
+        page.evaluate(f"document.querySelector('.gp-chips').scrollTop = {top}")
+        page.wait_for_timeout(100)
+        hidden = page.evaluate(count, place)
+        assert hidden > 0
+        expect(unseen).to_have_text(text(f"tokens.{place}", count=hidden))
+    run(page, "The dog")
+    expect(unseen).to_be_hidden()
+
+
+def test_what_a_pooled_map_shows_is_said_under_it_and_not_cut(page: Page) -> None:
+    run(page, "The dog plays in the yard. " * 40)
+    note = page.locator("section[data-kind=attention]").get_by_text("Each dot of a map")
+    expect(note).to_be_visible()
+    words = re.search(r"(\d+) × (\d+) weights\.", note.inner_text())
+    assert words
+    assert words[1] == words[2]
+    assert int(words[1]) > 1
+    assert note.evaluate("(element) => element.scrollWidth <= element.clientWidth")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, site: str, language: str) -> None:
+    page = open_page(browser, f"{site}#lang={language}", width=360, height=740)
+    text_end, arrow = page.evaluate(
+        """() => {
+            const input = document.querySelector("#model input");
+            const arrow = document.querySelector("#model .icon-wrap").getBoundingClientRect();
+            return [input.getBoundingClientRect().right - parseFloat(getComputedStyle(input).paddingRight), arrow.left];
+        }"""
+    )
+    assert text_end <= arrow
+    page.context.close()

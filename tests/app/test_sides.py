@@ -244,6 +244,13 @@ def check_written(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     page.evaluate("(neuron) => glass.select({ neuron })", at["neuron"])
 
 
+def plain_number(words: str) -> float:
+    """A number as the page writes it for reading: 0.0123, −1.5×10⁻⁶."""
+    mantissa, _, power = words.partition("×10")
+    raised = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    return float(mantissa.replace("−", "-")) * 10.0 ** int(power.translate(raised) or 0)
+
+
 def check_diagram(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     """Rows of the overview's diagram, each with one value of its tensor."""
     layer, query = at["layer"], at["query"]
@@ -268,8 +275,19 @@ def check_diagram(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
         index = int(value.removeprefix(start).split()[0])
         both = [read(p).double() for p in (a, b)]
         assert close(value, "value", *(float(x[index]) for x in both)), (row, at, value)
-        size = max if row in ("head", "softmax") else lambda x: x.norm()
-        assert close(value, "size", *(float(size(x)) for x in both)), (row, at, value)
+        name, size = ("largest", max) if row in ("head", "softmax") else ("length", lambda x: x.norm())
+        first, second = (float(size(x)) for x in both)
+        assert close(value, name, first, second), (row, at, value)
+        beside = diagram.locator(f"[data-row={row}] .ov-size").text_content() or ""
+        if name == "largest":
+            told = [plain_number(word) for word in beside.removeprefix("max ").split(" → ")]
+            assert told == pytest.approx([first, second], rel=6e-3), (row, at, beside)
+        else:
+            apart = float((both[1] - both[0]).norm())
+            scale = max(first, second, 1.0)
+            assert number(value, r"\bapart") == pytest.approx(apart, rel=6e-5, abs=DIGITS * scale), (row, at, value)
+            told_apart = plain_number(beside.removeprefix("‖B − A‖ "))
+            assert told_apart == pytest.approx(apart, rel=6e-4, abs=DIGITS * scale), (row, at, beside)
 
 
 def check_picks(page: Page, a: Peer, b: Peer, seed: int) -> None:
@@ -294,6 +312,32 @@ def test_heads_switched_off_are_subtracted_as_transformers_computes_them(page: P
     compare(page, FIRST, lambda: page.evaluate("(heads) => glass.change({ heads })", [list(pair) for pair in OFF]))
     ids = page.evaluate("glass.state.trace.tokens.ids")
     check_picks(page, Peer(roomy_checkpoint, ids), Peer(roomy_checkpoint, ids, OFF), seed=2)
+
+
+def test_a_switched_off_sub_layer_has_no_direction_and_no_difference_of_directions(page: Page) -> None:
+    compare(page, FIRST, lambda: page.evaluate("glass.change({ attention: [1] })"))
+    page.evaluate("glass.open('overview')")
+    page.evaluate("glass.select({ layer: 1, query: 3 })")
+    value = shown(page, "residual", "B-A layer 1 attn token 3 ")
+    assert " cosine=NaN " in value
+    assert " B.cosine=NaN" in value
+    assert -1 <= number(value, r"A\.cosine") <= 1
+    section = page.locator("section[data-kind=residual]")
+    expect(section.locator(".gp-readout")).to_contain_text("B –, B − A = –")
+    page.evaluate("glass.showSide('B')")
+    value = shown(page, "residual", "layer 1 attn token 3 norm=0.0000 cosine=NaN")
+    assert number(value, "before") == number(value, "after")
+    expect(section.locator(".gp-readout")).to_contain_text("cosine –")
+    expect(section.locator(".gp-formula")).to_contain_text(text("residual.no_angle"))
+    clear = section.get_by_text(text("residual.clear"))
+    expect(clear).to_be_hidden()
+    section.get_by_role("button", name=text("residual.quantity_cosine"), exact=True).click()
+    expect(clear).to_be_visible()
+    page.evaluate("glass.change({ heads: [[1, 2]] })")
+    page.evaluate("glass.open('attend')")
+    page.evaluate("glass.select({ layer: 1, head: 2, query: 3, key: 1 })")
+    page.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value?.includes('cosine=NaN')")
+    expect(page.locator("section[data-kind=cell]")).to_contain_text(f"– ({text('cell.no_angle')})")
 
 
 def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:

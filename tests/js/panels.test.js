@@ -1,6 +1,7 @@
 // What the panels decide before they draw: layout of the head maps, numbers as text, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { namedRows } from "../../visuals/static/depthmap.js";
 import { exact, share, shown, signed, watcher } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
@@ -46,7 +47,7 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(signed(3, 3), "+3.00");
   assert.equal(share(0.03125), "0.0313");
   assert.equal(share(0.00001654), "0.0000165");
-  assert.equal(shown(NaN), "NaN");
+  assert.equal(shown(NaN), "–");
 });
 
 test("blanks of a token can be seen", () => assert.equal(visible(" a\n\t"), "·a⏎⇥"));
@@ -94,4 +95,15 @@ test("axes: the next round number above the values", () => {
 test("a watcher tells whether something changed", () => {
   const changed = watcher();
   assert.deepEqual([changed(1, NaN), changed(1, NaN), changed(2, NaN), changed(2)], [true, false, true, true]);
+});
+
+test("rows of a depth map: all are named where 14 px are free, else row 0 and the attention of some layers", () => {
+  assert.deepEqual(namedRows(5, 16, 1), [0, 1, 2, 3, 4]);
+  assert.deepEqual(namedRows(8, 13), [0, 2, 4, 6]);
+  assert.deepEqual(namedRows(9, 13, 1), [0, 3, 5, 7]); // row 1 would touch row 0's name
+  assert.deepEqual(namedRows(13, 6, 1), [0, 5, 9]);
+  for (const [rows, cell, first] of [[64, 6, 0], [65, 6, 1], [48, 7, 0], [25, 12, 1]]) {
+    const named = namedRows(rows, cell, first);
+    named.slice(1).forEach((row, i) => assert.ok((row - named[i]) * cell >= 12 && (row - first) % 2 === 0));
+  }
 });

@@ -133,6 +133,39 @@ def test_the_command_names_the_wrong_field(capsys, arguments, says):
     assert capsys.readouterr().err.startswith(f"kv_math: {says}")
 
 
+@pytest.mark.parametrize("tokens", ["8192", "8,192", "8_192", "+8,192"])
+def test_the_command_reads_numbers_as_it_prints_them(capsys, tokens):
+    assert main(["Llama-3 8B", "--tokens", tokens, "--batch", "1,000"]) == 0
+    assert "= 1,073,741,824,000 B" in capsys.readouterr().out
+    own = ["--gpu-memory", "1,000", "--gpu-bandwidth", "8,000", "--reserved-tokens", "131,072"]
+    assert main(["Llama-3 8B", "--tokens", tokens, *own]) == 0
+    assert "17,179,869,184 B" in capsys.readouterr().out  # 131,072 tokens of 131,072 bytes
+
+
+WHOLE = "expected a whole number, such as 8192 or 8,192 (--help names all options)."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--tokens", "8,19"], f"--tokens: '8,19'; {WHOLE}"),
+        (["--batch", "8.5"], f"--batch: '8.5'; {WHOLE}"),
+        (["--gpu-memory", "80GB"], f"--gpu-memory: '80GB'; {WHOLE}"),
+        (["--tp", ""], f"--tp: ''; {WHOLE}"),
+        (["--users", "9" * 5000], f"--users: '{'9' * 5000}'; {WHOLE}"),
+        (["--tokens", "999,999,999,999"], "tokens is 999,999,999,999; expected a whole number from 1 to 100,000,000."),
+        (["--tokens", "-1"], "tokens is -1; expected a whole number from 1 to 100,000,000."),
+        (["--tokens"], "--tokens: expected one argument (--help names all options)."),
+        (["--token-count", "1"], "unrecognized arguments: --token-count 1 (--help names all options)."),
+        (["--config", "x"], "which model? A name (--list names them all), --config FILE or --hub OWNER/NAME."),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_the_command_says_in_one_line_what_it_cannot_read(capsys, arguments, says):
+    assert main(["Llama-3 8B", *arguments]) == 2
+    assert capsys.readouterr().err == f"kv_math: {says}\n"
+
+
 def test_it_runs_as_a_module():
     command = [sys.executable, "-m", "model.kv_math", "TinyLlama-1.1B", "--tokens", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

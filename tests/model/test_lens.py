@@ -172,3 +172,6 @@ def test_a_changed_run_is_taken_apart_as_it_ran(lm: model.LanguageModel) -> None
         seen = trace.layer(layer)
         np.testing.assert_allclose(sizes.attn_out[layer], np.linalg.norm(seen.attn_out, axis=-1), rtol=1e-4)
         np.testing.assert_allclose(sizes.ffn_out[layer], np.linalg.norm(seen.ffn_out, axis=-1), rtol=1e-4, atol=1e-6)
+    # What is switched off adds the zero vector, which has no angle to the stream.
+    np.testing.assert_array_equal(np.isnan(sizes.ffn_cosine), [[layer == 1] * 9 for layer in range(trace.n_layers)])
+    assert np.isfinite(sizes.attn_cosine).all()

@@ -5,7 +5,7 @@ import pytest
 from model import curriculum
 from model.checkpoint import BUNDLED
 from model.record import Entry, Measured, Record, read_record
-from visuals.training import SKILLS, STAGES, training_payload
+from visuals.training import LINE, ROOM_FOR_A_NUMBER, SKILLS, STAGES, rows_for, training_payload
 
 ANSWERS = {kind: 0.25 for kinds, _, _ in SKILLS.values() for kind in kinds}
 LOG = [
@@ -21,9 +21,11 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert list(line["x"]) == [1.0, 2.0, 3.5]
     assert list(line["y"]) == [3.5, 2.5, 1.5]
     assert [shape["x0"] for shape in payload["loss"]["layout"]["shapes"]] == [1.0, 2.0]  # where stages begin
-    assert [note["text"] for note in payload["loss"]["layout"]["annotations"]] == [
-        "text:training.stage_patterns",
-        "text:training.stage_stories",
+    marks = [(note["x"], note["text"], note["hovertext"]) for note in payload["loss"]["layout"]["annotations"]]
+    assert marks == [(1.0, "1", "text:training.stage_patterns"), (2.0, "2", "text:training.stage_stories")]
+    assert payload["stages"] == [
+        {"number": 1, "name": "text:training.stage_patterns", "tokens": 1_000_000},
+        {"number": 2, "name": "text:training.stage_stories", "tokens": 2_000_000},
     ]
     for chart in ("loss", "answers"):
         assert list(payload[chart]["layout"]["xaxis"]["range"]) == [0, 3.5]  # one below the other, on one scale
@@ -35,12 +37,27 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert payload["measured"] == [{"name": "recall", "language": "en", "right": 19, "cases": 20, "bar": 0.95}]
 
 
-def test_a_short_stage_has_a_line_but_no_name() -> None:
-    stages = [("a", 0), ("a", 50), ("b", 51), ("c", 90), ("c", 100)]  # b begins at 50, c at 51
+def test_stages_that_begin_close_together_all_have_a_number_and_a_name() -> None:
+    stages = [("a", 1), ("a", 50), ("b", 51), ("c", 90), ("a", 100)]  # b begins at 50, c at 51, a again at 90
     log = [Entry(stage, tokens * 1_000_000, 1.0, 1.0, {}) for stage, tokens in stages]
-    layout = training_payload(Record(log, []))["loss"]["layout"]
-    assert [shape["x0"] for shape in layout["shapes"]] == [50.0, 51.0]
-    assert [note["text"] for note in layout["annotations"]] == ["c"]
+    payload = training_payload(Record(log, []))
+    layout = payload["loss"]["layout"]
+    assert [shape["x0"] for shape in layout["shapes"]] == [0.0, 50.0, 51.0, 90.0]
+    assert [note["text"] for note in layout["annotations"]] == ["1", "2", "3", "4"]
+    assert [stage["name"] for stage in payload["stages"]] == ["a", "b", "c", "a"]
+    low, also_low, high, low_again = (-note["ay"] for note in layout["annotations"])
+    assert low == also_low == low_again == high - LINE  # 2 and 3 would lie over each other
+    assert layout["margin"]["t"] > high + LINE / 2
+
+
+def test_no_two_numbers_in_a_row_are_too_near() -> None:
+    log = read_record(BUNDLED).log
+    places = [stage["tokens"] / log[-1].tokens for stage in training_payload(Record(log, []))["stages"]]
+    for starts in (places, [0.5 + i / 1000 for i in range(15)], []):
+        rows = rows_for(starts, ROOM_FOR_A_NUMBER)
+        for i, (start, row) in enumerate(zip(starts, rows, strict=True)):
+            assert all(start - starts[j] >= ROOM_FOR_A_NUMBER for j in range(i) if rows[j] == row)
+    assert max(rows_for(places, ROOM_FOR_A_NUMBER)) < 5  # the curve below keeps most of the chart
 
 
 def test_every_stage_of_ours_is_named_by_the_page() -> None:
@@ -59,5 +76,5 @@ def drawn_name(stage: str) -> str:
 
 
 def test_no_record_no_figure() -> None:
-    assert training_payload(Record([], [])) == {"loss": None, "answers": None, "log": [], "measured": []}
+    assert training_payload(Record([], [])) == {"loss": None, "answers": None, "stages": [], "log": [], "measured": []}
     assert training_payload(Record(LOG[:1], []))["answers"] is None

@@ -34,10 +34,17 @@ export function dressed(part, colour, text) {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, dressed(value, colour, text)]));
 }
 
-const CONFIG = { responsive: true, displayModeBar: false, displaylogo: false };
+const CONFIG = { displayModeBar: false, displaylogo: false };
 const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 
+/** The size of a room; null where it has none, as in a chapter that is not shown. */
+function sizeOf({ clientWidth: width, clientHeight: height }) {
+  return width && height ? { width, height } : null;
+}
+
 /**
+ * A chart in a room, `.gp-chart`, whose height the panel's style sets. Plotly is told the room's size and measures nothing
+ * itself: of a hidden room it would find its own default.
  * @param {object} glass @param {{ label: string, clicked?: (point: object) => void }} how  label: the key of its name
  * @returns {{ element: HTMLElement, draw: (figure: object, scene: string) => Promise<void> }}
  * `scene` names what is drawn: while it stays, so does the reader's zoom
@@ -45,18 +52,37 @@ const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 export function createChart(glass, { label, clicked }) {
   const plot = h("div.gp-plot", { role: "img", "data-text-label": label });
   const element = h("div.gp-chart", null, plot);
-  let drawn = false;
+  let drawn = null; // the size that the chart has
+  let wanted = 0; // which call is the newest
+  const entered = []; // who waits for the room to be in view
+
+  /** Resolves once the room has a size. */
+  const room = () => new Promise((done) => (sizeOf(element) ? done() : entered.push(done)));
+  function follow() {
+    const size = sizeOf(element);
+    if (!size) return;
+    for (const done of entered.splice(0)) done();
+    if (!drawn || (drawn.width === size.width && drawn.height === size.height)) return;
+    drawn = size;
+    library.then((Plotly) => Plotly.relayout(plot, size));
+  }
+  new ResizeObserver(follow).observe(element);
 
   async function draw(figure, scene) {
+    const mine = (wanted += 1);
     const Plotly = await plotly();
+    await room();
+    if (mine !== wanted) return;
+    const size = sizeOf(element);
     const { colour } = ink();
     const { data, layout } = dressed(figure, colour, glass.text);
     const font = { ...layout.font, family: getComputedStyle(element).fontFamily };
-    const held = { ...layout, font, uirevision: scene, dragmode: coarse() ? false : "zoom", autosize: true };
+    const held = { ...layout, ...size, font, uirevision: scene, dragmode: coarse() ? false : "zoom" };
     await Plotly.react(plot, data, held, CONFIG);
-    if (drawn) return;
-    drawn = true;
-    plot.on("plotly_click", ({ points }) => clicked?.(points[0]));
+    const first = !drawn;
+    drawn = size;
+    follow(); // the room may have changed meanwhile
+    if (first) plot.on("plotly_click", ({ points }) => clicked?.(points[0]));
   }
   return { element, draw };
 }

@@ -6,13 +6,16 @@ import { cells, cross, enlarge, fit, ink, inkOn, scaleBar, visible, write } from
 const [RIGHT, TOP] = [8, 2];
 const BELOW = 92; // token labels, axis title and scale
 const LINE = 22; // a second line of token labels
+const LABEL = 14; // height of a row's name
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 
 /**
  * @typedef {{ rows: number, values: ArrayLike<number>, place: (value: number) => number, table: "magnitude"|"signed",
  *             label: (row: number) => string, ticks: [number, string][], axis: string, scale: string,
- *             word?: (row: number, token: number) => string, left?: number, second?: string[]|null }} Scene
+ *             word?: (row: number, token: number) => string, left?: number, first?: number, second?: string[]|null }} Scene
  * `values` rows × T, row 0 at the bottom; `place` puts one in 0…1 of the colour table; `word` writes into the cells.
+ * `first`: the row of layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows are named
+ * from there on, an even number apart: then maps of two rows a layer all name the attention.
  * `second`: names for a second line below the tokens' own, "" where there is none; null for no such line.
  */
 
@@ -24,12 +27,18 @@ function measure({ rows, word, left = 112, second }, tokens, width) {
   return { width, left, rows, cell, column, high: cell * rows, written, lines: second ? LINE : 0 };
 }
 
-function drawRowLabels(context, { cell, rows, left }, label) {
+/** The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on. @returns {number[]} */
+export function namedRows(rows, cell, first = 0) {
+  const all = Array.from({ length: rows }, (_, row) => row);
+  if (cell >= LABEL) return all;
+  const every = 2 * Math.ceil(LABEL / (2 * cell));
+  return all.filter((row) => row === 0 || (row * cell >= LABEL && row >= first && (row - first) % every === 0));
+}
+
+function drawRowLabels(context, { cell, rows, left }, { label, first }) {
   const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
-  const every = Math.ceil(18 / cell);
-  for (let row = 0; row < rows; row += every) {
+  for (const row of namedRows(rows, cell, first)) {
     const y = TOP + (rows - row - 0.5) * cell;
-    if (row + every >= rows && row < rows - 1 && y < 18) continue;
     write(context, label(row), left - 8, Math.max(y, 9), how);
   }
 }
@@ -80,7 +89,7 @@ export function createDepthMap(canvas) {
     const image = cells(flipped(scene.values, scene.rows, tokens), tokens, scene.rows, ink()[scene.table], scene.place);
     enlarge(context, image, size.left, TOP, tokens * size.column, size.high);
     if (size.written) drawWords(context, size, scene, tokens);
-    drawRowLabels(context, size, scene.label);
+    drawRowLabels(context, size, scene);
     drawTokenLabels(context, size, pieces, scene.axis, scene.second);
     drawScale(context, size, scene);
   }

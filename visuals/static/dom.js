@@ -30,8 +30,9 @@ export const exact = (x, digits = 5) => (Object.is(x, -0) ? 0 : x).toPrecision(d
 
 export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-/** For reading: a real minus sign, powers of ten where the number is tiny or huge. @param {number} x */
+/** For reading: a real minus sign, powers of ten where the number is tiny or huge, "–" for NaN: there is none. @param {number} x */
 export function shown(x, digits = 4) {
+  if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return String(x);
   const [mantissa, power] = exact(x, digits).split("e");
   const text = mantissa.replace("-", "−");

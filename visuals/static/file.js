@@ -12,7 +12,7 @@ function download(name, blob) {
 /** Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. */
 export function csvText(rows) {
   const field = (value) => {
-    if (typeof value === "number") return String(value);
+    if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
     const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
     return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
   };

@@ -1,5 +1,6 @@
 // What the panels that follow tokens through the depth of the network read from a run.
 
+import { shown } from "../dom.js";
 import { placeOf, partAt, rowOf } from "../panels/overview/profile.js";
 import { places } from "./places.js";
 import { atToken, ownChoice } from "./selection.js";
@@ -93,6 +94,13 @@ const written = ({ trace, details: { shares } }, row, token) => {
   const { kind: who, layer } = writerAt(row);
   return who === "embedding" ? shares.embedding.data[token] : shares[who].data[layer * trace.T + token];
 };
+/** The RMS that the final norm divides a token's vector by, and with it every part. */
+const finalRms = ({ details: { shares } }, token) => shares.scale.data[token];
+/** Why parts that wrote the same in both runs differ here; nothing where the two RMS are equal. */
+function aboutRms(a, b, { query }, text) {
+  const [first, second] = [a, b].map((run) => finalRms(run, query));
+  return first === second ? "" : text("final_rms", { a: shown(first, 5), b: shown(second, 5) });
+}
 const writers = ({ trace }) => 2 * trace.model.n_layers + 1;
 
 const contributions = {
@@ -101,6 +109,7 @@ const contributions = {
   }),
   at: ({ layer, query }) => `${kind.now() === "embedding" ? "embedding" : `layer ${layer} ${kind.now()}`} token ${query}`,
   numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query] }),
+  about: aboutRms,
   parts: (glass, text) => [
     places({
       values: (run) => Float64Array.from({ length: writers(run) * run.trace.T }, (_, i) => written(run, Math.floor(i / run.trace.T), i % run.trace.T)),
@@ -110,6 +119,7 @@ const contributions = {
       keep: (row) => kind.keep(writerAt(row).kind),
       hover: (row) => kind.hover(row === null ? null : writerAt(row).kind),
       scale: "n_contribution",
+      first: 1,
       on: () => [],
     })(glass, text),
     table({

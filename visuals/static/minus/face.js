@@ -18,15 +18,18 @@ import { number, plus } from "./table.js";
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             later?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             lacks?: (glass: object, sides: { A: object, B: object }) => string|null,
- *             named?: (glass: object, text: Function) => object, note?: string, beside?: boolean,
+ *             named?: (glass: object, text: Function) => object, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
  *             at: (state: object, glass: object, chosen: any) => string,
  *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
  *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
- *             said?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
+ *             between?: (a: Run, b: Run, state: object) => Object<string, number>,
+ *             said?: string[], worded?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
  * `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run` until it
- * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `note`: a text under the parts;
+ * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `note`: a text under the parts; `about`: a line over
+ * them that is made of both runs;
  * `beside`: what follows the first part stands at its right where there is room; `choose`: what the selection leaves open,
  * such as the neuron where none is selected; `numbers`: the value line, of which `said` are read out (all where it is left out)
+ * and `worded` have words of their own, number_<name>; `between`: numbers before them that no subtraction of numbers gives
  */
 
 /** Which module reads a panel's runs. */
@@ -86,8 +89,9 @@ function withDifference(kind, element, glass, reading) {
   const parts = reading.parts(glass, text);
   const lines = parts.map(() => h("p.gp-note", { "data-text": "minus.same", hidden: "" }));
   const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
+  const about = h("p.gp-note");
   const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
-  const inner = h(reading.beside ? "div.mn-beside" : "div", null, key, ...places, ...foot);
+  const inner = h(reading.beside ? "div.mn-beside" : "div", null, key, about, ...places, ...foot);
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
   glass.translate(body);
@@ -113,11 +117,14 @@ function withDifference(kind, element, glass, reading) {
   function tell([a, b], chosen) {
     const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
     const names = Object.keys(second).filter((name) => name in first);
+    const between = Object.entries(reading.between?.(a, b, state) ?? {});
+    const apart = between.map(([name, value]) => `${name}=${exact(value)}`);
     const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
     const said = (reading.said?.filter((name) => names.includes(name)) ?? names).map((name) =>
-      text("number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
+      text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
     );
-    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${plain.join(" ")}`, said.join(" · "));
+    const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
+    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`, [...change, ...said].join(" · "));
   }
 
   /** Says why there is nothing to subtract, or that it is on its way. */
@@ -163,6 +170,7 @@ function withDifference(kind, element, glass, reading) {
     both = runs;
     for (const part of parts) if (ready(part, runs)) part.draw(...runs, width, fresh);
     markSame(runs);
+    about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
     const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
     tell(runs, reading.choose?.(state, ...runs, pointed, glass) ?? pointed);
   }, "B-A");

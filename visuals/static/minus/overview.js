@@ -6,9 +6,10 @@ import { createDiagram, s } from "../panels/overview/diagram.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { createPlayer } from "../panels/overview/play.js";
 import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
+import { norm } from "../panels/attend/values.js";
 import { largest, subtract } from "../sides.js";
 import { atToken, onToken, ownChoice } from "./selection.js";
-import { mostChanged, number, plus, table } from "./table.js";
+import { mostChanged, number, table } from "./table.js";
 
 const KEYS = ROWS.map(({ key }) => key);
 const row = ownChoice("attn");
@@ -24,15 +25,18 @@ function changeOf(a, b, state, key) {
   return first && second ? subtract(second, first) : null;
 }
 
-/** The number beside a row: a vector's length, the largest logit or probability. */
+/** Rows whose strip holds the highest values alone: of them the largest is told, of all others the length. */
+const isScores = (key) => key === "head" || key === "softmax";
+
+/** How large a row's tensor is in one run: a vector's length, the largest logit or probability. */
 function sizeOf({ trace, details: { stream } }, { layer, query }, key) {
   if (key === "head") return stream.best.logit.data[query];
   if (key === "softmax") return stream.best.probability.data[query];
   return tensorIn({ trace, details: { stream } }, { layer, query }, key).norm;
 }
 
-/** The diagram with B − A of every tensor, and its player. @param {() => number|null} pointed the value that a table shows @returns {import("./face.js").Part} */
-function diagramOfChanges(glass, pointed) {
+/** The diagram with B − A of every tensor, and its player. @param {Function} text of the section "minus" @param {() => number|null} pointed the value that a table shows @returns {import("./face.js").Part} */
+function diagramOfChanges(glass, text, pointed) {
   const { state } = glass;
   const svg = s("svg.ov-diagram");
   const say = (name, params) => glass.text(`overview.${name}`, params);
@@ -57,10 +61,15 @@ function diagramOfChanges(glass, pointed) {
   const [built, changed] = [watcher(), watcher()];
   let same = false;
 
-  function sizeText(a, b, key) {
-    const [first, second] = key === "ids" ? [a, b].map(({ trace }) => trace.tokens.ids[state.query]) : [a, b].map((run) => sizeOf(run, state, key));
-    if (key === "ids") return first === second ? say("id", { id: second }) : `${first} → ${second}`;
-    return say(key === "head" || key === "softmax" ? "largest" : "length", { value: plus(second - first, number(second - first, 4)) });
+  /** The number beside a row's strip: the length of the change, which is not the change of the length. */
+  function sizeText(a, b, key, change) {
+    if (key === "ids") {
+      const [first, second] = [a, b].map(({ trace }) => trace.tokens.ids[state.query]);
+      return first === second ? say("id", { id: second }) : `${first} → ${second}`;
+    }
+    if (!isScores(key)) return change ? text("apart_length", { value: number(norm(change), 4) }) : "…";
+    const [first, second] = [a, b].map((run) => number(sizeOf(run, state, key), 3));
+    return text("largest_of_both", { a: first, b: second });
   }
 
   function fill(a, b) {
@@ -69,7 +78,7 @@ function diagramOfChanges(glass, pointed) {
     const changes = KEYS.map((key) => changeOf(a, b, state, key));
     KEYS.forEach((key, i) => {
       const parts = diagram.row(key);
-      parts.size.textContent = sizeText(a, b, key);
+      parts.size.textContent = sizeText(a, b, key, changes[i]);
       const drawn = diagram.drawStrip(key, changes[i], false, poolColumns);
       parts.limit.textContent = drawn ? (drawn.limit === 0 ? "0" : `±${shown(drawn.limit, 3)}`) : "";
     });
@@ -108,10 +117,15 @@ const overview = {
     return { index, where: index === null ? "" : ` channel ${nameIn(b, state, index)}` };
   },
   at: (state, _glass, { where }) => `${row.now()} ${atToken(state)}${where}`,
+  between(a, b, state) {
+    const change = isScores(row.now()) ? null : changeOf(a, b, state, row.now());
+    return change ? { apart: norm(change) } : {};
+  },
+  worded: ["length"],
   numbers(run, state, _glass, { index }) {
     const size = sizeOf(run, state, row.now());
     const { values } = tensorIn(run, state, row.now());
-    return { ...(size === null ? {} : { size }), ...(index === null ? {} : { value: values[index] }) };
+    return { ...(size === null ? {} : { [isScores(row.now()) ? "largest" : "length"]: size }), ...(index === null ? {} : { value: values[index] }) };
   },
   parts(glass, text) {
     const values = table({
@@ -123,7 +137,7 @@ const overview = {
       name: (i, b) => nameIn(b, glass.state, i),
       on: (state) => [...onToken(state), row.now()],
     })(glass, text);
-    return [diagramOfChanges(glass, values.pointed), values];
+    return [diagramOfChanges(glass, text, values.pointed), values];
   },
 };
 

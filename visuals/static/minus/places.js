@@ -13,9 +13,9 @@ export const signedTicks = (limit) => [[0, `−${shown(limit, 3)}`], [0.5, "0"],
 /**
  * @param {{ title?: string, values: (run, state, glass) => ArrayLike<number>, label: (row: number, b, glass, text) => string,
  *           at: (state, glass, b) => number, pick: (place: { row: number, token: number }, state, b) => object,
- *           keep?: (row: number, state, glass) => void, hover?: (row: number|null, b) => void, scale: string, on: (state) => any[], moves?: Object<string, Function> }} what
+ *           keep?: (row: number, state, glass) => void, hover?: (row: number|null, b) => void, scale: string, first?: number, on: (state) => any[], moves?: Object<string, Function> }} what
  * `values` rows × tokens, row 0 at the bottom; `at`: the selected row; `keep` and `hover`: what
- * else a click chooses and the pointer previews; `scale`: texts' name
+ * else a click chooses and the pointer previews; `scale`: texts' name; `first`: as a depth map has it
  */
 export const places = (what) => (glass, text) => {
   const { state } = glass;
@@ -34,11 +34,12 @@ export const places = (what) => (glass, text) => {
   steer(canvas, glass, what.moves ?? { ArrowUp: ({ layer }) => ({ layer: layer + 1 }), ArrowDown: ({ layer }) => ({ layer: layer - 1 }), ArrowLeft: ({ query }) => ({ query: query - 1 }), ArrowRight: ({ query }) => ({ query: query + 1 }) });
 
   let last = { first: null, second: null };
-  let limit = 0;
+  let [limit, same] = [0, false]; // a value that only one run has is a difference, too
   function scene(a, b) {
     const [first, second] = [a, b].map((one) => what.values(one, state, glass));
     const values = subtract(second, first);
     limit = largest(values);
+    same = limit === 0 && values.every((value, i) => !Number.isNaN(value) || (Number.isNaN(first[i]) && Number.isNaN(second[i])));
     last = { first, second, values };
     return {
       rows: values.length / b.trace.T,
@@ -50,6 +51,7 @@ export const places = (what) => (glass, text) => {
       axis: text("tokens"),
       scale: text(what.scale),
       left: 128,
+      first: what.first,
     };
   }
 
@@ -66,6 +68,6 @@ export const places = (what) => (glass, text) => {
       ...Array.from(last.values, (value, i) => [what.label(Math.floor(i / tokens), run, glass, text), i % tokens, run.trace.tokens.pieces[i % tokens], last.first[i], last.second[i], value]),
     ];
   };
-  return { element, draw, csv, same: () => limit === 0 };
+  return { element, draw, csv, same: () => same };
 };
 

@@ -102,7 +102,7 @@ export const table = (what) => (glass, text) => {
     const wanted = rowsFor(now, chosen);
     if (wanted.join() !== listed.join()) {
       listed = wanted;
-      const limit = listed.reduce((top, i) => Math.max(top, Math.abs(now.change[i])), 0);
+      const limit = largest(listed.map((i) => now.change[i]));
       rows.forEach((parts, place) => {
         const i = listed[place];
         parts.row.hidden = i === undefined;

@@ -1,7 +1,7 @@
 // Where the head maps stand: in frames by K/V head, as many beside each other as fit. Pure.
 
 const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
-const NARROW = 480; // below this the legend takes one line more for each of its parts
+const NARROW = 480; // below this the legend takes one line more for what is not its scale
 const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
 
 /**
@@ -44,5 +44,5 @@ export function layoutMaps(width, model) {
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (frameHeight + GAP);
   const narrow = width < NARROW;
-  return { boxes, frames, size, legend: foot + 14, narrow, height: foot + (narrow ? 96 : 52) };
+  return { boxes, frames, size, legend: foot + 14, narrow, height: foot + (narrow ? 74 : 52) };
 }

@@ -47,10 +47,11 @@ export function createMaps(canvas, glass, text) {
   const scene = document.createElement("canvas");
   const works = new WeakMap();
   let layout = null;
+  let block = 1;
   let drawn = "";
 
   function workOf(layer, model) {
-    const block = Math.max(1, Math.ceil(layer.q.shape[1] / (layout.size * pixelRatio())));
+    block = Math.max(1, Math.ceil(layer.q.shape[1] / (layout.size * pixelRatio())));
     if (works.get(layer)?.block !== block) works.set(layer, makeWork(layer, model, block));
     return works.get(layer);
   }
@@ -85,18 +86,16 @@ export function createMaps(canvas, glass, text) {
         context.fillRect(x, y, layout.size, layout.size);
       }
     }
-    drawLegend(context, work, width);
+    drawLegend(context, width);
   }
 
-  function drawLegend(context, work, width) {
+  function drawLegend(context, width) {
     const y = layout.legend;
     const bar = Math.min(260, width - 16);
     scaleBar(context, 1, y, bar, ink().magnitude, TICKS);
     const [left, line] = layout.narrow ? [1, y + 42] : [bar + 30, y];
-    const how = (room) => ({ colour: ink().colour("muted"), most: Math.max(0, room) });
     hatch(context, left, line, 18, 12);
-    write(context, text("masked"), left + 24, line + 11, how(width - left - 24));
-    if (work.block > 1) write(context, text("pooled", { block: work.block }), left, line + 30, how(width - left));
+    write(context, text("masked"), left + 24, line + 11, { colour: ink().colour("muted"), most: Math.max(0, width - left - 24) });
   }
 
   /** Blue: the query's row. Orange: the key's column. A frame around the selected head. */
@@ -153,7 +152,8 @@ export function createMaps(canvas, glass, text) {
     const [key, query] = [x - box.x, y - box.y].map((v) => Math.min(T - 1, Math.floor((v / layout.size) * T)));
     return { head: box.head, query, key: Math.min(key, query) };
   }
-  return { draw, find };
+  /** Cells to a side of what one dot of a map stands for, once maps are drawn. */
+  return { draw, find, block: () => block };
 }
 
 function pointer(context, ...corners) {

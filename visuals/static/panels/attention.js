@@ -30,8 +30,9 @@ export default function attention(element, glass) {
     parts: ["what", "formula", "sinks", "myth"],
   });
   const hint = h("p.gp-note", { "data-text": "attention.hint" });
+  const pooled = h("p.gp-note");
   const below = h("div.gp-row");
-  panel.body.append(hint, h("div.gp-scroll", null, canvas), below);
+  panel.body.append(hint, h("div.gp-scroll", null, canvas), pooled, below);
   const maps = createMaps(canvas, glass, panel.text);
   const bars = createRow(below, glass, panel.text);
   link(canvas, glass, maps.find);
@@ -61,6 +62,8 @@ export default function attention(element, glass) {
     const { scores, weights } = drawn;
     entitle(trace, { layer, head }, job);
     bars.tell(drawn);
+    const block = maps.block();
+    pooled.textContent = block > 1 ? panel.text("pooled", { block }) : "";
     const name = (t) => visible(trace.tokens.pieces[t]);
     const reading = panel.text("read", {
       head,

@@ -89,10 +89,12 @@ export default function rmsnorm(element, glass) {
   const changed = watcher();
   return inView(element, function draw(fresh) {
     const { trace, layer, query, theme } = state;
+    const width = wide();
+    if (width === 0) return null;
     if (fresh) view.hovered = null;
     const selected = view.hovered ?? { layer, norm: chosenNorm(glass), token: query };
-    if (!changed(trace, theme, selected.layer, selected.norm, selected.token, wide()) && !fresh) return null;
-    map.draw(state, wide(), selected, fresh);
+    if (!changed(trace, theme, selected.layer, selected.norm, selected.token, width) && !fresh) return null;
+    map.draw(state, width, selected, fresh);
     return () => tell(selected);
   });
 }

@@ -132,6 +132,44 @@ function tint(chips, built, tones, { query, key }) {
   });
 }
 
+/**
+ * Says how many chips are scrolled out of sight. It measures only where the browser has laid out the page anyway: when the
+ * strip was scrolled or resized, or when its first or last chip came into sight or left it.
+ */
+function createHidden(chips, built, glass) {
+  const [above, below] = [h("span", { "aria-hidden": "true" }), h("span", { "aria-hidden": "true" })];
+  const show = (element, name, count) => {
+    const words = count ? glass.text(`tokens.${name}`, { count }) : "";
+    if (element.textContent !== words) element.textContent = words;
+  };
+  function count() {
+    const [top, bottom] = [chips.scrollTop, chips.scrollTop + chips.clientHeight];
+    const middle = (chip) => chip.offsetTop + chip.offsetHeight / 2;
+    show(above, "above", firstWhere(built.list, (chip) => middle(chip) >= top));
+    show(below, "below", built.list.length - firstWhere(built.list, (chip) => middle(chip) > bottom));
+  }
+  chips.addEventListener("scroll", count, { passive: true });
+  new ResizeObserver(count).observe(chips);
+  const ends = new IntersectionObserver(count, { root: chips });
+  /** After the chips were replaced, or their words were. */
+  function renew() {
+    ends.disconnect();
+    for (const chip of new Set([built.list[0], built.list.at(-1)])) ends.observe(chip);
+  }
+  return { element: h("p.gp-note.gp-unseen", null, above, below), renew };
+}
+
+/** The first index from which on a condition holds; the length where it never does. @returns {number} */
+function firstWhere(list, holds) {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (holds(list[middle])) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 /** Scrolls the strip, not the page, until the chip is in view. */
 function reveal(chips, chip) {
   const [top, bottom] = [chip.offsetTop, chip.offsetTop + chip.offsetHeight];
@@ -170,16 +208,18 @@ export default function tokens(element, glass) {
   const sides = createSwitch(glass, h);
   const note = h("p.gp-note");
   panel.head.lastElementChild.before(sides.element, ...steppers.map(({ box }) => box), samples);
-  panel.body.append(chips, note);
   wire(chips, glass);
   const built = { trace: null, coming: 0, list: [], drawn: [] };
-  const changed = watcher();
+  const unseen = createHidden(chips, built, glass);
+  panel.body.append(chips, unseen.element, note);
+  const [changed, replaced] = [watcher(), watcher()];
   let shownQuery = -1;
   /** Everything but the legend is elements. */
   function show(fresh) {
     const { trace, layer, head, query, key, locked } = glass.state;
     const a = first(glass);
     fill(chips, glass, built);
+    if (replaced(built.list, glass.state.language)) unseen.renew();
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);

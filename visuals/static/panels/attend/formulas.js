@@ -114,7 +114,7 @@ export function carriedLines({ weight, size, along, square, share }, text) {
   ];
 }
 
-/** What the head writes to the stream: norms and cosine. */
+/** What the head writes to the stream: norms and cosine, which is NaN where there is none. */
 export function writtenLines({ written, stream, product, cosine }, text) {
   const w = () => tinted("output", "w");
   const x = () => tinted("residual", "x");
@@ -148,6 +148,7 @@ export function writtenLines({ written, stream, product, cosine }, text) {
       fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`),
       " = ",
       h("strong", null, signed(cosine, 4)),
+      Number.isNaN(cosine) ? ` (${text("no_angle")})` : "",
     ),
   ];
 }

@@ -6,11 +6,8 @@ export const norm = (vector) => Math.sqrt(vector.reduce((sum, x) => sum + x * x,
 
 export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
-/** The angle between two vectors as its cosine; 0 where one of them is 0. */
-export function cosine(a, b) {
-  const size = norm(a) * norm(b);
-  return size > 0 ? dot(a, b) / size : 0;
-}
+/** The angle between two vectors as its cosine; NaN where one of them is 0, since there is no angle then. */
+export const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
 
 /** The value vector that a query head reads at a key. @param {{ v: NumArray }} held */
 export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model, head), key);

@@ -125,6 +125,7 @@ export default function contributionsPanel(element, glass) {
         axis: panel.text("axis"),
         scale: panel.text("scale_bar"),
         left: 128,
+        first: 1,
       };
     };
     map.draw([shares, state.theme, state.language], make, state.trace.tokens.pieces, mapWide(), selected);
@@ -171,15 +172,16 @@ export default function contributionsPanel(element, glass) {
     const { trace, layer, query, theme } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);
-    if (!came) return;
+    const widths = [wide(), mapWide()];
+    if (!came || widths.includes(0)) return;
     if (came !== answer) {
       shares = reader((answer = came));
       span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
     }
     if (fresh) view.hovered = null;
     const selected = { row: rowOf({ kind: view.kind, layer }), token: query, ...view.hovered };
-    if (!changed(trace, came, theme, selected.row, selected.token, wide(), mapWide()) && !fresh) return;
-    drawBars([came, theme, state.language], wide(), span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
+    if (!changed(trace, came, theme, selected.row, selected.token, ...widths) && !fresh) return;
+    drawBars([came, theme, state.language], widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
     drawSums(selected);
     drawMap(selected);
     tell(selected);

@@ -180,11 +180,12 @@ export default function lensPanel(element, glass) {
     const { trace, layer, query, theme } = state;
     const came = glass.detail("lens", { follow: follow.now() === "text" });
     element.toggleAttribute("data-loading", !came);
-    if (!came) return;
+    const widths = [wide(), roomWide()];
+    if (!came || widths.includes(0)) return;
     if (came !== answer) lens = reader((answer = came));
     if (fresh) view.hovered = null;
     const selected = view.hovered ?? { row: view.embedding && layer === 0 ? 0 : layer + 1, token: query };
-    if (!changed(trace, came, theme, selected.row, selected.token, wide(), roomWide(), colour.now()) && !fresh) return;
+    if (!changed(trace, came, theme, selected.row, selected.token, ...widths, colour.now()) && !fresh) return;
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
     drawMap(selected, fresh);
     drawPlace(selected);

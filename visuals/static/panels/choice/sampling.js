@@ -76,9 +76,11 @@ export default function sampling(element, glass) {
     const settings = controls.settings();
     const p = probability(stage, rank);
     const piece = pieceOf(rank);
+    const greedy = result.after.greedy && stage !== "softmax";
+    const reading = greedy ? (p > 0 ? "read_taken" : "read_passed") : p > 0 ? `read_${stage}` : "read_out";
     panel.tell(
       `'${piece}' rank ${rank + 1} ${stage} p=${exact(p)} logit=${exact(values[rank])}`,
-      panel.text(p > 0 ? `read_${stage}` : "read_out", { piece, rank: rank + 1, p: share(p), logit: shown(values[rank], 6) }),
+      panel.text(reading, { piece, rank: rank + 1, p: share(p), logit: shown(values[rank], 6) }),
     );
     sums.replaceChildren(...arithmetic(rank, stage, settings), ...race());
   }

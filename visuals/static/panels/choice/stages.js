@@ -99,12 +99,18 @@ export function createStages(panel, count, point) {
       bar.style.width = `${100 * mass}%`;
       number.textContent = mass > 0 ? share(mass) : left.count ? "0" : "–";
     }
-    const { after } = result;
-    const { kept } = after;
-    heads.softmax.textContent = panel.text("kept_all", { kept: total });
-    heads.all.textContent = panel.text("kept_all", { kept: total });
-    heads.topK.textContent = panel.text("kept", { kept: kept.topK, mass: share(sumAfter(after, "topK") / sumAfter(after, "all")) });
-    heads.topP.textContent = panel.text("kept", { kept: kept.topP, mass: share(sumAfter(after, "topP") / sumAfter(after, "topK")) });
+    for (const stage of STAGES) heads[stage].textContent = keptText(stage, all);
+  }
+
+  /** What a stage keeps, under its name. */
+  function keptText(stage, { result: { ranked, after }, settings: { topK, topP } }) {
+    const total = ranked.values.length;
+    if (stage === "softmax") return panel.text("kept_all", { kept: total });
+    if (after.greedy) return panel.text(stage === "all" ? "kept_greedy" : "kept_unused");
+    if (stage === "all") return panel.text("kept_all", { kept: total });
+    const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
+    const kept = after.kept[stage];
+    return off ? panel.text("kept_off", { kept }) : panel.text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
   }
   return { element, show };
 }

@@ -65,7 +65,8 @@ export default function streamChange(element, glass) {
     const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));
     const differs = first.map((piece, t) => piece !== pieces[t]);
     const both = differs.includes(true);
-    if (!same) map.draw([known, state.theme, state.language], () => ({
+    const width = wide();
+    if (!same && width > 0) map.draw([known, state.theme, state.language], () => ({
       rows,
       values: known.values,
       place: (value) => value / most,
@@ -75,7 +76,7 @@ export default function streamChange(element, glass) {
       axis: panel.text(both ? "axis_both" : "axis"),
       scale: "‖B − A‖ / ‖A‖",
       second: both ? pieces.map((piece, t) => (differs[t] ? piece : "")) : null,
-    }), first, wide(), place);
+    }), first, width, place);
     const at = place.row * tokens + place.token;
     const [apart, length, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
     panel.tell(

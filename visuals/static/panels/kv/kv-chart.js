@@ -11,7 +11,7 @@ import { whole } from "./format.js";
 import { choiceBar } from "./choice-bar.js";
 import { beyondContext, drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
-import { troubleText } from "./trouble.js";
+import { staleText, troubleText } from "./trouble.js";
 
 export const FIRST = { view: "lines", x: "log", y: "log", unit: "gib", weights: "", compare: "Llama-2 7B|Gemma-3 12B (text)|DeepSeek-V3" };
 const MOST = 5;
@@ -62,12 +62,13 @@ export default function kvChart(element, glass) {
   const hint = h("p.gp-note", { "data-text": "kv-chart.hint" });
   const [excluded, beyond] = [h("p.gp-note"), h("p.gp-note")];
   const trouble = h("p.kv-trouble", { role: "alert" });
+  const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const point = answerView(glass);
   const use = h("button.kv-button", { type: "button", "data-text": "kv-chart.use" });
   use.addEventListener("click", () => asked.set({ tokens: String(view.pinned.tokens) }));
   const pinTitle = h("h3.gp-subtitle");
   const pinned = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, pinTitle, use), point.element);
-  panel.body.append(bar.element, trouble, chart.element, beyond, hint, excluded, pinned);
+  panel.body.append(bar.element, stale, trouble, chart.element, beyond, hint, excluded, pinned);
   glass.translate(element);
 
   const changed = watcher();
@@ -75,11 +76,12 @@ export default function kvChart(element, glass) {
   return inView(element, function draw(fresh) {
     need();
     const { answer, settings } = view;
-    if (!changed(answer, settings, view.trouble, view.pinned, view.failed, asked.catalogue, state.theme, state.language) && !fresh) return;
+    if (!changed(answer, settings, view.trouble, asked.trouble, asked.answer, view.pinned, view.failed, asked.catalogue, state.theme, state.language) && !fresh) return;
     panel.title.textContent = panel.text("title");
     bar.show();
     trouble.textContent = view.failed ? panel.text("failed", { detail: view.failed }) : view.trouble ? troubleText(glass, view.trouble) : "";
-    element.toggleAttribute("data-stale", Boolean(view.trouble));
+    stale.textContent = staleText(glass, asked);
+    element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     pinned.hidden = !view.pinned;
     if (view.pinned) {
       pinTitle.textContent = panel.text("point", { model: view.pinned.model, tokens: whole(view.pinned.tokens) });

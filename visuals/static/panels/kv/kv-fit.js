@@ -8,7 +8,7 @@ import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
 import { whole } from "./format.js";
 import { question, requestOf } from "./question.js";
-import { troubleText } from "./trouble.js";
+import { staleText, troubleText } from "./trouble.js";
 
 export const FIRST = { gpu: "H100 80 GB", weights: "bf16", embeddings: "", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
 const OWN_GPU = ":gpu";
@@ -39,9 +39,11 @@ export default function kvFit(element, glass) {
   const near = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
   const reverse = [slidingField("users", set, [0, 12], 4, near), slidingField("user_tokens", set, [7, 20], 4, near)];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
+  const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const [fit, needs] = [fitView(glass), needsView(glass)];
   const side = (list) => h("div.kv-form", null, ...list.map((one) => one.element));
   panel.body.append(
+    stale,
     h("div.kv-two", null, side(fields), h("div", null, trouble.kv_fit, fit.element)),
     h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)));
   glass.translate(element);
@@ -75,18 +77,20 @@ export default function kvFit(element, glass) {
   return inView(element, function draw(fresh) {
     need();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    if (!changed(view.settings, found, needed, bad, unmet, view.gpus, asked.answer, state.language) && !fresh) return;
+    if (!changed(view.settings, found, needed, bad, unmet, view.gpus, asked.answer, asked.trouble, state.language) && !fresh) return;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
     panel.title.textContent = model ? panel.text("title_of", { model, batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);
     for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
-    for (const [name, message, list] of [["kv_fit", bad, fields], ["kv_needs", unmet, reverse]]) {
+    for (const [name, message, list, result] of [["kv_fit", bad, fields, fit], ["kv_needs", unmet, reverse, needs]]) {
       const said = message ? troubleText(glass, message) : "";
       const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
       for (const one of list) one.complain(one.name === aliased ? said : "");
       trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
+      result.element.toggleAttribute("data-stale", Boolean(message));
     }
-    element.toggleAttribute("data-stale", Boolean(bad));
+    stale.textContent = staleText(glass, asked);
+    element.toggleAttribute("data-stale", Boolean(asked.trouble));
     const explained = { usable: view.settings.usable_percent };
     for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);

@@ -113,13 +113,15 @@ export default function kvLive(element, glass) {
     const { trace, theme, language } = state;
     const detail = detailOf();
     play.draw();
-    if (!changed(trace, theme, language, state.layer, state.head, state.query, wide(), detail, glass.layer()) && !fresh) return;
+    const width = wide();
+    if (width === 0) return;
+    if (!changed(trace, theme, language, state.layer, state.head, state.query, width, detail, glass.layer()) && !fresh) return;
     scene = sceneOf(state, glass.layer());
     const factors = factorsOf(trace, scene.held);
     const [bytes, measured] = [bytesOf(factors), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
     caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
-    drawGrid(canvas, scene, wide(), panel.text);
+    drawGrid(canvas, scene, width, panel.text);
     arithmetic.replaceChildren(...sums(panel, factors, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));
     tell(detail, measured, bytes);

@@ -114,11 +114,13 @@ export default function kvRace(element, glass) {
     status.textContent = trouble ? troubleText(glass, trouble) : running ? panel.text("running", { count: steps.length }) : steps.length ? "" : panel.text("ready", { count: AT_ONCE });
     results.hidden = !steps.length;
     if (!steps.length) return panel.tell("none", "");
+    const width = wide(); // known once the results are in view
+    if (width === 0) return undefined;
     if (!steps.includes(hovered)) hovered = null;
     const at = hovered ?? steps.at(-1);
     titles.time.textContent = panel.text("time_title", { device: `${trace.model.device}, ${trace.model.dtype}` });
     titles.work.textContent = panel.text("work_title");
-    for (const name of ["time", "work"]) chart = drawChart(canvases[name], wide(), steps, CHARTS[name], at, panel.text, `axis_${name}`);
+    for (const name of ["time", "work"]) chart = drawChart(canvases[name], width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
     tell(at);
   });
 }

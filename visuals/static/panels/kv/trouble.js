@@ -16,6 +16,11 @@ function configText(said, params) {
   return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
 }
 
+/** Of which settings the shown numbers still are, while the calculator's are refused; else "". @param asked what question() gives */
+export function staleText(glass, { trouble, answer }) {
+  return trouble && answer ? glass.text("kv.stale", { model: answer.model, dtype: answer.dtype }) : "";
+}
+
 /** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */
 export function troubleText(glass, { code, params }) {
   const said = (key, more = {}) => {

@@ -31,7 +31,7 @@ export function layoutOf(width) {
   const y = (index) => top + index * high + taller(index) + (index >= before ? gap : 0) + (index > after ? 12 : 0);
   const middle = (index) => y(index) + high / 2;
   const columns = wide
-    ? { name: diagram + 16, size: diagram + 176, strip: diagram + 300, end: width - 84, limit: width - 12 }
+    ? { name: diagram + 16, size: diagram + 176, strip: diagram + 326, end: width - 84, limit: width - 12 }
     : { name: diagram + 8, size: diagram + 8, strip: diagram + 8, end: width - MARGIN, limit: width - MARGIN };
   return { width, wide, high, diagram, gap, y, middle, columns, total: y(ROWS.length) + 4, box: wide ? 34 : 38 };
 }

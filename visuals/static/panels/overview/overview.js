@@ -149,11 +149,13 @@ export default function overview(element, glass) {
     const stage = glass.detail("stage", { layer, token });
     const ends = glass.detail("ends", { token });
     if (player.playing() && layer + 1 < trace.model.n_layers) glass.detail("stage", { layer: layer + 1, token });
+    const width = wide();
+    if (width === 0) return;
     run = { trace, layer, token, stream, stage, ends };
-    const anew = built(wide());
-    if (anew) diagram.build(wide());
+    const anew = built(width);
+    if (anew) diagram.build(width);
     if (named(trace, layer, language) || anew || fresh) nameParts(diagram, run, panel.text);
-    if (changed(trace, layer, token, theme, stream, stage, ends) || anew || fresh) tensors();
+    if (changed(trace, layer, token, theme, language, stream, stage, ends) || anew || fresh) tensors();
     const { model } = trace;
     panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });
     player.show();

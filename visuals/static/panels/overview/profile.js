@@ -34,8 +34,7 @@ function logTicks(low, high) {
 
 const top = TOP + HIGH + GAP; // of the cosines
 const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
-const logOf = (x) => Math.log10(Math.max(x, 1e-12));
-const normY = ({ low, high }) => (x) => TOP + ((high - logOf(x)) / (high - low)) * HIGH;
+const normY = ({ low, high }) => (x) => TOP + ((high - Math.log10(x)) / (high - low)) * HIGH;
 
 /** Titles, grids and layer numbers: the same for every token, so that a hover writes no text again. */
 function drawGround(context, { width, slot, count, range }, words) {
@@ -66,6 +65,7 @@ function drawNorms(context, { slot, range }, added, stream) {
   const { colour } = ink();
   const radius = Math.max(2.5, Math.min(6, slot * 0.3));
   added.forEach(({ part, norm }, i) => {
+    if (norm === 0) return; // has no place on such a scale
     context.fillStyle = colour(HUES[part]);
     context.beginPath();
     context.arc(LEFT + (i + 0.5) * slot, yOf(norm), radius, 0, 2 * Math.PI);
@@ -82,17 +82,18 @@ function drawNorms(context, { slot, range }, added, stream) {
 function drawCosines(context, { slot }, added) {
   const { colour } = ink();
   added.forEach(({ part, cosine }, i) => {
+    if (Number.isNaN(cosine)) return; // of a zero vector
     context.fillStyle = colour(HUES[part]);
     const [from, to] = [cosineY(Math.max(0, cosine)), cosineY(Math.min(0, cosine))];
     context.fillRect(LEFT + (i + 0.18) * slot, from, slot * 0.64, Math.max(1, to - from));
   });
 }
 
-/** The logarithms that all norms of a run span, so that every token is drawn to one scale. @param {Iterable<number>[]} norms */
+/** The logarithms that all norms of a run but 0 span, so that every token is drawn to one scale. @param {Iterable<number>[]} norms */
 export function rangeOf(...norms) {
   let [low, high] = [Infinity, -Infinity];
   for (const values of norms) {
-    for (const x of values) [low, high] = [Math.min(low, logOf(x)), Math.max(high, logOf(x))];
+    for (const x of values) if (x > 0) [low, high] = [Math.min(low, Math.log10(x)), Math.max(high, Math.log10(x))];
   }
   return { low: low - 0.1, high: high + 0.05 };
 }
@@ -127,7 +128,7 @@ export function rowAt(x, width, count) {
   return row >= 0 && row < count ? row : null;
 }
 
-/** The numbers of one place of the answer "stream". @returns {{ norm, cosine, before, after: number }} */
+/** The numbers of one place of the answer "stream". @returns {{ norm, cosine, before, after: number }} cosine: NaN where what is added, or the stream, is 0 */
 export function placeOf(answer, { part, layer }, token) {
   const [, tokens] = answer.resid.shape;
   const at = layer * tokens + token;

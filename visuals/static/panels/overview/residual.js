@@ -6,6 +6,7 @@ import { exact, h, root, shown, signed, sub, tinted, watcher } from "../../dom.j
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { largest } from "../../sides.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
@@ -17,12 +18,12 @@ const QUANTITIES = {
 
 /** How the map colours its values. @returns {{ place, table, ticks }} */
 function colouring(values, quantity) {
-  const finite = values.filter(Number.isFinite);
-  const [low, high] = [Math.min(...finite), Math.max(...finite)];
   if (quantity === "cosine") {
-    const limit = Math.max(Math.abs(low), Math.abs(high));
+    const limit = largest(values);
     return { place: (x) => centred(x, limit), table: "signed", ticks: [[0, shown(-limit, 2)], [0.5, "0"], [1, `+${shown(limit, 2)}`]] };
   }
+  const finite = values.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const span = high - low || 1;
   const middle = (low + high) / 2;
   return { place: (x) => (x - low) / span, table: "magnitude", ticks: [[0, shown(10 ** low, 2)], [0.5, shown(10 ** middle, 2)], [1, shown(10 ** high, 2)]] };
@@ -48,7 +49,8 @@ export default function residual(element, glass) {
   const sample = (mark, hue, name) => h("span.gp-sample", null, h(mark, { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` }), h("span", { "data-text": `residual.${name}` }));
   const legend = h("div.gp-samples", null, sample("span.gp-swatch", HUES.attn, "attn"), sample("span.gp-swatch", HUES.ffn, "ffn"), sample("span.gp-stroke", "residual", "stream"));
   const sums = h("div.gp-formula.ov-scroll");
-  panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), h("div.gp-scroll", null, canvas));
+  const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" }); // where the map has cells without an angle
+  panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), h("div.gp-scroll", null, canvas), angles);
   const map = createDepthMap(canvas);
   const drawProfile = createProfile(profile);
   const wide = widthOf(profile.parentElement, glass);
@@ -89,6 +91,7 @@ export default function residual(element, glass) {
     const make = () => {
       const { T } = state.trace;
       const values = Float64Array.from({ length: rows() * T }, (_, i) => QUANTITIES[quantity.now()](placeOf(answer, partAt(Math.floor(i / T)), i % T)));
+      angles.hidden = !values.some(Number.isNaN);
       return { rows: rows(), values, ...colouring(values, quantity.now()), label: nameOf, axis: panel.text("axis"), scale: panel.text(`scale_${quantity.now()}`), left: 128 };
     };
     map.draw([answer, state.theme, state.language, quantity.now()], make, state.trace.tokens.pieces, mapWide(), selected);
@@ -105,11 +108,16 @@ export default function residual(element, glass) {
   function arithmetic({ part }, { norm, cosine, before, after }) {
     const a = () => tinted(HUES[part], part === "attn" ? "attn" : "ffn");
     const x = () => tinted("residual", "x");
+    const measured = h("p", null, panel.text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
+    if (Number.isNaN(cosine)) {
+      const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
+      return [h("p", null, panel.text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum), measured];
+    }
     const squares = before * before + norm * norm + 2 * before * norm * cosine;
     return [
       h("p", null, "‖", x(), " + ", a(), "‖ = ", root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"), " = ",
         root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${cosine < 0 ? "−" : "+"} ${shown(Math.abs(2 * before * norm * cosine), 5)}`), " = ", h("strong", null, shown(Math.sqrt(squares), 5))),
-      h("p", null, panel.text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`),
+      measured,
     ];
   }
 
@@ -124,15 +132,16 @@ export default function residual(element, glass) {
 
   const changed = watcher();
   return inView(element, function draw(fresh) {
-    const { trace, layer, query, theme } = state;
+    const { trace, layer, query, theme, language } = state;
     const came = glass.detail("stream");
     if (came && came !== answer) range = rangeOf(came.resid.data, came.resid_mid.data, came.attn_out.data, came.ffn_out.data);
     answer = came;
     element.toggleAttribute("data-loading", !answer);
-    if (!answer) return;
+    const widths = [wide(), mapWide()];
+    if (!answer || widths.includes(0)) return;
     if (fresh) view.hovered = null;
     const selected = { row: rowOf({ part: view.part, layer }), token: query, ...view.hovered };
-    if (!changed(trace, answer, theme, selected.row, selected.token, wide(), mapWide()) && !fresh) return;
+    if (!changed(trace, answer, theme, language, selected.row, selected.token, ...widths) && !fresh) return;
     drawToken(selected);
     drawMap(selected);
     tell(selected);

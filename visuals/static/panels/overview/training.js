@@ -33,6 +33,11 @@ function legend({ data }, text) {
   });
 }
 
+/** Which stage has which number in the chart, and where it begins. */
+function stageRows(stages, text, name) {
+  return stages.map((stage) => h("li", null, h("strong", null, String(stage.number)), " ", name(stage.name), " ", h("small", null, text("stage_from", { millions: (stage.tokens / 1e6).toFixed(1) }))));
+}
+
 /** The log, the answers while training went on, and what the finished model was measured to do. @returns {(string|number)[][]} */
 function table({ log, answers, measured }) {
   const losses = log.flatMap(([stage, tokens, loss, heldout]) => [
@@ -55,10 +60,13 @@ export default function training(element, glass) {
   const panel = frame(element, glass, "training", { csv, pointed: false });
   const empty = h("p.gp-note");
   const skills = h("table.gp-table.ov-skills");
+  const stages = h("ul.ov-stages");
+  const [begin, leap] = [h("p.gp-note", { "data-text": "training.stages" }), h("p.gp-note")];
+  const named = (name) => (name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name);
   const samples = h("div.gp-samples");
   const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
-  const part = (name, ...content) => h("div", null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
-  const parts = { loss: part("loss", charts.loss.element), answers: part("answers", charts.answers.element, samples), measured: part("measured", h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills), aim) };
+  const part = (name, ...content) => h(`div.ov-${name}`, null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
+  const parts = { loss: part("loss", charts.loss.element, begin, stages, leap), answers: part("answers", charts.answers.element, samples), measured: part("measured", h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills), aim) };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
   const changed = watcher();
@@ -73,6 +81,12 @@ export default function training(element, glass) {
     for (const [name, box] of Object.entries(parts)) box.hidden = !(name === "measured" ? found?.measured.length : found?.[name]);
     for (const [name, chart] of Object.entries(charts)) {
       if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
+    }
+    if (found?.loss) {
+      stages.replaceChildren(...stageRows(found.stages, panel.text, named));
+      begin.hidden = stages.hidden = !found.stages.length;
+      const back = found.stages.find(({ name }) => name === "text:training.stage_backwards");
+      leap.textContent = back ? panel.text("leap", { number: back.number }) : "";
     }
     if (found?.answers) samples.replaceChildren(...legend(found.answers, panel.text));
     if (found?.measured.length) skills.replaceChildren(...skillRows(found.measured, panel.text));
