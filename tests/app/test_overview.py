@@ -188,6 +188,7 @@ def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> 
     def fitted() -> None:
         page.wait_for_function(
             "[...document.querySelectorAll('[data-kind=training] .gp-chart')].every((room) =>"
+            " room.clientWidth > 0 &&"
             " Math.abs(room.querySelector('.main-svg').getBoundingClientRect().width - room.clientWidth) < 1)"
         )
         assert [round(chart[1]) for chart in charts(page)] == high

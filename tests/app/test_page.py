@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from typing import Any
 
 import gradio as gr
@@ -133,6 +134,8 @@ def test_it_works_under_a_path(browser: Browser, engine: LocalEngine) -> None:
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
+    while not server.started:
+        time.sleep(0.05)
     page = browser.new_page()
     page.goto(f"http://127.0.0.1:{port}/some/where/")
     wait_for_run(page)
