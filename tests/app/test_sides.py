@@ -173,8 +173,13 @@ def scaled(p: Peer, at: dict[str, int]) -> dict[str, float]:
     x = p.run.hidden_states[at["layer"]][0, at["query"]].double()
     share = p.rms(at["layer"], at["query"]) / 2
     eps = p.config.rms_norm_eps
-    rms_norm = lambda y: y / (y.square().mean() + eps).sqrt()  # noqa: E731
-    layer_norm = lambda y: torch.nn.functional.layer_norm(y, y.shape, eps=eps)  # noqa: E731
+
+    def rms_norm(y: torch.Tensor) -> torch.Tensor:
+        return y / (y.square().mean() + eps).sqrt()
+
+    def layer_norm(y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(y, y.shape, eps=eps)
+
     found = {}
     for method, norm in (("rms_eps", rms_norm), ("layer_eps", layer_norm)):
         for case, moved in (("scaled", x / 100), ("shifted", x + share), ("both", x / 100 + share)):
