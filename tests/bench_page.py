@@ -192,27 +192,17 @@ def timed(page: Page, act: Any) -> list[float]:
     return page.evaluate("watched.repaint")
 
 
-# From a slider's event until its numbers are in the page, and until plotly has drawn the chart.
-SLIDE = """([name]) => {
-  const slider = document.querySelector(`section[data-kind=kv-calculator] [data-field=${name}] input[type=range]`);
-  const plot = document.querySelector("section[data-kind=kv-chart] .gp-plot");
-  const seen = (window.slid = { drawn: [], at: 0 });
-  slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
-  plot.on("plotly_afterplot", () => {
-    if (seen.at) seen.drawn.push(performance.now() - seen.at);
-    seen.at = 0;
-  });
-  slider.focus();
-}"""
-# From a slider's event until what fits is in the page.
-SLIDE_FIT = """([name, kind]) => {
+# From a slider's event until its numbers are in the page; with `chart`, until plotly has drawn the chart as well.
+SLIDE = """([name, kind, chart]) => {
   const slider = document.querySelector(`section[data-kind=${kind}] [data-field=${name}] input[type=range]`);
   const seen = (window.slid = { drawn: [], at: 0 });
-  slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
-  glass.on("painted", () => {
+  const done = () => {
     if (seen.at) seen.drawn.push(performance.now() - seen.at);
     seen.at = 0;
-  });
+  };
+  slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
+  if (chart) document.querySelector("section[data-kind=kv-chart] .gp-plot").on("plotly_afterplot", done);
+  else glass.on("painted", done);
   slider.focus();
 }"""
 
@@ -224,13 +214,13 @@ def sliders(browser: Browser, address: str, steps: int = 30) -> list[Figure]:
         page = kv_chapter(browser, address, "kv-chart", height=2600)
         page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
         what = f"slider ({name}) to numbers and chart drawn"
-        figures += slid(page, what, SLIDE, [name], ('"what":"kv"', '"what":"kv_chart"'), steps)
+        figures += slid(page, what, [name, "kv-calculator", True], ('"what":"kv"', '"what":"kv_chart"'), steps)
     for kind, name in (("kv-calculator", "tokens"), ("kv-calculator", "batch"),
                        ("kv-fit", "users"), ("kv-fit", "user_tokens")):  # fmt: skip
         page = kv_chapter(browser, address, "kv-fit", height=4000)
         page.wait_for_selector("section[data-kind=kv-fit][data-value^=gpu] tbody tr")
         what = f"slider ({name}) to what fits"
-        figures += slid(page, what, SLIDE_FIT, [name, kind], ('"what":"kv_fit"', '"what":"kv_needs"'), steps)
+        figures += slid(page, what, [name, kind, False], ('"what":"kv_fit"', '"what":"kv_needs"'), steps)
     return figures
 
 
@@ -242,10 +232,10 @@ def kv_chapter(browser: Browser, address: str, kind: str, height: int) -> Page:
     return page
 
 
-def slid(page: Page, what: str, watch: str, which: list[str], questions: tuple[str, ...], steps: int) -> list[Figure]:
+def slid(page: Page, what: str, which: list[str | bool], questions: tuple[str, ...], steps: int) -> list[Figure]:
     """Milliseconds of each step of a slider, and what was asked meanwhile; arrow keys take a step, as a hand would."""
     page.wait_for_timeout(1000)
-    page.evaluate(watch, which)
+    page.evaluate(SLIDE, which)
     page.keyboard.press("Home")  # so that there are as many steps before its end
     page.wait_for_timeout(2000)  # a hand is near the slider for a while before it moves it
     page.evaluate("slid.drawn.length = 0")
