@@ -43,8 +43,15 @@ def idle(page: Page) -> None:
     page.wait_for_function("glass.state.status === 'idle'")
 
 
+def settled(page: Page) -> None:
+    """Until every question to the server has its answer and the panels are drawn with it."""
+    page.evaluate("window.quietFrames = 0")
+    page.wait_for_function("(window.quietFrames = glass.asking() ? 0 : quietFrames + 1) > 3")
+
+
 def shown(page: Page, kind: str, start: str = "") -> str:
-    """A panel's value, once it begins so: panels that are scrolled away follow after a moment."""
+    """A panel's value, once it begins so and nothing is under way that could still change it."""
+    settled(page)
     arguments = [f"section[data-kind={kind}]", start]
     page.wait_for_function(
         "([at, start]) => document.querySelector(at).dataset.value?.startsWith(start)", arg=arguments

@@ -16,12 +16,24 @@ export function layerBytes(trace) {
 /** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
 export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 / 3);
 
+/** The server with its questions counted: `count()` of them have no answer yet. */
+function counted(server) {
+  let open = 0;
+  const counting = (ask) => (request) => {
+    open += 1;
+    return ask(request).finally(() => { open -= 1; });
+  };
+  const asked = Object.entries(server).map(([name, ask]) => [name, counting(ask)]);
+  return { ...Object.fromEntries(asked), count: () => open };
+}
+
 /**
  * @param store
  * @param {{ layer: Function, neurons: Function, again: Function, detail: Function, calculate: Function,
- *   change: Function, recall: Function }} server  functions of app/build.py; each gives a message
+ *   change: Function, recall: Function }} functions  functions of app/build.py; each gives a message
  */
-export function createFetching(store, server) {
+export function createFetching(store, functions) {
+  const server = counted(functions);
   const asked = new Map();
   const { state } = store;
   let prefetching = false;
@@ -180,5 +192,5 @@ export function createFetching(store, server) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail, calculate, change, recall };
+  return { need, prefetch, detail, calculate, change, recall, asking: server.count };
 }

@@ -80,11 +80,13 @@ const connect = (server) => connected((fetching = createFetching(store, server))
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
 /** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
 const calculate = async (what, params) => (await online).calculate(what, params);
+/** How many questions to the server have no answer yet. */
+const asking = () => fetching?.asking() ?? 0;
 const { open } = chapters;
 const { keep, showSide, sides } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-const glass = { keep, showSide, sides, change, open, detail, calculate, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 /** Once the link's prompt has run, brings back its changes and the run kept as A. */
