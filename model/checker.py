@@ -2,9 +2,11 @@
 
 Form: whole sentences of known words, articles or measure words that fit, verbs that agree, quotes that pair. World: a
 person who was in one place is not in another without going there; what one has, no other gives away; what is eaten is
-gone; an answer agrees with the story. It reads the text alone, with grammars and rules of its own, and knows nothing of
-the templates and the simulation that the corpus is made from.
+gone; nobody goes to where they are; an answer agrees with the story. It reads the text alone, with grammars and rules
+of its own, and knows nothing of the templates and the simulation that the corpus is made from.
 """
+
+from collections.abc import Iterator, Sequence
 
 from model.checking import chinese, english
 from model.checking.clauses import clauses, quoted_thing
@@ -13,7 +15,7 @@ from model.checking.sentences import Fault, Sentence, read
 from model.checking.world_state import WorldState
 from model.corpus.lexicon import Language
 
-__all__ = ["FAULTS", "Fault", "check"]
+__all__ = ["FAULTS", "Fault", "check", "first_fault"]
 
 FAULTS = {
     "end": "a sentence without its end",
@@ -27,6 +29,8 @@ FAULTS = {
     "tense": "present and past mixed in one story",
     "pronoun": "a pronoun that fits nobody",
     "place": "someone in another place without going there",
+    "there": "someone goes to where they are already",
+    "twice": "told again where someone is who has not moved, or one sentence right after itself",
     "apart": "two people do something together in different places",
     "self": "someone who does something to themselves, or with themselves",
     "owner": "a thing in two hands",
@@ -44,8 +48,31 @@ def check(text: str, language: Language, complete: bool = True) -> list[Fault]:
     With `complete` False the text was cut off: its last, unfinished sentence is left out.
     """
     sentences, faults = read(text, language, complete)
+    return faults + [fault for wrong in _faults(sentences, language) for fault in wrong]
+
+
+def first_fault(text: str, language: Language, complete: bool = True) -> tuple[int, int] | None:
+    """Where the first faulty part of a text, mostly a sentence, begins and ends, in characters; None without faults."""
+    sentences, faults = read(text, language, complete)
+    places = [_place(text, fault.sentence, 0) for fault in faults]
+    end = 0
+    for sentence, wrong in zip(sentences, _faults(sentences, language), strict=True):
+        start, end = _place(text, sentence.text, end)
+        if wrong:
+            places.append((start, end))
+    return min(places, default=None)
+
+
+def _place(text: str, part: str, after: int) -> tuple[int, int]:
+    start = text.index(part, after)
+    return start, start + len(part)
+
+
+def _faults(sentences: Sequence[Sentence], language: Language) -> Iterator[list[Fault]]:
+    """The faults of each sentence, in itself and against those before it."""
     state = WorldState()
     first_tense = ""
+    before = ""
     for sentence in sentences:
         if language == "en":
             wrong = english.faults(sentence)
@@ -58,8 +85,10 @@ def check(text: str, language: Language, complete: bool = True) -> list[Fault]:
         # What is no sentence cannot be understood; what it may say is left alone.
         if not wrong:
             wrong = [Fault(kind, sentence.text) for kind in _told(sentence, state)]
-        faults += wrong
-    return faults
+            if sentence.text == before and "twice" not in [fault.kind for fault in wrong]:
+                wrong.append(Fault("twice", sentence.text))
+        before = sentence.text
+        yield wrong
 
 
 def _told(sentence: Sentence, state: WorldState) -> list[str]:

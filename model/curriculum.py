@@ -2,7 +2,7 @@
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
 with many questions, then stories. What had not come by then, who-questions, is shown by itself for a while
-("backwards"), and after it everything again.
+("backwards"), and after it everything again. Last, the network tells stories by itself, and learns from the checker.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,20 @@ PATTERNS = frozenset({
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What the network tells by itself in every step of a stage, for the checker to judge (judged.py).
+
+    `stories` at this `temperature`. A faulty sentence weighs `weight` beside the loss on the corpus, and a nat of
+    divergence from the network as it was at the start of the stage `likeness`, both as means over the tokens told.
+    """
+
+    stories: int = 128
+    temperature: float = 0.8
+    weight: float = 5.0
+    likeness: float = 0.1
+
+
+@dataclass(frozen=True)
 class Stage:
     """One part of the training. A batch is `rows` rows of `context` tokens.
 
@@ -25,7 +39,7 @@ class Stage:
     `answer_weight` times as much in the loss as the rest of a story, and the rest of a pattern, which is random words,
     counts `random_weight`. A token that a story has not had before counts `first_weight`: below 1 the model learns to
     stay with whom and what it has named, rather than who else might come. The learning rate goes up to `rate` over
-    `warmup` steps and down a cosine to `last_rate`.
+    `warmup` steps and down a cosine to `last_rate`. With `judged` every step also has stories that the network tells.
     """
 
     name: str
@@ -39,6 +53,7 @@ class Stage:
     random_weight: float = 1.0
     first_weight: float = 1.0
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
+    judged: Judged | None = None
 
     @property
     def steps(self) -> int:
@@ -104,5 +119,9 @@ STAGES = (
     Stage(
         "steady", 1_024_000, rows=8, context=256, rate=2e-4, last_rate=1e-5, warmup=20, answer_weight=4,
         random_weight=0.1, first_weight=0.15, mix=_LONG,
+    ),
+    Stage(
+        "judged", 614_400, rows=10, context=256, rate=2e-4, last_rate=1e-5, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.3, mix=_LONG | {"induction": 36}, judged=Judged(),
     ),
 )  # fmt: skip

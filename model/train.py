@@ -22,9 +22,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from .checkpoint import BUNDLED, load, pick_device, save_weights
+from .checkpoint import BUNDLED, LanguageModel, load, pick_device, save_weights
 from .config import LlamaConfig
-from .curriculum import STAGES, Stage
+from .curriculum import STAGES, Judged, Stage
+from .judged import losses, tell
 from .llama import Llama
 from .packing import END, Rows, pack
 from .progress import heldout_answers, heldout_loss
@@ -59,7 +60,7 @@ class Settings:
     weight_decay: float = 0.1
     clip: float = 1.0
     seed: int = 0
-    save_every: int = 200  # steps
+    save_every: int = 200  # steps; a tenth of them where the network tells stories, which takes its time
 
 
 def loss_of(net: Callable[[Tensor], Tensor], rows: Rows) -> Float[Tensor, ""]:
@@ -112,6 +113,8 @@ class Trainer:
         self.tokenizer = self._begin(start)
         self.net.to(device)
         self.optimiser = optimiser(self.net, settings.weight_decay)
+        self.before = Llama(SHAPE).requires_grad_(False).to(device)  # the network at the start of the stage
+        self.sound: float | None = None  # share of the last batch of told stories without a fault
         self.stage, self.step = self._resume()
         self.compute = torch.compile(self.net) if compiled else self.net
 
@@ -121,12 +124,15 @@ class Trainer:
             if number > self.stage:
                 self.stage, self.step = number, 0
                 self.optimiser = optimiser(self.net, self.settings.weight_decay)
+            if self.step == 0:
+                self.before.load_state_dict(self.net.state_dict())
             self._run_stage(self.settings.stages[number])
         self.state_file.unlink(missing_ok=True)
         print(f"wrote {self.out}; held-out loss {heldout_loss(self.net, self.tokenizer):.4f} nats a token")
 
     def _run_stage(self, stage: Stage) -> None:
         started, tokens = time.perf_counter(), 0
+        save_every = max(1, self.settings.save_every // 10) if stage.judged else self.settings.save_every
         bar = tqdm(
             self._batches(stage), stage.name, initial=self.step, total=stage.steps, unit="step", dynamic_ncols=True
         )
@@ -135,8 +141,9 @@ class Trainer:
             self.step += 1
             tokens += rows.weights.numel()
             speed = tokens / (time.perf_counter() - started)
-            bar.set_postfix(loss=f"{loss:.3f}", tokens_s=f"{speed:.0f}")
-            if self.step % self.settings.save_every == 0 or self.step == stage.steps:
+            told = {"sound": self.sound} if stage.judged else {}
+            bar.set_postfix({"loss": f"{loss:.3f}", "tokens_s": f"{speed:.0f}"} | told)
+            if self.step % save_every == 0 or self.step == stage.steps:
                 self._save(loss, speed)
 
     def _update(self, stage: Stage, rows: Rows) -> float:
@@ -150,9 +157,18 @@ class Trainer:
             )
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        if stage.judged:
+            self._tell(stage.judged)
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         self.optimiser.step()
         return float(loss.detach())
+
+    def _tell(self, judged: Judged) -> None:
+        """Add the gradient of stories that the network tells by itself."""
+        told = tell(LanguageModel("in training", SHAPE, self.tokenizer, self.net), judged, self._seed(self.step))
+        self.sound = round(sum(story.sound for story in told) / len(told), 3)
+        for loss in losses(self.net, self.before, told, judged):
+            loss.backward()
 
     def _batches(self, stage: Stage) -> Iterator[Rows]:
         for step in range(self.step, stage.steps):
@@ -189,6 +205,7 @@ class Trainer:
             "step": self.step,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
+            "before": self.before.state_dict(),
         }
         partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
         torch.save(state, partial)
@@ -204,7 +221,7 @@ class Trainer:
             "heldout": round(heldout_loss(self.net, self.tokenizer), 4),
             "tokens_per_second": round(speed),
             "answers": heldout_answers(self.net, self.tokenizer),
-        }
+        } | ({"sound": self.sound} if stage.judged else {})
         with (self.out / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
 
@@ -222,6 +239,7 @@ class Trainer:
             )
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
+        self.before.load_state_dict(state["before"])
         return state["stage"], state["step"]
 
 
@@ -231,6 +249,12 @@ def stage_number(stages: Sequence[Stage], name: str) -> int:
     if name not in names:
         raise SystemExit(f"--first: there is no stage {name!r}; there are {', '.join(names)}.")
     return names.index(name)
+
+
+def scaled(stage: Stage, tokens: float, rows: int) -> Stage:
+    """The stage with so many times its tokens, and its rows and stories in each batch."""
+    judged = stage.judged and replace(stage.judged, stories=stage.judged.stories * rows)
+    return replace(stage, tokens=round(stage.tokens * tokens), rows=stage.rows * rows, judged=judged)
 
 
 def main() -> None:
@@ -258,9 +282,7 @@ def main() -> None:
     if (first > 0) != (given.start is not None):
         raise SystemExit("--from and --first go together: a later stage needs the weights of the one before.")
     device = pick_device(given.device)
-    stages = tuple(
-        replace(stage, tokens=round(stage.tokens * given.scale), rows=stage.rows * given.rows) for stage in STAGES
-    )
+    stages = tuple(scaled(stage, given.scale, given.rows) for stage in STAGES)
     compiled = device.type == "cuda" if given.compile is None else given.compile
     Trainer(Settings(stages, first, seed=given.seed), given.out, device, compiled, given.start).run()
 

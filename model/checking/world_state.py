@@ -22,6 +22,7 @@ class WorldState:
 
     def __init__(self) -> None:
         self.place: dict[str, dict[str, str]] = {}  # being -> kind of place -> place
+        self.stays: dict[str, str] = {}  # being -> the place that a sentence of its own has said it is at
         self.holder: dict[str, str | None] = {}  # thing -> who has it
         self.spot: dict[str, str] = {}  # thing -> where it was put
         self.colour: dict[str, str] = {}
@@ -127,11 +128,12 @@ class WorldState:
         at = clause.role("at", "place", "furniture")
         goal = clause.role("to", "place") or clause.role("", "place")
         if verb in _GOING and goal:
-            for being in beings:
-                self.place[being] = {goal.kind: goal.key}
+            self._go(beings, goal, clause.negated)
         elif at and verb not in _ELSEWHERE and not (at.kind == "furniture" and self._good(clause)):
             for being in beings:
                 self._stand(being, at)
+            if verb == "be" and not answer:
+                self._say_where(beings, at)
         if verb == "be" and clause.subjects and clause.subjects[0].kind in _GOODS:
             self._describe(clause.subjects[0].key, clause, at)
         if clause.negated:
@@ -152,6 +154,19 @@ class WorldState:
         """The thing that is acted on; English says "puts on a scarf" with the scarf after the preposition."""
         worn = clause.role("at", *_GOODS) if clause.verb == "put" else None
         return clause.role("", *_GOODS) or worn
+
+    def _go(self, beings: list[str], goal: Ref, negated: bool) -> None:
+        if beings and not negated and all(self.place.get(being, {}).get(goal.kind) == goal.key for being in beings):
+            self.found.append("there")
+        for being in beings:
+            self.place[being] = {goal.kind: goal.key}
+            self.stays.pop(being, None)
+
+    def _say_where(self, beings: list[str], at: Ref) -> None:
+        """ "Tom is in the kitchen" is news only once, until he goes."""
+        if beings and all(self.stays.get(being) == at.key for being in beings):
+            self.found.append("twice")
+        self.stays |= dict.fromkeys(beings, at.key)
 
     def _stand(self, being: str, at: Ref) -> None:
         places = self.place.setdefault(being, {})

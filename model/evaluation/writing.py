@@ -5,7 +5,7 @@ token that it has just chosen; so each row sees exactly what it would see alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
@@ -34,7 +34,7 @@ class Job(Protocol):
 
 @dataclass
 class Row:
-    """One continuation: `text` is what has been written, `ended` whether the model itself ended it."""
+    """One continuation: `new` and `text` are what has been written, `ended` whether the model itself ended it."""
 
     prompt: list[int]
     limit: int
@@ -42,17 +42,16 @@ class Row:
     stream: TextStream
     random: torch.Generator
     text: str = ""
-    written: int = 0
-    last: int = 0  # the newest token
+    new: list[int] = field(default_factory=list)
     ended: bool = False
     done: bool = False
     verdict: bool | None = None
 
     def take(self, token: int, ends: bool) -> None:
         """The model's choice for the next token."""
-        self.last, self.ended = token, ends
-        self.written += 1
-        self.done = ends or self.written >= self.limit
+        self.new.append(token)
+        self.ended = ends
+        self.done = ends or len(self.new) >= self.limit
         self.text += self.stream.feed(token, last=self.done)
         self.verdict = self.judge(self.text, self.done)
         self.done |= self.verdict is not None
@@ -99,7 +98,7 @@ def _write_batch(lm: LanguageModel, rows: list[Row], temperature: float, progres
             rows = [rows[i] for i in alive]
             for kept in (cache.keys, cache.values):
                 kept[:] = [tensor[alive] for tensor in kept]
-        feed = [[row.prompt[position] if position < len(row.prompt) else row.last] for row in rows]
+        feed = [[row.prompt[position] if position < len(row.prompt) else row.new[-1]] for row in rows]
         seen = position + 1
 
 

@@ -55,7 +55,7 @@ def test_a_person_elsewhere_is_seen(stories):
             said(getattr(p, f"{language}_at").replace(" ", "" if language == "zh" else " ")) for p in (place, other)
         )
         gap = " " if language == "en" else ""
-        assert kinds(a + gap + a, language) == set()
+        assert kinds(a, language) == set()
         assert kinds(a + gap + b, language) == {"place"}
 
 
@@ -85,6 +85,10 @@ BROKEN = [
     ("en", "place", "Tom is in the kitchen. Tom is in the garden."),
     ("en", "place", "Tom and Lily go to the park together. Tom and Lily sing in the park. Lily reads in the barn."),
     ("en", "place", "Tom is in the park. Where is Tom? In the barn."),
+    ("en", "there", "Tom is in the kitchen. He is hungry. Then Tom runs to the kitchen."),
+    ("en", "there", "Tom goes to the park. Lily goes to the park. Tom and Lily walk to the park."),
+    ("en", "twice", "Tom is in the kitchen. Lily is in the garden. Tom is in the kitchen."),
+    ("en", "twice", "Tom is in the park. He sings in the park. He sings in the park."),
     ("en", "owner", "Tom has a ball. Lily has the ball."),
     ("en", "owner", "Tom has a ball. Tom gives the ball to Lily. Tom puts the ball on the table."),
     ("en", "owner", "Tom buys a kite. Lily gives the kite to Ben."),
@@ -120,6 +124,8 @@ BROKEN = [
     ("en", "quotes", "Tom says, Hello!” Lily is happy."),
     ("zh", "place", "汤姆在厨房里。汤姆在花园里。"),
     ("zh", "place", "汤姆在厨房里。莉莉在花园里。汤姆在花园里看见了莉莉。"),
+    ("zh", "there", "汤姆在厨房里。汤姆饿了。他走到厨房。"),
+    ("zh", "twice", "汤姆在厨房里。莉莉在花园里。汤姆现在在厨房里。"),
     ("zh", "owner", "汤姆有一个球。莉莉有那个球。"),
     ("zh", "owner", "汤姆有一个球。汤姆把球给了莉莉。谁有球？汤姆。"),
     ("zh", "apart", "汤姆在厨房里。莉莉在花园里。汤姆有一个球。汤姆把球给了莉莉。"),

@@ -188,7 +188,7 @@ def test_batches_write_what_one_row_writes(lm):
     for job, row in zip(jobs, writing.write(lm, jobs), strict=True):
         steps = list(model.generate(lm, job.prompt, max_new_tokens=job.limit))
         assert row.text == "".join(step.text for step in steps)
-        assert row.written == len(steps)
+        assert len(row.new) == len(steps)
         assert row.ended == (steps[-1].stop == "end_of_text")
 
 
@@ -205,7 +205,7 @@ def test_writing_stops_at_the_verdict(lm):
     job = SimpleNamespace(prompt="The cat", judge=lambda text, ended: len(text) > 3 or None, limit=50)
     (row,) = writing.write(lm, [job], progress=told.append)
     assert row.verdict
-    assert row.written < 50
+    assert len(row.new) < 50
     assert told == [1]
 
 

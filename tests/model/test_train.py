@@ -14,10 +14,10 @@ import model
 from model import train
 from model.checkpoint import BUNDLED
 from model.corpus import MIX, documents
-from model.curriculum import PATTERNS, STAGES, Stage
+from model.curriculum import PATTERNS, STAGES, Judged, Stage
 from model.packing import END, Rows, pack, tokens_and_answers
 from model.tokenizer import Tokenizer
-from model.train import Settings, Trainer, loss_of, rate, stage_number
+from model.train import Settings, Trainer, loss_of, rate, scaled, stage_number
 
 STAGE = Stage("tiny", tokens=4 * 16, rows=1, context=16, warmup=2)
 TINY = Settings((STAGE, replace(STAGE, name="second", tokens=2 * 16)), save_every=2)
@@ -71,6 +71,29 @@ def test_an_interrupted_run_ends_as_one_that_was_not(
     assert [(line["stage"], line["step"], line["tokens"]) for line in log] == [
         ("tiny", 2, 32), ("tiny", 4, 64), ("second", 2, 96)
     ]  # fmt: skip
+
+
+def test_a_stage_with_stories_of_its_own_goes_on_where_it_was_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = replace(STAGE, tokens=3 * 16, judged=Judged(stories=2))
+    settings = Settings((stage,), save_every=10)
+    Trainer(settings, tmp_path / "whole", CPU, start=BUNDLED).run()
+    killed_after(Trainer(settings, tmp_path / "cut", CPU, start=BUNDLED), "tiny", 2, monkeypatch)
+    again = Trainer(settings, tmp_path / "cut", CPU, start=BUNDLED)
+    assert again.step == 2
+    again.run()
+    whole, resumed = (model.load(tmp_path / name, device="cpu") for name in ("whole", "cut"))
+    for name, weight in whole.net.state_dict().items():
+        torch.testing.assert_close(resumed.net.state_dict()[name], weight, rtol=0, atol=0)
+    log = [json.loads(line) for line in (tmp_path / "cut" / "training_log.jsonl").read_text().splitlines()]
+    assert [0 <= line["sound"] <= 1 for line in log[-3:]] == [True] * 3
+
+
+def test_more_rows_are_more_stories_too() -> None:
+    stage = scaled(replace(STAGE, judged=Judged(stories=2)), tokens=2, rows=4)
+    assert (stage.tokens, stage.rows, stage.judged) == (2 * STAGE.tokens, 4, Judged(stories=8))
+    assert scaled(STAGE, 1, 1) == STAGE
 
 
 def test_a_later_stage_starts_from_given_weights(tmp_path: Path) -> None:

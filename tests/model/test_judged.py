@@ -1,0 +1,129 @@
+"""Stories that a network tells in training: whom the checker blames, and what that does to the network."""
+
+import pytest
+import torch
+
+import model
+from model.checker import check, first_fault
+from model.checkpoint import BUNDLED, LanguageModel
+from model.curriculum import Judged
+from model.judged import Told, losses, tell
+from model.llama import Llama
+from model.packing import END
+
+JUDGED = Judged(stories=12)
+
+
+@pytest.fixture(scope="module")
+def bundled() -> LanguageModel:
+    lm = model.load(BUNDLED, device="cpu", dtype="float32")
+    net = Llama(lm.config)
+    net.load_state_dict(lm.net.state_dict())
+    return LanguageModel("a copy that can be trained", lm.config, lm.tokenizer, net)
+
+
+@pytest.fixture(scope="module")
+def told(bundled: LanguageModel) -> list[Told]:
+    # Hot, so that there are faults of many kinds.
+    return tell(bundled, Judged(stories=12, temperature=1.2), seed=3)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "part"),
+    [
+        ("en", "Tom is in the park. He sings. Tom is in the barn. Lily has ball.", "Tom is in the barn."),
+        ("en", "Tom is in the park. Tom is in the barn", "Tom is in the barn"),
+        ("zh", "汤姆在公园里。汤姆有一个球。莉莉有那个球。", "莉莉有那个球。"),
+        ("en", "Tom is in the park. He sings in the park. He sings in the park.", "He sings in the park."),
+    ],
+)
+def test_the_first_fault_is_found_where_it_stands(language, text, part):
+    place = first_fault(text, language)
+    assert place
+    assert text[slice(*place)] == part
+    assert place[0] == text.rindex(part)
+
+
+def test_a_text_without_faults_has_no_first_one():
+    assert first_fault("Tom is in the park. He sings in the park.", "en") is None
+
+
+def test_blame_falls_on_the_first_faulty_sentence_alone(bundled: LanguageModel, told: list[Told]):
+    decode = bundled.tokenizer.decode
+    assert {story.language for story in told} == {"en", "zh"}
+    faulty = [story for story in told if not story.sound]
+    assert len(faulty) >= 4
+    for story in told:
+        written = story.ids[story.opening :]
+        ended = written[-1] == END
+        text = decode(story.ids[: len(story.ids) - ended])
+        assert story.sound == (not check(text, story.language, ended))
+        if story.sound:
+            assert story.rewards == [0.0] * len(written)
+            continue
+        clean = [i for i, reward in enumerate(story.rewards) if reward == 0]
+        blamed = [i for i, reward in enumerate(story.rewards) if reward == -1]
+        assert [*clean, *blamed] == list(range(len(story.rewards)))
+        up_to = decode(story.ids[: story.opening + len(clean)])
+        assert check(up_to, story.language, complete=False) == []
+        through = decode([i for i in story.ids[: story.opening + len(story.rewards)] if i != END])
+        assert check(through, story.language, ended or len(story.rewards) < len(written))
+
+
+def written_out(net: Llama, before: Llama, told: list[Told], judged: Judged) -> float:
+    """The loss, story by story and token by token, without padding."""
+    mean = {
+        language: sum(sum(s.rewards) for s in told if s.language == language)
+        / sum(len(s.rewards) for s in told if s.language == language)
+        for language in ("en", "zh")
+    }
+    total, count = 0.0, 0
+    for story in told:
+        ids = torch.tensor([story.ids])
+        with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
+            new, old = (of(ids[:, :-1])[0].double() for of in (net, before))
+        for i, reward in enumerate(story.rewards, start=story.opening):
+            p, q = old[i - 1].softmax(-1), new[i - 1].softmax(-1)
+            total += judged.likeness * float((p * (p / q).log()).sum())
+            if story.ids[i] != END:
+                hot = torch.cat([new[i - 1][:END], new[i - 1][END + 1 :]]) / judged.temperature
+                chosen = new[i - 1][story.ids[i]] / judged.temperature
+                total -= judged.weight * (reward - mean[story.language]) * float(chosen - hot.logsumexp(-1))
+            count += 1
+    return total / count
+
+
+def test_the_loss_is_the_one_written_out(bundled: LanguageModel, told: list[Told]):
+    other = Llama(bundled.config)
+    other.load_state_dict(bundled.net.state_dict())
+    with torch.no_grad():
+        for weight in other.parameters():
+            weight.mul_(1.01)
+    total = sum(float(part.detach()) for part in losses(bundled.net, other, told, JUDGED))
+    assert total == pytest.approx(written_out(bundled.net, other, told, JUDGED), rel=0.05)
+
+
+def test_a_step_makes_the_blamed_less_probable_and_leaves_the_end_alone(bundled: LanguageModel, told: list[Told]):
+    net = Llama(bundled.config)
+    net.load_state_dict(bundled.net.state_dict())
+    blamed = next(story for story in told if not story.sound)
+
+    def probability() -> float:
+        """Of the sentence that is blamed, as its logarithm."""
+        with torch.no_grad():
+            logs = net(torch.tensor([blamed.ids[:-1]]))[0].log_softmax(-1)
+        first, last = blamed.opening + blamed.rewards.index(-1), blamed.opening + len(blamed.rewards)
+        return sum(float(logs[i - 1, blamed.ids[i]]) for i in range(first, last))
+
+    was = probability()
+    for part in losses(net, bundled.net, told, JUDGED):
+        part.backward()
+    gradient = net.embed.weight.grad
+    assert gradient is not None
+    # END is never read here, so its row is its logit's alone; the divergence of two equal networks has no slope.
+    assert float(gradient[END].abs().max()) < 1e-3 * float(gradient.abs().max())
+    with torch.no_grad():
+        for weight in net.parameters():
+            assert weight.grad is not None
+            weight -= 0.01 * weight.grad
+    assert probability() < was - 0.1
