@@ -27,7 +27,8 @@ _NEEDING = (
     "throw",
     "borrow",
 )
-_SAYING = ("say", "ask", "answer", "shout", "call", "tell")
+_QUOTING = ("say", "ask", "answer")  # verbs that need what is said
+_SAYING = (*_QUOTING, "shout", "call", "tell")
 # Sg is singular, Pl plural; BASE+, THIRD+ and PAST+ are verbs that cannot do without an object. Words in capitals are
 # what `_categories` gives; all others are words.
 _GRAMMAR = Grammar("""
@@ -154,7 +155,8 @@ def _categories(word: Word) -> set[str]:
         elif kind in ("adjective", "colour"):
             found.add("ADJ")
         elif kind == "verb" and key not in ("be", "do"):
-            found.add(form.upper() + "+" * (key in _NEEDING and form != "ing"))
+            if key not in _QUOTING:
+                found.add(form.upper() + "+" * (key in _NEEDING and form != "ing"))
             if key in _SAYING and form in ("third", "past"):
                 found.add("SAYS")
         else:

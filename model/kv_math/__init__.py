@@ -67,13 +67,17 @@ class KvBreakdown:
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
-        stages = [0] * self.options.pp
+        return self.in_stages(self.options.pp)
+
+    def in_stages(self, pp: int) -> tuple[int, ...]:
+        """What one GPU of each of `pp` pipeline stages holds of the same cache, whatever its options say."""
+        stages = [0] * pp
         for term in self.terms:
             each = term.bytes // len(term.layers) // self.options.tp
             if term.draft:
                 stages[-1] += each * len(term.layers)
                 continue
-            for stage, count in enumerate(stage_counts(self.spec, self.options.pp, term.layers)):
+            for stage, count in enumerate(stage_counts(self.spec, pp, term.layers)):
                 stages[stage] += each * count
         return tuple(stages)
 

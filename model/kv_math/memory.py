@@ -72,12 +72,19 @@ class MemoryUse:
     @property
     def stage_bytes(self) -> tuple[int, ...]:
         """Weights and cache on one GPU of each pipeline stage."""
-        return tuple(map(sum, zip(self.weight_stage_bytes, self.cache.stage_bytes, strict=True)))
+        return self.in_stages(self.weights.pp)
 
     @property
     def weight_stage_bytes(self) -> tuple[int, ...]:
         """Weights on one GPU of each stage, the draft model's included."""
-        *first, last = self.weights.stage_bytes
+        return self._weights_in_stages(self.weights.pp)
+
+    def in_stages(self, pp: int) -> tuple[int, ...]:
+        """Weights and cache on one GPU of each of `pp` stages, were they spread over so many."""
+        return tuple(map(sum, zip(self._weights_in_stages(pp), self.cache.in_stages(pp), strict=True)))
+
+    def _weights_in_stages(self, pp: int) -> tuple[int, ...]:
+        *first, last = self.weights.in_stages(pp)
         return (*first, last + (self.draft_weights.per_gpu_bytes if self.draft_weights else 0))
 
     @property
@@ -210,7 +217,7 @@ def gpus_needed(
             layouts.append(memory_use(spec, tokens, users, kinds[0], replace(setup, options=options)))
         except GlassLlamaError:  # one GPU was accepted above; so many ranks do not suit the format or the draft model
             continue
-    fullest = cache_calls(lambda index, pp: _in_stages(layouts[index], pp).per_gpu_bytes)  # the same on every GPU
+    fullest = cache_calls(lambda index, pp: max(layouts[index].in_stages(pp)))  # the same on every GPU
     return replace(needs, gpus=tuple(_need(needs, kind, layouts, fullest) for kind in kinds))
 
 
@@ -239,6 +246,8 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
     usable, n_layers = replace(layouts[0], gpu=gpu).usable_bytes, needs.cache.spec.n_layers
     best: tuple[int, int, int] | None = None  # GPUs, layout, stages
     for index, one_stage in enumerate(layouts):
+        if fullest(index, n_layers) > usable:  # not even one stage a layer would do
+            continue
         # The fullest of pp stages holds at least the mean of what one stage would.
         for pp in range(-(-fullest(index, 1) // usable), n_layers + 1):
             if best is not None and one_stage.gpus * pp >= best[0]:

@@ -106,13 +106,12 @@ def options_from(given: Mapping[str, Any]) -> KvOptions:
 
 def whole(field: str, value: Any, low: int, high: int) -> int:
     """`value` as an int within [low, high]. Raises GlassLlamaError, naming `field` and the range, for all else."""
-    within = expected("whole", low=low, high=high)
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        raise refusal(field, value, within) from None
-    if isinstance(value, bool) or not low <= number <= high:
-        raise refusal(field, value, within)
+        number = None
+    if number is None or not low <= number <= high:
+        raise refusal(field, value, expected("whole", low=low, high=high))
     return number
 
 

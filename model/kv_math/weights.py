@@ -2,7 +2,8 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 
@@ -50,6 +51,7 @@ _ALL = (
     FORMATS["q4_0"],
 )
 WEIGHT_FORMATS: Mapping[str, KvFormat] = MappingProxyType({fmt.name: fmt for fmt in _ALL})
+KEPT_STAGES = 256  # more than any published model has layers; one made up with thousands must not fill the memory
 _QUANTISED_TABLES = ("q8_0", "q4_0")  # llama.cpp quantises embeddings too; the others keep them in 16 bits
 
 
@@ -118,6 +120,7 @@ class WeightBreakdown:
     pp: int
     mtp: bool
     terms: tuple[WeightTerm, ...]
+    _held: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def total_bytes(self) -> int:
@@ -131,7 +134,16 @@ class WeightBreakdown:
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
-        return self._stages([(term, term.rank_bytes(self.tp)) for term in self.terms])
+        return self.in_stages(self.pp)
+
+    def in_stages(self, pp: int) -> tuple[int, ...]:
+        """What one GPU of each of `pp` stages holds of the same weights; kept, since a search for GPUs asks it often."""
+        if pp in self._held:
+            return self._held[pp]
+        held = self._stages([(term, term.rank_bytes(self.tp)) for term in self.terms], pp)
+        if pp <= KEPT_STAGES:
+            self._held[pp] = held
+        return held
 
     @property
     def per_gpu_bytes(self) -> int:
@@ -146,15 +158,15 @@ class WeightBreakdown:
             if factors := term.read_factors(batch, spread, top_k):
                 read = prod(factor.value for factor in factors)
                 shares.append((term, -(-term.rank_bytes(self.tp) * read // term.bytes)))
-        return self._stages(shares, decoding=True)
+        return self._stages(shares, self.pp, decoding=True)
 
-    def _stages(self, shares: list[tuple[WeightTerm, int]], decoding: bool = False) -> tuple[int, ...]:
-        """What each stage has of every term, from one rank's share of the whole.
+    def _stages(self, shares: list[tuple[WeightTerm, int]], pp: int, decoding: bool = False) -> tuple[int, ...]:
+        """What each of `pp` stages has of every term, from one rank's share of the whole.
 
         What stands outside the layers is on the first stage or on the last; a tied table on both, but decoding reads
         all of it on the last alone. The encoder is on the first.
         """
-        stages, last = [0] * self.pp, self.pp - 1
+        stages, last = [0] * pp, pp - 1
         for term, each in shares:
             if not term.layers or term.label.startswith("encoder"):
                 if term.label == "embedding.tied":
@@ -164,7 +176,7 @@ class WeightBreakdown:
                 for stage in held:
                     stages[stage] += each
                 continue
-            counts = stage_counts(self.spec, self.pp, term.layers)
+            counts = stage_counts(self.spec, pp, term.layers)
             of_count = {count: -(-each * count // len(term.layers)) for count in set(counts)}
             stages = [held + of_count[count] for held, count in zip(stages, counts, strict=True)]
         return tuple(stages)
@@ -192,10 +204,16 @@ def weight_breakdown(
     tables = small if dtype not in _QUANTISED_TABLES else fmt
     if embeddings is not None:
         tables = weight_format("embeddings", embeddings)
+    return _breakdown(spec, fmt, tables, small, tp, pp, mtp)
+
+
+@lru_cache(maxsize=256)  # what does not change with the load, while a slider passes over a hundred loads
+def _breakdown(
+    spec: ModelSpec, fmt: KvFormat, tables: KvFormat, small: KvFormat, tp: int, pp: int, mtp: bool
+) -> WeightBreakdown:
     formats = {"matrix": fmt, "vector": small, "table": tables}
-    parts = weight_parts(spec, mtp)
-    terms = tuple(WeightTerm(part, _factors(part, formats[part.kind])) for part in parts)
-    return WeightBreakdown(spec, dtype, tables.name, small.name, tp, pp, mtp, terms)
+    terms = tuple(WeightTerm(part, _factors(part, formats[part.kind])) for part in weight_parts(spec, mtp))
+    return WeightBreakdown(spec, fmt.name, tables.name, small.name, tp, pp, mtp, terms)
 
 
 def weight_format(field: str, name: str) -> KvFormat:

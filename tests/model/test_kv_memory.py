@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import prod
 
 import pytest
@@ -11,6 +12,7 @@ from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
+from model.kv_math.options import rank_copies
 from model.kv_math.speed import decode_bound
 from model.kv_math.weights import WEIGHT_FORMATS, weight_breakdown
 
@@ -230,6 +232,42 @@ def test_no_smaller_layout_would_do(name):
                     except GlassLlamaError:
                         continue
                     assert not use.fits
+
+
+def fewest_the_slow_way(name, users, tokens, gpu, setup):
+    """Every layout tried for itself: (GPUs, tp, dcp, pp) of the fewest that fit, more ranks before more stages."""
+    spec, fitting = catalogue()[name], []
+    for tp, pp in product((1, 2, 4, 8), range(1, spec.n_layers + 1)):
+        for dcp in {1, rank_copies(spec, KvOptions(tp=tp))}:
+            options = replace(setup.options, tp=tp, dcp=dcp, pp=pp)
+            try:
+                use = memory_use(spec, tokens, users, gpu, replace(setup, options=options))
+            except GlassLlamaError:
+                continue
+            if use.fits:
+                fitting.append((tp * pp, -tp, dcp, pp))
+    best = min(fitting, default=None)
+    return best and (best[0], -best[1], best[2], best[3])
+
+
+@pytest.mark.parametrize("name", ["DeepSeek-V2-Lite", "Llama-4 Scout 17B-16E (text)", "Qwen3-30B-A3B"])
+@pytest.mark.parametrize("users", [1, 64, 4096])
+@pytest.mark.parametrize("setup", [Setup(), Setup("fp8", "fp8", options=KvOptions(draft="Llama-3.2 1B"))])
+def test_the_fewest_gpus_are_those_of_the_slow_way(name, users, setup):
+    """Loads are asked of the same model one after the other, as a slider does, so what is kept must not depend on them."""
+    for need in gpus_needed(name, users, 20_000, ["H200", "A100 40", "T4"], setup).gpus:
+        found = need.use and need.use.cache.options
+        found = found and (need.use.gpus, found.tp, found.dcp, found.pp)
+        assert found == fewest_the_slow_way(name, users, 20_000, need.gpu, setup)
+
+
+@pytest.mark.parametrize("name", ["DeepSeek-V3", "T5-large (v1.0)", "Gemma-3 12B (text)"])
+def test_stages_counted_from_one_breakdown_are_those_of_its_own(name):
+    whole, cache = weight_breakdown(name, "fp8", tp=4), kv_breakdown(name, 5000, 3, options=KvOptions(tp=4))
+    for pp in (3, 1, 7, 3):
+        assert whole.in_stages(pp) == weight_breakdown(name, "fp8", tp=4, pp=pp).stage_bytes
+        assert cache.in_stages(pp) == kv_breakdown(name, 5000, 3, options=KvOptions(tp=4, pp=pp)).stage_bytes
+    assert whole.stage_bytes == whole.in_stages(1)
 
 
 def test_no_layout_and_one_gpu_and_formats_without_parallelism():
