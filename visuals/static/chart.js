@@ -37,14 +37,10 @@ export function dressed(part, colour, text) {
 const CONFIG = { displayModeBar: false, displaylogo: false };
 const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 
-/** The size of a room; null where it has none, as in a chapter that is not shown. */
-function sizeOf({ clientWidth: width, clientHeight: height }) {
-  return width && height ? { width, height } : null;
-}
-
 /**
  * A chart in a room, `.gp-chart`, whose height the panel's style sets. Plotly is told the room's size and measures nothing
- * itself: of a hidden room it would find its own default.
+ * itself: of a hidden room it would find its own default. The size comes from the browser's own layout, as asking for it
+ * while a slider moves would make the browser lay the page out once more.
  * @param {object} glass @param {{ label: string, clicked?: (point: object) => void }} how  label: the key of its name
  * @returns {{ element: HTMLElement, draw: (figure: object, scene: string) => Promise<void> }}
  * `scene` names what is drawn: while it stays, so does the reader's zoom
@@ -52,31 +48,36 @@ function sizeOf({ clientWidth: width, clientHeight: height }) {
 export function createChart(glass, { label, clicked }) {
   const plot = h("div.gp-plot", { role: "img", "data-text-label": label });
   const element = h("div.gp-chart", null, plot);
+  let size = null; // of the room; null where it has none, as in a chapter that is not shown
   let drawn = null; // the size that the chart has
+  let family = null; // of fonts, read once: reading a style, too, makes the browser bring all of them up to date
   let wanted = 0; // which call is the newest
   const entered = []; // who waits for the room to be in view
 
   /** Resolves once the room has a size. */
-  const room = () => new Promise((done) => (sizeOf(element) ? done() : entered.push(done)));
+  const room = () => new Promise((done) => (size ? done() : entered.push(done)));
   function follow() {
-    const size = sizeOf(element);
     if (!size) return;
     for (const done of entered.splice(0)) done();
     if (!drawn || (drawn.width === size.width && drawn.height === size.height)) return;
     drawn = size;
     library.then((Plotly) => Plotly.relayout(plot, size));
   }
-  new ResizeObserver(follow).observe(element);
+  new ResizeObserver(([{ contentRect }]) => {
+    const [width, height] = [Math.round(contentRect.width), Math.round(contentRect.height)];
+    size = width && height ? { width, height } : null;
+    follow();
+  }).observe(element);
 
   async function draw(figure, scene) {
     const mine = (wanted += 1);
     const Plotly = await plotly();
     await room();
     if (mine !== wanted) return;
-    const size = sizeOf(element);
     const { colour } = ink();
     const { data, layout } = dressed(figure, colour, glass.text);
-    const font = { ...layout.font, family: getComputedStyle(element).fontFamily };
+    family ??= getComputedStyle(element).fontFamily;
+    const font = { ...layout.font, family };
     const held = { ...layout, ...size, font, uirevision: scene, dragmode: coarse() ? false : "zoom" };
     await Plotly.react(plot, data, held, CONFIG);
     const first = !drawn;

@@ -234,13 +234,20 @@ export default function tokens(element, glass) {
     panel.title.textContent = panel.text("title", { query, piece: visible(piece) });
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
     panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
-    if (shownQuery !== locked.query && built.list[locked.query]) reveal(chips, built.list[(shownQuery = locked.query)]);
+    follow(locked.query);
+  }
+
+  /** Scrolls to the locked token once it is another. */
+  function follow(query) {
+    if (shownQuery !== query && built.list[query]) reveal(chips, built.list[(shownQuery = query)]);
   }
 
   return function draw(fresh) {
     const { trace, layer, head, query, key, theme } = glass.state;
     const a = first(glass);
     if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return null;
+    // Before anything on the page is changed, as measuring then does not make the browser lay it out.
+    if (built.trace === trace && built.a === a) follow(glass.state.locked.query);
     return () => show(fresh);
   };
 }

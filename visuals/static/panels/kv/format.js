@@ -4,8 +4,9 @@ import { h } from "../../dom.js";
 
 const UNITS = { binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]], decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]] };
 
+const SEPARATED = new Intl.NumberFormat("en-US");
 /** Whole numbers with separators, of any size. @param {number|string|bigint} count */
-export const whole = (count) => BigInt(count).toLocaleString("en-US");
+export const whole = (count) => SEPARATED.format(BigInt(count));
 
 /** @param {number|string|bigint} count of bytes @returns {string} such as "8,589,934,592 B" */
 export const exactBytes = (count) => `${whole(count)} B`;
