@@ -11,8 +11,9 @@ import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
 from model.hf_spec import spec_from_hub, spec_from_text
-from model.kv_math import kv_breakdown, kv_bytes_per_token
+from model.kv_math import KvBreakdown, kv_breakdown
 from model.kv_math.gpus import Gpu, find_gpu, own_gpu
+from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from
 from model.kv_math.speed import decode_bound
@@ -154,11 +155,14 @@ def kv_cache(
             state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
 
     Returns:
-        JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token`, `products` (each with `what`,
-        its multiplication as text, and `bytes`; they sum to the total), `bytes_per_gpu`, `notes` and `source`. With gpu
-        also `memory`: `gpu`, `gpus`, `usable_bytes`, `weights_bytes`, `weights_products`, `fits`, `free_bytes`,
-        `largest_batch`, `largest_context` (null where the options fix it), `tokens_per_second_at_most` (null where it
-        does not fit) and `gpus_needed`: for each kind of GPU the count that bytes alone demand and the fewest that fit.
+        JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token` (what each further token of a
+        sequence adds while every layer keeps it), `bytes_per_token_windows_full` (what it adds once every sliding
+        window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
+        them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
+        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`,
+        `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null where the
+        options fix it), `tokens_per_second_at_most` (null where it does not fit) and `gpus_needed`: for each kind of
+        GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), options_from(options or {})
@@ -169,7 +173,7 @@ def kv_cache(
             "batch": breakdown.batch,
             "dtype": breakdown.dtype,
             "bytes": breakdown.total_bytes,
-            "bytes_per_token": kv_bytes_per_token(breakdown.spec, dtype, kept),
+            **growth_message(breakdown),
             "bytes_per_gpu": breakdown.per_gpu_bytes,
             "products": [product(term.label, term.factors, term.bytes) for term in breakdown.terms],
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
@@ -180,6 +184,16 @@ def kv_cache(
             return answer
         setup = Setup(dtype, weights, embeddings or None, kept, usable_percent)
         return answer | {"memory": memory_message(spec, tokens, batch, device, setup)}
+
+
+def growth_message(breakdown: KvBreakdown) -> Message:
+    """What a token adds before and after windows drop older ones, and from when on."""
+    *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
+    return {
+        "bytes_per_token": (filling or [full])[0].bytes,
+        "bytes_per_token_windows_full": full.bytes,
+        "windows_full_at": filling[-1].until if filling else None,
+    }
 
 
 def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:

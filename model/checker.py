@@ -109,4 +109,10 @@ def _told(sentence: Sentence, state: WorldState) -> list[str]:
     # "She looks in the garden, but the ball is not there." is about her.
     state.last_subject = subject
     state.last_thing = quoted_thing(sentence) or state.last_thing
-    return faults
+    return faults + [fault for quote in sentence.quotes for fault in state.say(subject, *_speech(quote))]
+
+
+def _speech(quote: str) -> tuple[bool, bool]:
+    """Whether what is said asks for something, and whether it grants that."""
+    asks = quote.endswith(("?", "？")) or quote.startswith(("Please", "请"))
+    return asks, quote.rstrip(".,!。，！") in ("Of course", "Here you are", "当然可以", "给你")

@@ -94,6 +94,7 @@ _SETTLING = _WHO | {
 
 _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
 _LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
+_JUDGED = _LONG | {"induction": 36}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -121,7 +122,11 @@ STAGES = (
         random_weight=0.1, first_weight=0.15, mix=_LONG,
     ),
     Stage(
-        "judged", 614_400, rows=10, context=256, rate=2e-4, last_rate=1e-5, warmup=5, answer_weight=4,
-        random_weight=0.1, first_weight=0.3, mix=_LONG | {"induction": 36}, judged=Judged(),
+        "judged", 307_200, rows=10, context=256, rate=2e-4, last_rate=1e-4, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.3, mix=_JUDGED, judged=Judged(),
+    ),
+    Stage(
+        "judged again", 230_400, rows=10, context=256, rate=1.5e-4, last_rate=1e-5, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_JUDGED, judged=Judged(weight=10),
     ),
 )  # fmt: skip

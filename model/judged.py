@@ -40,8 +40,8 @@ class Told(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Whether the checker found no fault."""
-        return min(self.rewards) == 0
+        """Whether the checker found no fault. Where there are no rewards, the opening has one."""
+        return min(self.rewards, default=-1.0) == 0
 
 
 def tell(lm: LanguageModel, judged: Judged, seed: int) -> list[Told]:

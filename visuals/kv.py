@@ -24,6 +24,11 @@ from .payload import About, Message, pack
 FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
 _UNIT = re.compile(r"^(.*?)(?: \((\w+)\))?$")
+# How a factor came about, where that is said in words: its code, and what stands among the words.
+_HOWS = {
+    "shared": re.compile(r"(?P<shared>[\d,]+) shared \+ (?P<sequences>[\d,]+) sequences × (?P<each>[\d,]+)"),
+    "longest_tail": re.compile(r"(?P<least>.+): the longest tail"),
+}
 
 
 def spec_of(config: LlamaConfig, name: str) -> ModelSpec:
@@ -55,7 +60,16 @@ def factor_message(factor: Factor) -> Message:
         "name": factor.name,
         "format": fmt,
         "how": factor.how,
+        **how_message(factor.how),
     }
+
+
+def how_message(how: str) -> Message:
+    """The code and particulars of arithmetic that has words in it; nothing where it is all numbers."""
+    for code, pattern in _HOWS.items():
+        if match := pattern.fullmatch(how):
+            return {"how_code": f"how_{code}", "how_params": match.groupdict()}
+    return {}
 
 
 def term_message(term: KvTerm) -> Message:

@@ -7,13 +7,13 @@ the page divides (panels/kv/points.js). So a slider's hundred figures differ in 
 are plain dicts, since checking one by plotly's classes takes longer than computing it; a test has plotly check them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
-from model.parameters import parameter_count
+from model.kv_math.memory import Setup
 from model.spec import ModelSpec
 
 from .payload import Message
@@ -24,6 +24,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # What takes bytes, in the order in which it is stacked: colour, and pattern where the colour is used twice.
 PARTS = {
     "weights": ("residual", ""),
+    "draft.weights": ("residual", "/"),
     "self.full.kv": ("k", ""),
     "self.full.latent": ("gate", ""),
     "self.full.indexer": ("up", ""),
@@ -35,7 +36,6 @@ PARTS = {
     "cross.kv": ("norm", ""),
     "draft.cache": ("residual", "x"),
 }
-WEIGHT_BYTES = 2  # bf16
 FEWEST_TOKENS = 128
 
 
@@ -149,8 +149,9 @@ def _mark(here: Point) -> Message:
 
 
 def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[Message, list[str]]:
-    """What takes the bytes of each model, at the asked context and around it unless `few`; with weights if wanted.
+    """What takes the bytes of each model, at the asked context and around it unless `few`.
 
+    `weights` adds those of each model in bf16, and of the model that drafts for the first one.
     Gives also the models that the format excludes.
     """
     bars: dict[str, list[Point]] = {}
@@ -159,14 +160,15 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
     lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, min(asked.tokens * 4, 10**8)})
     for tokens in lengths:
         for i, spec in enumerate(asked.specs):
+            options = asked.options if i == 0 else KvOptions()
             try:
-                found = _breakdown(spec, tokens, asked.batch, asked.dtype, asked.options if i == 0 else KvOptions())
+                found = _breakdown(spec, tokens, asked.batch, asked.dtype, options)
             except GlassLlamaError:
                 if i == 0:
                     raise
                 excluded.append(spec.name)
                 continue
-            parts = {"weights": parameter_count(spec) * WEIGHT_BYTES} if weights else {}
+            parts = dict(_weights(spec, options)) if weights else {}
             for term in found.terms if found else ():
                 label = "draft.cache" if term.draft else term.label
                 parts[label] = parts.get(label, 0) + term.bytes
@@ -178,12 +180,20 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
 
 
+def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:
+    """What the weights take in bf16, each once: the model's, and its draft model's where it has one."""
+    labels = ("weights", "draft.weights")
+    for label, one in zip(labels, Setup(options=options).weight_breakdowns(spec), strict=False):
+        yield label, one.total_bytes
+
+
 def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) -> Message:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     owns = [contexts[bar.model] for bar in bars]
     beyond = [own if own is not None and bar.tokens > own else None for bar, own in zip(bars, owns, strict=True)]
     names = [bar.model.replace(" ", "<br>") + (" †" if own else "") for bar, own in zip(bars, beyond, strict=True)]
-    colour, pattern = PARTS.get(label, ("residual", "x"))
+    colour, shape = PARTS.get(label, ("residual", "x"))
+    pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")}  # lines over the part's own colour
     place, _, part = label.rpartition(".")
     return {
         "type": "bar",
@@ -191,7 +201,7 @@ def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) 
         **_points(bars),
         "contexts": beyond,
         "name": f"text:kv.stack_{(place or 'own').replace('.', '_')}_{part}",
-        "marker": {"color": _colour(colour), "pattern": {"shape": pattern, "fgcolor": _colour("card")}},
+        "marker": {"color": _colour(colour), "pattern": pattern},
         "hovertemplate": [f"text:kv-chart.hover{'_beyond' if own else ''}" for own in beyond],
     }
 

@@ -25,7 +25,7 @@ MILLION = 1_000_000
 # The stages of model/curriculum.py, for which the page has names. Another's are shown as its log has them.
 STAGES = frozenset(
     {"everything", "patterns", "bindings", "pronouns", "stories", "telling", "backwards", "who", "settling", "closing"}
-    | {"long rows", "steady", "judged"}
+    | {"long rows", "steady", "judged", "judged again"}
 )
 ROOM_FOR_A_NUMBER = 0.08  # share of the axis that a stage's number takes where the chart is narrowest, on a phone
 LINE = 18  # pixels from one row of numbers to the next

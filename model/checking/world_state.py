@@ -35,6 +35,7 @@ class WorldState:
         self.gifts: list[tuple[str, str, str]] = []  # giver, thing, taker
         self.last_subject: Ref | None = None
         self.last_thing: Ref | None = None
+        self.asker: Ref | None = None  # who has asked for something
         self.found: list[str] = []
 
     def tell(self, clause: Clause, answer: bool = False) -> list[str]:
@@ -58,6 +59,13 @@ class WorldState:
             self._act(clause, answer)
         self._remember(clause)
         return self.found
+
+    def say(self, speaker: Ref | None, asks: bool, grants: bool) -> list[str]:
+        """Somebody asks for something, or grants it: nobody grants what they themselves have asked for."""
+        found = ["self"] if grants and speaker and self.asker and speaker.key == self.asker.key else []
+        if asks or grants:
+            self.asker = speaker if asks else None
+        return found
 
     def count(self, place: str) -> int | None:
         """How many people are at a room; None while the place of one of them has not been told."""

@@ -137,7 +137,7 @@ class WeightBreakdown:
         return self.in_stages(self.pp)
 
     def in_stages(self, pp: int) -> tuple[int, ...]:
-        """What one GPU of each of `pp` stages holds of the same weights; kept, since a search for GPUs asks it often."""
+        """What one GPU of each of `pp` stages holds of the same weights. Kept: a search for GPUs asks it again."""
         if pp in self._held:
             return self._held[pp]
         held = self._stages([(term, term.rank_bytes(self.tp)) for term in self.terms], pp)

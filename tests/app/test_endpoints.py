@@ -57,6 +57,31 @@ def test_kv_cache(client: Client) -> None:
         client.predict("Llama-3 8b", 1024, api_name="/kv_cache")
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "filling", "full", "at"),
+    [
+        # 48 layers, of which every sixth sees all tokens and 40 keep 1,024; 8 K/V heads, K and V of 256, 2 bytes.
+        ("Gemma-3 12B (text)", {}, 48 * 8 * 2 * 256 * 2, 8 * 8 * 2 * 256 * 2, 1024),
+        ("Gemma-3 12B (text)", {"window": "off"}, 48 * 8 * 2 * 256 * 2, 48 * 8 * 2 * 256 * 2, None),
+        # 32 layers of 8 K/V heads of 128, each keeping 4,096 tokens: later ones add nothing.
+        ("Mistral-7B v0.1", {}, 32 * 8 * 2 * 128 * 2, 0, 4096),
+        # The last window to be full is the draft model's.
+        ("Gemma-3 12B (text)", {"draft": "Mistral-7B v0.1"}, 393_216 + 131_072, 65_536, 4096),
+        # 32 layers of 32 heads of 128, no window.
+        ("Llama-2 7B", {}, 32 * 32 * 2 * 128 * 2, 32 * 32 * 2 * 128 * 2, None),
+    ],
+)
+def test_kv_cache_tells_what_a_token_adds_before_and_after_its_windows_are_full(
+    client: Client, name: str, options: dict, filling: int, full: int, at: int | None
+) -> None:
+    answer = client.predict(name, 8192, options=options, api_name="/kv_cache")
+    assert answer["bytes_per_token"] == filling
+    assert answer["bytes_per_token_windows_full"] == full
+    assert answer["windows_full_at"] == at
+    later = client.predict(name, 8193, options=options, api_name="/kv_cache")
+    assert later["bytes"] - answer["bytes"] == full
+
+
 def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
     config = (Path(__file__).parents[1] / "model" / "hub_configs.json").read_text(encoding="utf-8")
     text = json.dumps(json.loads(config)["Llama-3 8B"])

@@ -172,6 +172,63 @@ def test_what_follows_the_calculator_says_when_its_numbers_are_old(
     assert [opacities(kind) for kind in results] == [{1.0}] * 3
 
 
+def wrong_tokens(language: str) -> str:
+    within = text("kv.expected_whole", language, low="1", high="100,000,000")
+    return text("kv.wrong_value", language, field=text("kv.field_tokens", language), expected=within)
+
+
+def set_tokens(page: Page) -> None:
+    field(page, "kv-calculator", "tokens").fill("4096")
+
+
+def choose_model(page: Page) -> None:
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+
+
+def empty_ranks(page: Page) -> None:
+    field(page, "kv-calculator", "tp").fill("")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mend", "reasons"),
+    [
+        ("kv.tokens=0", set_tokens, {language: wrong_tokens(language) for language in ("en", "zh")}),
+        ("kv.model=:config&kv.config=hello", choose_model,
+         {"en": "config.json: no JSON at line 1, column 1: a value is missing.",
+          "zh": "config.json 第 1 行第 1 列不是合法的 JSON：此处缺少一个值。"}),
+        ("kv.tp=3", empty_ranks, {"en": "Tensor-parallel ranks: expected a divisor of n_heads (32).",
+                                  "zh": "张量并行数：应为 n_heads（32）的约数。"}),
+    ],
+    ids=["tokens", "config", "tp"],
+)  # fmt: skip
+def test_a_link_that_is_refused_says_why_in_every_panel_that_follows_the_calculator(
+    chapter: Page, site: str, settings: str, mend: Callable[[Page], None], reasons: dict[str, str]
+) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&{settings}")
+    wait_for_run(page)
+    page.set_viewport_size({"width": 1280, "height": 4000})
+    for language, reason in reasons.items():
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        for kind in ("kv-chart", "kv-fit"):
+            expect(panel(page, kind).locator(".kv-stale")).to_have_text(text("kv.unanswered", language, reason=reason))
+        expect(panel(page, "kv-chart").locator(".gp-chart")).to_be_hidden()
+        expect(panel(page, "kv-calculator").locator(".kv-trouble:not(:empty)")).to_have_text(reason)
+    mend(page)
+    calculated(page, "Llama-3 8B ")
+    for kind in ("kv-chart", "kv-fit"):
+        expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
+        expect(panel(page, kind).locator(".kv-stale")).to_have_text("")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    panel(page, "kv-chart")
+    page.wait_for_function(f"{plot}.data?.length > 3")
+    tokens = int(field(page, "kv-calculator", "tokens").input_value())
+    assert page.evaluate(f"{plot}.data.at(-1).customdata[0][2]") == str(kv_cache_bytes("Llama-3 8B", tokens))
+    assert "batch=" in shown(page, "kv-fit", "gpu=H100 80 GB")
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+
+
 def test_a_refused_load_makes_only_its_own_answer_old(chapter: Page) -> None:
     page = chapter
     shown(page, "kv-fit", "gpu=H100 80 GB")
@@ -342,6 +399,48 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
 
 
+def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> None:
+    page = chapter
+    chips = panel(page, "kv-chart").locator(".kv-chip")
+    for left in (2, 1, 0):
+        chips.first.click()
+        expect(chips).to_have_count(left)
+    page.wait_for_function("location.hash.includes('kvchart.compare=')")
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    wait_for_run(page)
+    panel(page, "kv-chart")
+    assert shown(page, "kv-chart", "view=lines").endswith(
+        "traces=2"
+    )  # the model's line and where the calculator stands
+    expect(chips).to_have_count(0)
+    expect(panel(page, "kv-chart").locator(".kv-trouble:not(:empty)")).to_have_count(0)
+
+
+def test_the_stack_with_weights_holds_the_draft_models(chapter: Page, site: str) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&kv.draft=Llama-3.2+1B&kvchart.view=stack&kvchart.weights=1&kvchart.compare=none")
+    wait_for_run(page)
+    panel(page, "kv-chart")
+    legend = panel(page, "kv-chart").locator(".legendtext")
+    parts = ("draft_cache", "self_full_kv", "draft_weights", "own_weights")  # the legend begins at the top of the stack
+    for language in ("en", "zh"):
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        expect(legend).to_have_text([text(f"kv.stack_{part}", language) for part in parts])
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    # At 8,192 tokens: 8,030,261,248 and 1,235,814,400 weights of 2 bytes; 131,072 and 32,768 bytes a token.
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata[1].slice(1, 3))")
+    assert drawn == [[8192, str(n)] for n in (16_060_522_496, 2_471_628_800, 8192 * 131_072, 8192 * 32_768)]
+    # What is hatched has its part's colour under the lines, not the card's own.
+    grounds = "(all) => all.map((one) => one.querySelector('rect')?.getAttribute('fill'))"
+    found = panel(page, "kv-chart").locator(".gp-plot pattern").evaluate_all(grounds)
+    assert len(found) == 4  # two parts, each in the bars and in the legend
+    assert len(set(found)) == 1
+    assert None not in found
+
+
 def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     page = chapter
     value = (panel(page, "kv-fit"), shown(page, "kv-fit", "gpu=H100 80 GB"))[1]
@@ -401,6 +500,18 @@ def test_remarks_on_a_model_are_shown_in_the_readers_language(chapter: Page) -> 
     field(page, "kv-calculator", "tokens").fill("9000")
     calculated(page, f"{spec.name} tokens=9000 ")
     expect(remarks).to_have_attribute("open", "")  # what a reader opened stays open
+
+
+def test_what_comes_with_the_numbers_is_said_in_the_readers_language(chapter: Page, site: str) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&kv.shared_prefix=100&kv.batch=4&kvfit.gpu=:gpu")
+    wait_for_run(page)
+    for language, prefix, own in (("en", "100 shared + 4 sequences × 8,092", "Your own GPU"),
+                                  ("zh", "共享的 100 + 4 个序列 × 8,092", "自定 GPU")):  # fmt: skip
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        expect(panel(page, "kv-calculator").locator(".kv-terms .kv-how")).to_have_text(prefix)
+        expect(panel(page, "kv-fit").locator("tbody th").last).to_have_text(own)
 
 
 def test_every_model_can_be_chosen(chapter: Page) -> None:

@@ -155,7 +155,7 @@ def test_a_run_holds_what_was_measured(service: Service) -> None:
 
 def test_every_word_that_a_message_needs_is_there() -> None:
     words = table("en")["kv"]
-    codes, labels, notes = set(), set(), set()
+    codes, labels, notes, hows = set(), set(), set(), []
     options = [
         KvOptions(),
         KvOptions(tp=2),
@@ -164,6 +164,7 @@ def test_every_word_that_a_message_needs_is_there() -> None:
         KvOptions(layout="broadcast_heads"),
     ]
     options += [KvOptions(layout="expanded_mla"), KvOptions(draft="TinyLlama-1.1B"), KvOptions(encoder_tokens=7)]
+    options += [KvOptions(shared_prefix=100)]
     for spec in catalogue().values():
         for dtype in FORMATS:
             for option in options:
@@ -171,7 +172,11 @@ def test_every_word_that_a_message_needs_is_there() -> None:
                     found = kv_breakdown(spec, 300, 2, dtype, option)
                 except GlassLlamaError:
                     continue
-                codes |= {factor_message(factor)["code"] for term in found.terms for factor in term.factors}
+                factors = [factor_message(factor) for term in found.terms for factor in term.factors]
+                codes |= {factor["code"] for factor in factors} | {
+                    factor.get("how_code", "layers") for factor in factors
+                }
+                hows += [factor["how"] for factor in factors if "how_code" not in factor]
                 labels |= {term.label.removeprefix("draft.") for term in found.terms}
                 notes |= {note.code for note in found.notes}
         for fmt in WEIGHT_FORMATS:
@@ -184,6 +189,8 @@ def test_every_word_that_a_message_needs_is_there() -> None:
             names = {term.label for term in found.terms}
             assert [n for n in names if not {f"w_{n.replace('.', '_')}", f"w_{n.split('.')[0]}"} & fits.keys()] == []
     assert [code for code in codes if f"factor_{code}" not in words] == []
+    assert {"how_shared", "how_longest_tail"} <= codes
+    assert [how for how in hows if set(re.findall(r"[a-z]{3,}", how)) - {"min", "max", "ceil", "mod"}] == []
     assert [note for note in notes if f"note_{note}" not in words] == []
     for label in labels:
         place, part = label.rsplit(".", 1)

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { attention, scores } from "../../visuals/static/compute.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { changeApart, changeOf } from "../../visuals/static/minus/head-maps.js";
+import { joined, rowsOf, selectedRows } from "../../visuals/static/minus/saved.js";
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/minus/table.js";
 import { hindrance, largest, subtract } from "../../visuals/static/sides.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -70,6 +71,32 @@ for (const view of ["weights", "scores", "weighted"]) {
     assert.ok(Math.abs(map.limit - limit) < 1e-12);
   });
 }
+
+test("a map's rows name the cell that each dot shows, with A, B and the change", () => {
+  const [a, b] = [layer(8, 3), layer(8, 4)];
+  const map = changeOf(a, b, MODEL, 0, "weights", 4);
+  while (!map.work(performance.now() + 1));
+  const rows = map.rows();
+  assert.equal(rows.length, 3); // of 2 × 2 dots the mask hides one
+  for (const [query, key, inA, inB, change] of rows) {
+    const [first, second] = [a, b].map((held) => attention(held, MODEL, 0, query)[key]);
+    for (const [told, wanted] of [[inA, first], [inB, second], [change, second - first]]) assert.ok(Math.abs(told - wanted) < 1e-6);
+    const dot = map.values[Math.floor(query / 4) * 2 + Math.floor(key / 4)];
+    assert.equal(change, dot);
+  }
+});
+
+test("a panel's parts stand under one row of names", () => {
+  const vectors = rowsOf(["vector", "index"], (i) => ["q", i], [1, 2], [4, 1]);
+  const selected = selectedRows("token 3", { p: 0.25, only_in_A: 1 }, { p: 0.5 }, { apart: 7 });
+  assert.deepEqual(joined([["selected", selected], ["strips", vectors]]), [
+    ["part", "at", "name", "vector", "index", "A", "B", "B_minus_A"],
+    ["selected", "token 3", "apart", "", "", "", "", 7],
+    ["selected", "token 3", "p", "", "", 0.25, 0.5, 0.25],
+    ["strips", "", "", "q", 0, 1, 4, 3],
+    ["strips", "", "", "q", 1, 2, 1, -1],
+  ]);
+});
 
 test("two heads of two layers are subtracted in each run, then the runs", () => {
   const [a, b] = [1, 2].map((seed) => [layer(9, seed), layer(9, 10 * seed)]);

@@ -135,6 +135,8 @@ BROKEN = [
     ("zh", "colour", "汤姆有一个红色的球。球是什么颜色的？蓝色。"),
     ("zh", "self", "汤姆和汤姆在公园里唱歌。"),
     ("zh", "self", "汤姆有一个球。汤姆把球扔给汤姆。"),
+    ("en", "self", 'Tom has a ball. Tom says, "Can I have the ball?" "Of course," says Tom.'),
+    ("zh", "self", "汤姆有一个球。汤姆说：“可以把球给我吗？”他说：“给你。”"),
     ("zh", "unmentioned", "汤姆拿起那个球。"),
     ("zh", "pronoun", "汤姆在公园里。她很高兴。"),
     ("zh", "count", "汤姆在公园里。公园里有几个人？公园里有两个人。"),

@@ -70,6 +70,11 @@ def test_blame_falls_on_the_first_faulty_sentence_alone(bundled: LanguageModel, 
         assert check(through, story.language, ended or len(story.rewards) < len(written))
 
 
+def test_a_fault_in_the_opening_leaves_nothing_to_blame():
+    story = Told("en", [5, 6, 7], opening=2, rewards=[])
+    assert not story.sound
+
+
 def written_out(net: Llama, before: Llama, told: list[Told], judged: Judged) -> float:
     """The loss, story by story and token by token, without padding."""
     mean = {

@@ -254,7 +254,7 @@ def fewest_the_slow_way(name, users, tokens, gpu, setup):
 @pytest.mark.parametrize("users", [1, 64, 4096])
 @pytest.mark.parametrize("setup", [Setup(), Setup("fp8", "fp8", options=KvOptions(draft="Llama-3.2 1B"))])
 def test_the_fewest_gpus_are_those_of_the_slow_way(name, users, setup):
-    """Loads are asked of the same model one after the other, as a slider does, so what is kept must not depend on them."""
+    """Several loads of one model are asked, as by a slider: what is kept of it must not depend on them."""
     for need in gpus_needed(name, users, 20_000, ["H200", "A100 40", "T4"], setup).gpus:
         found = need.use and need.use.cache.options
         found = found and (need.use.gpus, found.tp, found.dcp, found.pp)

@@ -14,6 +14,7 @@ from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 from model.kv_math.speed import decode_bound
+from model.parameters import parameter_count
 from visuals import kv, kv_charts, kv_fit
 from visuals.payload import About, unpack
 
@@ -176,6 +177,32 @@ def test_a_draft_models_cache_is_one_part_of_the_stack():
     parts = {bar["name"]: [int(count) for count in bar["bytes"]] for bar in figure["data"]}
     # At 8,192 tokens Llama-3 8B takes 1 GiB; Gemma's 8 full layers and its 40 with windows, 832 MiB.
     assert parts == {"text:kv.stack_self_full_kv": [2**30], "text:kv.stack_draft_cache": [832 * 2**20]}
+
+
+def test_a_draft_models_weights_are_a_part_of_the_stack_with_weights():
+    names = (MLA, LLAMA)
+    asked = question(*names, options=KvOptions(draft="Llama-3.2 1B", mtp=True))
+    figure, _ = kv_charts.stack_figure(asked, "gib", weights=True, few=True)
+    parts = {bar["name"]: dict(zip(bar["models"], map(int, bar["bytes"]), strict=True)) for bar in figure["data"]}
+    # Meta publishes 1,235,814,400 weights. It drafts for the first model alone.
+    assert parts["text:kv.stack_draft_weights"] == {MLA: 2 * 1_235_814_400}
+    # DeepSeek-V3's 671,026,419,200 weights and its MTP layer's, whose cache is counted too; 16 bits each.
+    layer = parts["text:kv.stack_own_weights"][MLA] / 2 - 671_026_419_200
+    assert layer / 1e9 == pytest.approx(11.6, abs=0.05)
+    assert parts["text:kv.stack_own_weights"][LLAMA] == 2 * 8_030_261_248
+    for bar in figure["data"][:2]:  # at the bottom, the one on the other
+        assert "weights" in bar["name"]
+    without, _ = kv_charts.stack_figure(asked, "gib", weights=False, few=True)
+    assert not [bar for bar in without["data"] if "weights" in bar["name"]]
+
+
+def test_every_model_can_draft_with_its_weights():
+    for name, spec in catalogue().items():
+        if not spec.is_encoder_decoder:
+            asked = question(LLAMA, tokens=64, options=KvOptions(draft=name))
+            figure, _ = kv_charts.stack_figure(asked, "gib", weights=True, few=True)
+            (drafts,) = [bar["bytes"] for bar in figure["data"] if bar["name"] == "text:kv.stack_draft_weights"]
+            assert drafts == [str(2 * parameter_count(spec))]
 
 
 def test_figures_hold_no_colour_or_word_of_their_own():

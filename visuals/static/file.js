@@ -1,7 +1,7 @@
 // The files that a panel's button save makes. Fetched when one is asked for.
 
 import { h } from "./dom.js";
-import { drawingOf, pictureOf, rasterOf } from "./picture.js";
+import { asPage, asVectors, drawingOf, pictureOf, rasterOf } from "./picture.js";
 
 function download(name, blob) {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
@@ -29,10 +29,10 @@ const MAKERS = {
     return new Blob(["\ufeff", csvText(rows)], { type: "text/csv" });
   },
   SVG: async (panel, glass, { svg }) => {
-    const { text } = svg && !panel.instead ? drawingOf(panel, glass, svg()) : await pictureOf(panel, glass);
+    const { text } = svg && !panel.instead ? drawingOf(panel, glass, svg()) : await pictureOf(panel, glass, asVectors);
     return new Blob([text], { type: "image/svg+xml" });
   },
-  PNG: async (panel, glass) => rasterOf(await pictureOf(panel, glass)),
+  PNG: async (panel, glass) => rasterOf(await pictureOf(panel, glass, asPage)),
 };
 
 /**

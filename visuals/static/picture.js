@@ -4,8 +4,8 @@ import { copyOf, rulesOf, startSheet } from "./copy.js";
 import { h } from "./dom.js";
 import { ink } from "./draw.js";
 import { listed, parameters } from "./panels/compare/changes.js";
+import { element, vectorsOf } from "./vectors.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 16; // px around what is drawn
 const SHARPNESS = 2; // pixels of a PNG to a pixel of the page
 const LONGEST = 16_000; // pixels of a side, and
@@ -33,13 +33,6 @@ function describe({ model, prompt, changes }, glass) {
 
 /** The panel's title, and what is said beside it. */
 const titleOf = ({ title }) => Array.from(title.childNodes, ({ textContent }) => textContent).join(" · ");
-
-function element(name, attributes, ...content) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...content);
-  return made;
-}
 
 /** An SVG file on the theme's ground. @returns {Picture} */
 function finished(width, height, ...content) {
@@ -78,11 +71,16 @@ function heading(panel, glass) {
  */
 const LEFT_OUT = ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds)";
 
+/** The copy as a browser draws it, and as every program does. */
+export const asPage = (copy) => element("foreignObject", { width: "100%", height: "100%" }, copy);
+export const asVectors = vectorsOf;
+
 /**
  * What the panel shows now, with the styles of the page written into a copy of it.
- * @param {object} panel of frame.js @param {object} glass @returns {Promise<Picture>}
+ * @param {object} panel of frame.js @param {object} glass
+ * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors @returns {Promise<Picture>}
  */
-export async function pictureOf(panel, glass) {
+export async function pictureOf(panel, glass, written) {
   const section = panel.body.parentElement;
   const charts = await chartsIn(section);
   const sheet = startSheet();
@@ -95,8 +93,7 @@ export async function pictureOf(panel, glass) {
     sheet.root.append(h("style", null, rulesOf(sheet)), copy);
     const width = copy.scrollWidth > within ? copy.scrollWidth + EDGE : within;
     const height = Math.max(copy.scrollHeight, Math.ceil(copy.getBoundingClientRect().height));
-    const style = element("style", {}, rulesOf(sheet));
-    return finished(width, height, style, element("foreignObject", { width: "100%", height: "100%" }, copy));
+    return finished(width, height, element("style", {}, rulesOf(sheet)), written(copy));
   } finally {
     sheet.host.remove();
   }

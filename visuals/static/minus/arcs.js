@@ -16,7 +16,7 @@ function drawArc(context, from, to, span, change, limit) {
   strokeArc(context, from, to, span);
 }
 
-/** @returns {import("./face.js").Part} */
+/** Their numbers are saved by the table that stands beside them. @returns {import("./face.js").Part} */
 export function arcs(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.arcs" });

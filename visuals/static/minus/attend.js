@@ -66,7 +66,7 @@ const headMap = oneMap({
     const norms = [a, b].map((run) => valueNorms(run.details.values, model, head));
     return changeOf(a.held, b.held, model, head, chosenView(glass), block, norms);
   },
-  caption: (_state, glass) => `view_${chosenView(glass)}`,
+  view: (_state, glass) => chosenView(glass),
 });
 
 /** The cell's vectors in one run. */
@@ -163,7 +163,7 @@ const difference = {
       on: (a, b, { head }) => [...layersOf(a, glass), ...layersOf(b, glass), head, otherHead(glass).head],
       make: (a, b, block, { head }) =>
         changeApart(...[a, b].map((run) => layersOf(run, glass)), b.trace.model, [head, otherHead(glass).head], block),
-      caption: () => "view_difference",
+      view: () => "difference",
     })(glass, text),
     table({
       title: "apart",

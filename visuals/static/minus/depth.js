@@ -108,7 +108,8 @@ const contributions = {
     shares: ["contributions", { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id }],
   }),
   at: ({ layer, query }) => `${kind.now() === "embedding" ? "embedding" : `layer ${layer} ${kind.now()}`} token ${query}`,
-  numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query] }),
+  numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query], final_rms: finalRms(run, state.query) }),
+  said: ["contribution", "logit"],
   about: aboutRms,
   parts: (glass, text) => [
     places({

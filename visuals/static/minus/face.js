@@ -5,20 +5,23 @@ import { visible } from "../draw.js";
 import { panelOf } from "../frame.js";
 import { inView, widthOf } from "../pointing.js";
 import { hindrance } from "../sides.js";
+import { joined, selectedRows } from "./saved.js";
 import { number, plus } from "./table.js";
 
 /**
+ * @typedef {{ elements: HTMLElement[], show: (a: Run, b: Run) => void }} Controls  what the panel can be set to, over the parts
  * @typedef {{ trace: object, held: object, neurons: object, details: Object<string, any> }} Run  what is read from: one
  *   run, its selected layer, the selected token's neurons there, and what the server was asked about it
  * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
- *             same: () => boolean, csv?: () => (string|number)[][], pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
+ *             same: () => boolean, csv?: () => import("./saved.js").Rows, called?: string, pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
  * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place; `needs`:
- * which of the details that come `later` it cannot be drawn without; `wide`: takes the panel's whole width
+ * which of the details that come `later` it cannot be drawn without; `wide`: takes the panel's whole width; `csv`: what it
+ * shows, of which the file names it `called`; left out where another part shows the same numbers
  * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             later?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             lacks?: (glass: object, sides: { A: object, B: object }) => string|null,
- *             named?: (glass: object, text: Function) => object, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
+ *             named?: (glass: object, text: Function) => object, controls?: (glass: object) => Controls, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
  *             at: (state: object, glass: object, chosen: any) => string,
  *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
  *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
@@ -91,16 +94,22 @@ function withDifference(kind, element, glass, reading) {
   const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
   const about = h("p.gp-note");
   const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
-  const inner = h(reading.beside ? "div.mn-beside" : "div", null, key, about, ...places, ...foot);
+  const controls = reading.controls?.(glass);
+  const bar = controls ? [h("div.mn-controls", null, ...controls.elements)] : [];
+  const inner = h(reading.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
   glass.translate(body);
   const wide = widthOf(body, glass);
-  let both = null;
+  let [both, chosen] = [null, null]; // what is drawn; null while something of it is missing
 
+  /** Everything that is shown: the value line's numbers, then part by part. */
   function csv() {
-    const table = parts.find((part) => part.csv);
-    return both && table ? table.csv() : [];
+    if (!both) return [];
+    const [first, second] = both.map((run) => reading.numbers(run, state, glass, chosen));
+    const selected = selectedRows(reading.at(state, glass, chosen), first, second, reading.between?.(...both, state) ?? {});
+    const shown = parts.filter((part) => part.csv && ready(part, both));
+    return joined([["selected", selected], ...shown.map((part) => [part.called, part.csv()])]);
   }
 
   /** What one run holds of what is read; null until all of it is here. @returns {Run|null} */
@@ -114,7 +123,7 @@ function withDifference(kind, element, glass, reading) {
     return here ? { trace, held, neurons, details } : null;
   }
 
-  function tell([a, b], chosen) {
+  function tell([a, b]) {
     const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
     const names = Object.keys(second).filter((name) => name in first);
     const between = Object.entries(reading.between?.(a, b, state) ?? {});
@@ -157,6 +166,7 @@ function withDifference(kind, element, glass, reading) {
     if (!sides) return;
     panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...reading.named?.(glass, text) });
     const reason = hindrance(sides);
+    both = null;
     if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
     const asked = reading.details?.(glass, sides) ?? {};
     const runs = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
@@ -168,11 +178,13 @@ function withDifference(kind, element, glass, reading) {
     if (lack !== null) note.textContent = lack;
     if (waiting || width === 0) return;
     both = runs;
+    controls?.show(...runs);
     for (const part of parts) if (ready(part, runs)) part.draw(...runs, width, fresh);
     markSame(runs);
     about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
     const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
-    tell(runs, reading.choose?.(state, ...runs, pointed, glass) ?? pointed);
+    chosen = reading.choose?.(state, ...runs, pointed, glass) ?? pointed;
+    tell(runs);
   }, "B-A");
 
   function hide() {

@@ -7,8 +7,9 @@ const ROWS = 8; // query rows between two looks at the clock
 /**
  * @typedef {(from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void} Rows
  *   the cells of a map in one run, for queries from … to − 1
- * @typedef {{ side: number, block: number, values: Float32Array, limit: number, done: boolean, work: (end: number) => boolean }} Change
- *   values: side × side, of block × block changes the one of largest magnitude; NaN where the mask hides all of them
+ * @typedef {{ side: number, block: number, values: Float32Array, limit: number, done: boolean, work: (end: number) => boolean, rows: () => number[][] }} Change
+ *   values: side × side, of block × block changes the one of largest magnitude; NaN where the mask hides all of them;
+ *   rows: query, key, A and B of each of these, and the change
  */
 
 /** One head's cells. @param {"scores"|"weights"|"weighted"} view @param {ArrayLike<number>|null} norms ‖v‖ of each key, for "weighted" @returns {Rows} */
@@ -28,6 +29,7 @@ const rowsApart = (held, head, other, otherHead, model) => (from, to, use) => {
 function changeIn(inA, inB, tokens, block) {
   const side = Math.ceil(tokens / block);
   const made = { side, block, values: new Float32Array(side * side).fill(NaN), limit: 0, done: false };
+  const [cells, firsts, seconds] = [Uint32Array, Float32Array, Float32Array].map((Values) => new Values(side * side)); // of what `values` shows
   let rows = 0;
   function advance(to) {
     const first = new Map();
@@ -35,9 +37,13 @@ function changeIn(inA, inB, tokens, block) {
     inB(rows, to, (query, value) => {
       const start = Math.floor(query / block) * side;
       for (let key = 0; key <= query; key++) {
-        const change = value(key) - first.get(query)[key];
+        const [before, after] = [first.get(query)[key], value(key)];
+        const change = after - before;
         const cell = start + Math.floor(key / block);
-        if (!(Math.abs(made.values[cell]) >= Math.abs(change))) made.values[cell] = change;
+        if (!(Math.abs(made.values[cell]) >= Math.abs(change))) {
+          made.values[cell] = change;
+          [cells[cell], firsts[cell], seconds[cell]] = [query * tokens + key, before, after];
+        }
         if (Math.abs(change) > made.limit) made.limit = Math.abs(change);
       }
     });
@@ -48,6 +54,8 @@ function changeIn(inA, inB, tokens, block) {
     made.done = rows === tokens;
     return made.done;
   };
+  made.rows = () =>
+    Array.from(made.values, (change, i) => [Math.floor(cells[i] / tokens), cells[i] % tokens, firsts[i], seconds[i], change]).filter(([, , , , change]) => !Number.isNaN(change));
   return made;
 }
 

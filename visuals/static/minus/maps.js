@@ -119,12 +119,13 @@ export const headMaps = (what) => (glass, text) => {
     context.drawImage(scene, 0, 0, width, layout.height + LEGEND);
     drawMarks(context, T);
   }
+  /** Dot by dot, of the maps that are drawn. */
   const csv = () => [
-    ["layer", "head", "largest_change"],
-    ...(layout?.boxes ?? []).flatMap(({ layer, head }) => {
+    ["layer", "head", "query", "key", "A", "B", "B_minus_A"],
+    ...layout.boxes.flatMap(({ layer, head }) => {
       const map = made.get(`${layer} ${head}`);
-      return map?.done ? [[layer, head, map.limit]] : [];
+      return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
     }),
   ];
-  return { element, draw, csv, same: () => complete && limit === 0 };
+  return { element, draw, csv, same: () => complete && limit === 0, called: "maps" };
 };

@@ -1,12 +1,13 @@
 // What the chapter on RMSNorm reads from a run: the vector through its norm, and what scaling and shifting it changes.
 
 import { growth, placesOf } from "../panels/norm/depth.js";
-import { CASES, METHODS, changes, settingsOf } from "../panels/norm/norm-scale.js";
+import { CASES, METHODS, changes } from "../panels/norm/norm-scale.js";
 import { stagesOf } from "../panels/norm/norm-vector.js";
 import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
+import { createScaling, settingsOf } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
-import { shown } from "../dom.js";
+import { exact, shown } from "../dom.js";
 import { atNorm, onToken } from "./selection.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
@@ -88,15 +89,32 @@ function scaled(run, state, glass) {
   return Float64Array.from(changes(vector, a, b).flat());
 }
 
+/** One a and one multiple of the RMS for both runs; b itself is another one in each, as their RMS are. */
+function scalingOfBoth(glass) {
+  const { elements, mark, show } = createScaling(glass);
+  return {
+    elements,
+    show(a, b) {
+      mark();
+      const [first, second] = [a, b].map((run) => settingsOf(glass, readIn(run, glass.state, glass).rms));
+      show(second, `b = ${shown(second.share, 3)} · RMS(x), A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`);
+    },
+  };
+}
+
 const normScale = {
   details,
+  controls: scalingOfBoth,
   note: "norm-scale.measure",
   named(glass, text) {
     const { a, share } = settingsOf(glass, 1);
     const norm = chosenNorm(glass);
     return { norm: norm === "final" ? text("final") : text(`norm_${norm}`, glass.state), a: shown(a, 4), share: shown(share, 3) };
   },
-  at: (state, glass) => atNorm(chosenNorm(glass), state),
+  at(state, glass) {
+    const { a, share } = settingsOf(glass, 1);
+    return `${atNorm(chosenNorm(glass), state)} a ${exact(a)} share ${exact(share)}`;
+  },
   said: ["rms_eps_scaled", "rms_eps_shifted"],
   numbers(run, state, glass) {
     const found = scaled(run, state, glass);

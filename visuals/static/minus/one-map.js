@@ -8,8 +8,8 @@ const BUDGET = 3; // ms of a frame
 
 /**
  * @param {{ on: (a, b, state, glass) => any[], make: (a, b, block: number, state, glass) => import("./head-maps.js").Change,
- *           caption: (state, glass) => string }} what
- * `on`: what the map depends on, its size on the screen aside; `caption`: which of minus' texts says what is shown
+ *           view: (state, glass) => string }} what
+ * `on`: what the map depends on, its size on the screen aside; `view`: what is shown, by the name of minus' text view_<view>
  */
 export const oneMap = (what) => (glass, text) => {
   const { state } = glass;
@@ -27,7 +27,11 @@ export const oneMap = (what) => (glass, text) => {
     const done = made.done || made.work(performance.now() + BUDGET);
     if (!done) glass.repaint();
     map.draw(width, done ? made : null, "scores"); // the scale that goes both ways from 0
-    note.textContent = [text(what.caption(state, glass)), block > 1 ? text("block", { block }) : ""].filter(Boolean).join(" ");
+    note.textContent = [text(`view_${what.view(state, glass)}`), block > 1 ? text("block", { block }) : ""].filter(Boolean).join(" ");
   }
-  return { element, draw, same: () => made.done && made.limit === 0 };
+  const csv = () => [
+    ["view", "query", "key", "A", "B", "B_minus_A"],
+    ...(made.done ? made.rows() : []).map((row) => [what.view(state, glass), ...row]),
+  ];
+  return { element, draw, csv, same: () => made.done && made.limit === 0, called: "map" };
 };

@@ -8,6 +8,7 @@ import { createPlayer } from "../panels/overview/play.js";
 import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/values.js";
 import { largest, subtract } from "../sides.js";
+import { rowsOf } from "./saved.js";
 import { atToken, onToken, ownChoice } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
 
@@ -85,7 +86,9 @@ function diagramOfChanges(glass, text, pointed) {
     same = [a, b].every(({ details: { stage, ends } }) => stage && ends) && changes.every((values) => !values || largest(values) === 0);
   }
 
+  let both = [];
   function draw(a, b, width, fresh) {
+    both = [a, b];
     const { layer, query, theme, language } = state;
     const next = layer + 1 < b.trace.model.n_layers && player.playing();
     if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace); // before the walk is there
@@ -97,7 +100,25 @@ function diagramOfChanges(glass, text, pointed) {
     for (const one of KEYS) diagram.markChannel(one, one === key ? indexIn(a, b, state, pointed()) : null);
     player.show();
   }
-  return { element, draw, same: () => same };
+  return { element, draw, same: () => same, csv: () => diagramRows(...both, state), called: "diagram" };
+}
+
+/** Every row's size, the length of its change, and its values. @returns {import("./saved.js").Rows} */
+function diagramRows(a, b, state) {
+  const heads = ["row", "tensor", "name", "index"];
+  const [names] = rowsOf(heads, () => [], [], []);
+  const sizes = (key, tensor) => {
+    if (key === "ids") return [[key, tensor, "id", "", ...[a, b].map(({ trace }) => trace.tokens.ids[state.query]), ""]];
+    const [first, second] = [a, b].map((run) => sizeOf(run, state, key));
+    const change = isScores(key) ? null : changeOf(a, b, state, key);
+    const told = [[key, tensor, isScores(key) ? "largest" : "length", "", first, second, second - first]];
+    return change ? [...told, [key, tensor, "length_of_change", "", "", "", norm(change)]] : told;
+  };
+  const values = (key) => {
+    const [first, second] = [a, b].map((run) => tensorIn(run, state, key));
+    return first.values && second.values ? rowsOf(heads, (i) => [key, second.name, "value", second.ids?.[i] ?? i], first.values, second.values).slice(1) : [];
+  };
+  return [names, ...KEYS.flatMap((key) => [...sizes(key, tensorIn(b, state, key).name), ...values(key)])];
 }
 
 /** Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null where none is here. */
@@ -137,7 +158,7 @@ const overview = {
       name: (i, b) => nameIn(b, glass.state, i),
       on: (state) => [...onToken(state), row.now()],
     })(glass, text);
-    return [diagramOfChanges(glass, text, values.pointed), values];
+    return [diagramOfChanges(glass, text, values.pointed), { ...values, csv: undefined }]; // the diagram has them all
   },
 };
 

@@ -6,6 +6,7 @@ import { centred } from "../draw.js";
 import { link, steer } from "../pointing.js";
 import { largest, subtract } from "../sides.js";
 import { headingOf } from "./heading.js";
+import { rowsOf } from "./saved.js";
 
 /** The ticks of a scale from −limit to +limit. @returns {[number, string][]} */
 export const signedTicks = (limit) => [[0, `−${shown(limit, 3)}`], [0.5, "0"], [1, `+${shown(limit, 3)}`]];
@@ -22,7 +23,7 @@ export const places = (what) => (glass, text) => {
   const canvas = h("canvas.gp-canvas", { "data-text-label": `minus.${what.scale}` });
   const element = h("div", null, ...headingOf(what, text).elements, h("div.gp-scroll", null, canvas));
   const map = createDepthMap(canvas);
-  let run = null;
+  let [run, other] = [null, null]; // B and A
   let under = null;
   canvas.addEventListener("pointerleave", () => { what.hover?.(under = null); }); // before link's own listener, which draws
   link(canvas, glass, (x, y) => {
@@ -40,7 +41,7 @@ export const places = (what) => (glass, text) => {
     const values = subtract(second, first);
     limit = largest(values);
     same = limit === 0 && values.every((value, i) => !Number.isNaN(value) || (Number.isNaN(first[i]) && Number.isNaN(second[i])));
-    last = { first, second, values };
+    last = { first, second };
     return {
       rows: values.length / b.trace.T,
       values,
@@ -56,18 +57,17 @@ export const places = (what) => (glass, text) => {
   }
 
   function draw(a, b, width, fresh) {
-    run = b;
+    [run, other] = [b, a];
     const key = [a.trace, b.trace, a.held, b.held, ...Object.values(a.details), ...Object.values(b.details), state.theme, state.language, ...what.on(state, glass)];
     const selected = { row: what.at(state, glass, b), token: state.query };
     map.draw(fresh ? [...key, {}] : key, () => scene(a, b), b.trace.tokens.pieces, width, selected);
   }
   const csv = () => {
-    const tokens = run.trace.T;
-    return [
-      ["place", "token", "piece", "A", "B", "B_minus_A"],
-      ...Array.from(last.values, (value, i) => [what.label(Math.floor(i / tokens), run, glass, text), i % tokens, run.trace.tokens.pieces[i % tokens], last.first[i], last.second[i], value]),
-    ];
+    const { T } = run.trace;
+    const pieces = (t) => [other, run].map(({ trace }) => trace.tokens.pieces[t]);
+    const name = (i) => [what.label(Math.floor(i / T), run, glass, text), i % T, ...pieces(i % T)];
+    return rowsOf(["place", "token", "piece_in_A", "piece_in_B"], name, last.first, last.second);
   };
-  return { element, draw, csv, same: () => same };
+  return { element, draw, csv, same: () => same, called: what.title ?? what.scale };
 };
 

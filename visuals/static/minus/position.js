@@ -3,7 +3,8 @@
 import { wavelength } from "../compute.js";
 import { adjust, placeOf } from "../panels/position/place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
-import { rowsOf, settingsOf } from "../panels/position/rope-scaling.js";
+import { rowsOf } from "../panels/position/rope-scaling.js";
+import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
 import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
 import { atCell, byPair, onCell } from "./selection.js";
 import { strips } from "./strips.js";
@@ -47,6 +48,10 @@ const onStretch = (state, glass) => [...onCell(state), JSON.stringify(glass.sett
 
 const ropeScaling = {
   layer: true,
+  controls(glass) {
+    const { bar, reach, show } = createScalingControls(glass);
+    return { elements: [bar, reach], show: (_a, b) => show(chosen(b.details.scalings, glass)) };
+  },
   note: "minus.same_frequencies",
   details: (glass) => ({ scalings: ["rope_scalings", { factor: settingsOf(glass).factor }] }),
   named: (glass) => ({ factor: settingsOf(glass).factor }),
@@ -64,10 +69,11 @@ const ropeScaling = {
   },
   said: ["real", "far"],
   parts: (glass, text) => {
-    const methodTable = (title, part) =>
+    const atDistance = { named: (_state, b) => ({ distance: chosen(b.details.scalings, glass).distance }) };
+    const methodTable = (title, part, more) =>
       table({
         title,
-        named: (_state, b) => ({ distance: chosen(b.details.scalings, glass).distance }),
+        ...more,
         heading: "method",
         values: (run, state) => Float64Array.from(stretched(run, state, glass), (row) => row[part]),
         name: (i, { details: { scalings } }) => glass.text(`rope-scaling.${chosen(scalings, glass).methods[i].name}`),
@@ -76,8 +82,8 @@ const ropeScaling = {
         on: (state) => onStretch(state, glass),
       })(glass, text);
     return [
-      methodTable("stretched_here", "real"),
-      methodTable("stretched_far", "far"),
+      methodTable("stretched_here", "real", {}),
+      methodTable("stretched_far", "far", atDistance),
       strips({
         title: "by_distance",
         named: (_state, b) => {

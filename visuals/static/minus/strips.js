@@ -6,6 +6,7 @@ import { cells, centred, cross, enlarge, fit, ink, write } from "../draw.js";
 import { link, steer } from "../pointing.js";
 import { largest, subtract } from "../sides.js";
 import { headingOf } from "./heading.js";
+import { rowsOf } from "./saved.js";
 
 const [LABEL, STRIP, GAP] = [22, 26, 8];
 
@@ -79,9 +80,12 @@ export const strips = (what) => (glass, text) => {
     what.strips.forEach((_, i) => cross(context, ((column + 0.5) * width) / columns.length - 3, i * (LABEL + STRIP + GAP) + LABEL, 6, STRIP));
   }
   const same = () => Object.values(changes).every((values) => largest(values) === 0);
-  const csv = () => [
-    ["vector", "index", "A", "B", "B_minus_A"],
-    ...Object.entries(changes).flatMap(([name, values]) => Array.from(values, (change, i) => [name, i, both[0][name][i], both[1][name][i], change])),
-  ];
-  return { element, draw, csv, same, pointed: () => (what.pick ? null : under), needs: what.needs, wide: true };
+  function csv() {
+    const about = what.named?.(state, run) ?? {};
+    const heads = [...Object.keys(about), "vector", "index"];
+    const [names] = rowsOf(heads, () => [], [], []);
+    const rows = Object.keys(changes).flatMap((name) => rowsOf(heads, (i) => [...Object.values(about), name, i], both[0][name], both[1][name]).slice(1));
+    return [names, ...rows];
+  }
+  return { element, draw, csv, same, called: what.title ?? "vectors", pointed: () => (what.pick ? null : under), needs: what.needs, wide: true };
 };

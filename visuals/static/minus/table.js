@@ -3,9 +3,10 @@
 import { h, shown } from "../dom.js";
 import { largest, subtract } from "../sides.js";
 import { headingOf } from "./heading.js";
+import { rowsOf } from "./saved.js";
 
 const ROWS = 12;
-const NARROW = 420; // px under which numbers have a digit less, so that B − A stays in sight
+const NARROW = 420; // px under which numbers have a digit less, as style.css sets three of them beside each other
 
 /** Indices of the largest changes, in the order of their size; of equal ones the lower index first. @returns {number[]} */
 export function strongestChanges(change, count) {
@@ -114,10 +115,11 @@ export const table = (what) => (glass, text) => {
     }
     rows.forEach(({ row }, place) => row.classList.toggle("is-chosen", listed[place] !== undefined && listed[place] === chosen));
   }
-  const csv = () => [
-    ["name", "A", "B", "B_minus_A"],
-    ...Array.from(now?.change ?? [], (change, i) => [what.name(i, now.b, glass, now.a), now.first[i], now.second[i], change]),
-  ];
+  function csv() {
+    const about = what.named?.(state, now.b) ?? {};
+    const name = (i) => [...Object.values(about), what.name(i, now.b, glass, now.a), i];
+    return rowsOf([...Object.keys(about), "name", "index"], name, now.first, now.second);
+  }
   const same = () => largest(now.change) === 0;
-  return { element, draw, csv, same, pointed: () => pointed, needs: what.needs };
+  return { element, draw, csv, same, called: what.title ?? what.heading, pointed: () => pointed, needs: what.needs };
 };

@@ -30,14 +30,14 @@ export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
 
 /**
  * One product, each factor over its name.
- * @param {{ value: number, code: string, format: string|null, how: string }[]} factors
+ * @param {{ value: number, code: string, format: string|null, how: string, how_code?: string, how_params?: object }[]} factors
  * @param {(code: string, params?: object) => string} name of a factor @param {...Node} result after the last factor
  */
 export function product(factors, name, ...result) {
-  const parts = factors.flatMap(({ value, code, format, count, how, name: english }, i) => {
+  const parts = factors.flatMap(({ value, code, format, count, how, how_code, how_params, name: english }, i) => {
     const said = name(code, { format, count });
     const label = h("span.kv-name", null, said.startsWith("kv.") ? english : said);
-    const origin = how ? [h("span.kv-how", null, how)] : [];
+    const origin = how ? [h("span.kv-how", null, how_code ? name(how_code, how_params) : how)] : [];
     const cell = h("span.kv-factor", null, h("span.kv-number", null, whole(value)), label, ...origin);
     return [i ? h("span.kv-pair", null, h("span.kv-times", null, "×"), cell) : cell];
   });

@@ -15,6 +15,8 @@ import { staleText, troubleText } from "./trouble.js";
 
 export const FIRST = { view: "lines", x: "log", y: "log", unit: "gib", weights: "", compare: "Llama-2 7B|Gemma-3 12B (text)|DeepSeek-V3" };
 const MOST = 5;
+/** What a link says in place of a setting that was emptied: nothing at all would mean the first one. */
+const NOBODY = "none";
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvChart(element, glass) {
@@ -23,7 +25,7 @@ export default function kvChart(element, glass) {
   const view = { settings: { ...FIRST, ...glass.settings.get("kvchart") }, answer: null, trouble: null, failed: "", pinned: null };
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
-  const compared = () => view.settings.compare.split("|").filter(Boolean);
+  const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
 
   const asker = createAsker(glass, "kv_chart", ({ data, message }) => {
     Object.assign(view, data ? { answer: { ...data, figure: drawable(data.figure) }, trouble: null } : { trouble: message });
@@ -44,7 +46,7 @@ export default function kvChart(element, glass) {
   }
   function set(change) {
     view.settings = { ...view.settings, ...change };
-    const changed = Object.entries(view.settings).map(([name, value]) => [name, value === FIRST[name] ? "" : value || "none"]);
+    const changed = Object.entries(view.settings).map(([name, value]) => [name, value === FIRST[name] ? "" : value || NOBODY]);
     glass.settings.set("kvchart", Object.fromEntries(changed));
     glass.repaint();
   }
@@ -81,6 +83,7 @@ export default function kvChart(element, glass) {
     bar.show();
     trouble.textContent = view.failed ? panel.text("failed", { detail: view.failed }) : view.trouble ? troubleText(glass, view.trouble) : "";
     stale.textContent = staleText(glass, asked);
+    for (const part of [chart.element, hint]) part.hidden = Boolean(asked.trouble) && !answer; // an empty frame says nothing
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     pinned.hidden = !view.pinned;
     if (view.pinned) {

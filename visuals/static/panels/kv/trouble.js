@@ -16,9 +16,14 @@ function configText(said, params) {
   return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
 }
 
-/** Of which settings the shown numbers still are, while the calculator's are refused; else "". @param asked what question() gives */
+/**
+ * While the calculator's settings are refused, of which ones the shown numbers still are; where none were ever good, why
+ * there is nothing to show; else "". @param asked what question() gives
+ */
 export function staleText(glass, { trouble, answer }) {
-  return trouble && answer ? glass.text("kv.stale", { model: answer.model, dtype: answer.dtype }) : "";
+  if (!trouble) return "";
+  if (!answer) return glass.text("kv.unanswered", { reason: troubleText(glass, trouble) });
+  return glass.text("kv.stale", { model: answer.model, dtype: answer.dtype });
 }
 
 /** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */

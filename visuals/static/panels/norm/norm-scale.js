@@ -7,15 +7,13 @@ import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "../norm-choice.js";
-import { normButtons } from "./buttons.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
+import { createScaling, DECADES, settingsOf } from "./scaling.js";
 import { createStrips, largest } from "./strips.js";
 import { nameOf, vectorAt } from "./vector.js";
 
 const KIND = "norm-scale";
-const [HIGH, DECADES, FLOOR] = [260, 4, 1e-10]; // the chart's height; powers of ten of a each way; the least change drawn
-const MOST = 3; // shifts reach so many times the RMS each way
-const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: log10 of a, and b as a multiple of the RMS
+const [HIGH, FLOOR] = [260, 1e-10]; // the chart's height; the least change drawn
 export const METHODS = [
   ["rms_eps", rmsNorm, true],
   ["rms_zero", rmsNorm, false],
@@ -31,29 +29,6 @@ export function changes({ x, eps }, a, b) {
     const [e, before] = [own ? eps : 0, norm(x, own ? eps : 0)];
     return inputs.map((input) => relativeChange(before, norm(input, e)));
   });
-}
-
-const between = (value, most) => Math.max(-most, Math.min(most, Number(value) || 0));
-
-/**
- * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x). @param {number} rms
- * @param {number|null} pointed the exponent under the pointer
- */
-export function settingsOf({ settings }, rms, pointed = null) {
-  const { scale = FIRST.scale, shift = FIRST.shift, flip } = settings.get("norm");
-  const [exponent, share, flipped] = [pointed ?? between(scale, DECADES), between(shift, MOST), Boolean(flip)];
-  return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
-}
-
-function slider(name, range, act) {
-  const input = h("input", { type: "range", ...range, "data-text-label": `${KIND}.${name}` });
-  const output = h("output");
-  input.addEventListener("input", act);
-  return {
-    input,
-    output,
-    box: h("label.norm-slider", null, h("span", { "data-text": `${KIND}.${name}` }), output, input),
-  };
 }
 
 /** The change by the formula for every a, and the slider's a on it. */
@@ -130,35 +105,24 @@ export default function normScale(element, glass) {
   const view = { vector: null, chart: null, found: null, a: 1, b: 0 };
   const csv = () => [["method", ...CASES], ...(view.found ?? []).map((values, i) => [METHODS[i][0], ...values])];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const norms = normButtons(glass);
-  const set = (change) => setNorm(glass, change);
-  const scale = slider("scale", { min: -DECADES, max: DECADES, step: 0.05 }, () => set({ scale: scale.input.value }));
-  const shift = slider("shift", { min: -MOST, max: MOST, step: 0.05 }, () => set({ shift: shift.input.value }));
-  const flip = h("input", { type: "checkbox" });
-  flip.addEventListener("change", () => set({ flip: flip.checked ? 1 : "" }));
-  const reset = h("button.norm-tab", { type: "button", "data-text": `${KIND}.reset` });
-  reset.addEventListener("click", () => set({ scale: 0, shift: 0, flip: "" }));
-  const check = h("label.gp-check", null, flip, h("span", { "data-text": `${KIND}.flip` }));
+  const scaling = createScaling(glass);
   const [table, formula, note] = [makeTable(), h("div.gp-formula"), h("p.gp-note", { "data-text": `${KIND}.measure` })];
   const left = h("div", null, table.box, note, formula);
   const right = h("div", null, curve);
   panel.body.append(
-    h("div.norm-bar", null, norms.box, check, reset),
-    h("div.norm-sliders", null, scale.box, shift.box),
+    ...scaling.elements,
     h("div.gp-columns", null, left, right),
     canvas,
   );
   const strips = createStrips(canvas);
   const [wide, curveWide] = [widthOf(panel.body, glass), widthOf(right, glass)];
   const exponentAt = (x) => (view.chart ? Math.round(Math.log10(xAt(view.chart, x)) * 20) / 20 : null);
-  const pointed = pointAt(curve, glass, exponentAt, (exponent) => set({ scale: exponent }));
+  const pointed = pointAt(curve, glass, exponentAt, (exponent) => setNorm(glass, { scale: exponent }));
 
   function readSettings(rms) {
-    const { exponent, share, flipped, a, b } = settingsOf(glass, rms, pointed());
-    [scale.input.value, shift.input.value, flip.checked] = [exponent, share, flipped];
-    [view.a, view.b] = [a, b];
-    scale.output.textContent = `a = ${shown(a, 4)}`;
-    shift.output.textContent = `b = ${shown(share, 3)} · RMS(x) = ${shown(b, 4)}`;
+    const set = settingsOf(glass, rms, pointed());
+    [view.a, view.b] = [set.a, set.b];
+    scaling.show(set, `b = ${shown(set.share, 3)} · RMS(x) = ${shown(set.b, 4)}`);
   }
 
   function tell({ norm, layer, token, eps }) {
@@ -178,7 +142,7 @@ export default function normScale(element, glass) {
 
   const moved = watcher();
   return inView(element, function draw(fresh) {
-    norms.mark();
+    scaling.mark();
     const vector = vectorAt(glass);
     element.classList.toggle("is-coming", !vector);
     const width = wide();

@@ -7,13 +7,13 @@ import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, dot, path } from "../../plot.js";
-import { adjust, choice, FARTHEST, namesOf, placeOf, slider, whole } from "./place.js";
-import { DASHES, makeTable, METHODS } from "./scaling-table.js";
+import { adjust, namesOf, placeOf } from "./place.js";
+import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
+import { DASHES, makeTable } from "./scaling-table.js";
 import { drawFar, findDistance, findPair } from "./score-charts.js";
 import { overDistance, product } from "./turning.js";
 
 const KIND = "rope-scaling";
-const FACTORS = [2, 4, 8, 16, 32];
 const HIGH = 270;
 
 /** Every method's q·k at the run's positions and at a distance. */
@@ -28,24 +28,6 @@ export function rowsOf({ q, k, m, n }, methods, distance) {
       slowest: wavelength(data.at(-1)),
     };
   });
-}
-
-/**
- * What the panel is set to. @param {object|undefined} answer rope_scalings of that factor, which all but the factor
- * depends on @param {number|null} pointed the distance under the pointer
- * @returns {{ factor: number, methods?: object[], method?: string, limit?: number, distance?: number }} `methods`: those
- * that are shown; distances are drawn below `limit`
- */
-export function settingsOf({ state, settings }, answer, pointed = null) {
-  const set = settings.get("rope");
-  const factor = FACTORS.includes(Number(set.factor)) ? Number(set.factor) : 4;
-  if (!answer) return { factor };
-  const own = state.trace.model.rope_scaling !== null;
-  const methods = answer.methods.filter(({ name }) => own || name !== "model");
-  const method = METHODS.includes(set.method) && methods.some(({ name }) => name === set.method) ? set.method : METHODS[0];
-  const limit = Math.min(FARTHEST, answer.original * factor);
-  const distance = pointed ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
-  return { factor, methods, method, limit, distance };
 }
 
 /** Each method's frequency as a share of the unscaled one, pair by pair. */
@@ -90,18 +72,13 @@ export default function ropeScaling(element, glass) {
     ),
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const choose = (method) => adjust(glass, { method: method === METHODS[0] ? "" : method });
-  const methods = choice(METHODS, (name) => `${KIND}.${name}`, `${KIND}.method`, choose);
-  const factors = choice(FACTORS, null, `${KIND}.factor`, (factor) =>
-    adjust(glass, { factor: factor === 4 ? "" : factor }),
-  );
-  const reach = slider(KIND, "reach", (value) => adjust(glass, { reach: value }));
-  const [formula, table, note, subtitle] = [h("p.gp-note"), makeTable(choose), h("p.gp-note"), h("h3.gp-subtitle")];
+  const controls = createScalingControls(glass);
+  const [formula, table, note, subtitle] = [h("p.gp-note"), makeTable((method) => chooseMethod(glass, method)), h("p.gp-note"), h("h3.gp-subtitle")];
   panel.body.append(
-    h("div.position-bar", null, methods.box, factors.box),
+    controls.bar,
     formula,
     canvas,
-    reach.box,
+    controls.reach,
     table.box,
     note,
     subtitle,
@@ -146,16 +123,13 @@ export default function ropeScaling(element, glass) {
     const width = wide();
     element.classList.toggle("is-coming", !answer);
     if (!held || !answer || width === 0) return;
-    const { methods: offered, method, limit, distance } = settingsOf(glass, answer, pointed());
+    const set = settingsOf(glass, answer, pointed());
+    const { methods: offered, method, limit, distance } = set;
     if (!moved(held, answer, head, query, key, pair, method, distance, width, theme, language) && !fresh) return;
     const place = placeOf(held, state);
     const rows = rowsOf(place, offered, distance);
     Object.assign(view, { rows, limit });
-    methods.mark(method);
-    factors.mark(factor);
-    reach.input.max = String(limit - 1);
-    reach.input.value = String(distance);
-    reach.output.textContent = String(distance);
+    controls.show(set);
     panel.title.textContent = panel.text("title", {
       ...namesOf(state),
       factor,

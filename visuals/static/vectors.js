@@ -1,0 +1,133 @@
+// What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a foreignObject.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SIDES = ["Top", "Right", "Bottom", "Left"];
+
+/** An SVG element. @param {Object<string, string|number>} attributes @param {...(Node|string)} content */
+export function element(name, attributes, ...content) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...content);
+  return made;
+}
+
+/** A computed colour as an SVG of 1999 has it, its opacity apart. @param {"fill"|"stroke"} name @returns {Object<string, string|number>|null} null: nothing to see */
+function paint(name, colour) {
+  const [r, g, b, alpha = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
+  if (alpha === 0) return null;
+  return { [name]: `rgb(${r},${g},${b})`, ...(alpha < 1 ? { [`${name}-opacity`]: alpha } : {}) };
+}
+
+const rect = (box, more) => element("rect", { x: box.x, y: box.y, width: box.width, height: box.height, ...more });
+
+const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
+
+/** The ground and the borders of an element. */
+function boxOf(style, { x, y, width, height }) {
+  const round = Math.min(parseFloat(style.borderTopLeftRadius) || 0, width / 2, height / 2);
+  const ground = paint("fill", style.backgroundColor);
+  const shapes = ground ? [rect({ x, y, width, height }, { rx: round, ...ground })] : [];
+  const edges = SIDES.map((side) => {
+    const [kind, colour] = [style[`border${side}Style`], style[`border${side}Color`]];
+    return { wide: kind === "none" ? 0 : parseFloat(style[`border${side}Width`]), kind, colour };
+  });
+  const line = ({ wide, kind, colour }) => {
+    const dashes = DASHES[kind]?.map((part) => part * wide).join(" ");
+    return wide > 0 && paint("stroke", colour) && { ...paint("stroke", colour), "stroke-width": wide, ...(dashes ? { "stroke-dasharray": dashes } : {}) };
+  };
+  const [{ wide, kind, colour }] = edges;
+  if (edges.every((edge) => edge.wide === wide && edge.kind === kind && edge.colour === colour)) {
+    const inner = { x: x + wide / 2, y: y + wide / 2, width: Math.max(0, width - wide), height: Math.max(0, height - wide) };
+    return line(edges[0]) ? [...shapes, rect(inner, { rx: round, fill: "none", ...line(edges[0]) })] : shapes;
+  }
+  const [top, right, bottom, left] = edges.map((edge) => edge.wide / 2);
+  const ways = [`M${x} ${y + top} h${width}`, `M${x + width - right} ${y} v${height}`, `M${x} ${y + height - bottom} h${width}`, `M${x + left} ${y} v${height}`];
+  return [...shapes, ...edges.flatMap((edge, i) => (line(edge) ? [element("path", { d: ways[i], fill: "none", ...line(edge) })] : []))];
+}
+
+/** A text node's lines as they are broken now. @returns {{ words: string, box: DOMRect }[]} */
+function linesOf(node) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const whole = range.getClientRects();
+  if (whole.length < 2) return whole.length ? [{ words: node.data, box: whole[0] }] : [];
+  const lines = [];
+  let start = 0;
+  for (const character of node.data) {
+    range.setStart(node, start);
+    range.setEnd(node, (start += character.length));
+    const box = range.getClientRects()[0];
+    if (!box) continue; // a space where a line ends
+    const line = lines.at(-1);
+    if (line && Math.abs(line.box.y - box.y) < box.height / 2) line.words += character;
+    else lines.push({ words: character, box });
+  }
+  return lines;
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+/** One line of text. `box` is as high as its font, whose ascent tells the base line. */
+function lineOf(words, box, style) {
+  pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText("x");
+  const y = box.y + (box.height * ascent) / (ascent + descent);
+  const font = { "font-family": style.fontFamily, "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight, "font-style": style.fontStyle };
+  return element("text", { x: box.x, y, "xml:space": "preserve", ...font, ...paint("fill", style.color) }, words.replace(/\s/g, " "));
+}
+
+/** A control as its state is: how far a slider is, whether a box is ticked, what is written in a field. */
+function controlOf(node, style, box) {
+  const [accent, line] = [style.accentColor === "auto" ? style.color : style.accentColor, paint("stroke", style.color)];
+  const middle = box.y + box.height / 2;
+  if (node.type === "range") {
+    const [low, high] = [Number(node.min || 0), Number(node.max || 100)];
+    const knob = box.x + 8 + ((Number(node.value) - low) / (high - low || 1)) * (box.width - 16);
+    return [element("path", { d: `M${box.x + 4} ${middle} H${box.x + box.width - 4}`, "stroke-width": 4, ...line, "stroke-opacity": 0.3 }), element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) })];
+  }
+  if (node.type === "checkbox" || node.type === "radio") {
+    const tick = element("path", { d: `M${box.x + 3} ${middle} l${box.width / 3 - 1} 3 l${box.width / 3} -7`, fill: "none", "stroke-width": 2, ...line });
+    return [rect(box, { rx: 2, fill: "none", "stroke-width": 1, ...line }), ...(node.checked ? [tick] : [])];
+  }
+  const words = node.localName === "select" ? (node.selectedOptions[0]?.textContent ?? "") : node.value;
+  const size = parseFloat(style.fontSize) * 1.2;
+  return [...boxOf(style, box), lineOf(words, { x: box.x + parseFloat(style.paddingLeft) + 1, y: middle - size / 2, height: size }, style)];
+}
+
+/** A drawing within the page, in its place. */
+function placed(svg, box) {
+  const copy = svg.cloneNode(true);
+  for (const name of ["x", "y", "width", "height"]) copy.setAttribute(name, box[name]);
+  return copy;
+}
+
+/**
+ * Rectangles, texts and images in place of an element that is laid out somewhere, from its upper left corner.
+ * @param {HTMLElement} root @returns {SVGElement}
+ */
+export function vectorsOf(root) {
+  const corner = root.getBoundingClientRect();
+  const from = ({ x, y, width, height }) => ({ x: x - corner.x, y: y - corner.y, width, height });
+  let clips = 0;
+
+  function inside(node, style, box) {
+    const content = Array.from(node.childNodes).flatMap((child) => {
+      if (child instanceof Text) return linesOf(child).filter(({ words }) => words.trim()).map((line) => lineOf(line.words, from(line.box), style));
+      return child instanceof Element ? drawn(child) : [];
+    });
+    if (style.overflowX === "visible" || node.scrollWidth <= node.clientWidth + 1) return content;
+    const name = `cut${clips++}`;
+    return [element("clipPath", { id: name }, rect(box, {})), element("g", { "clip-path": `url(#${name})` }, ...content)];
+  }
+
+  function drawn(node) {
+    const style = getComputedStyle(node);
+    const box = from(node.getBoundingClientRect());
+    if (style.visibility === "hidden" || style.clipPath !== "none" || style.display === "none") return [];
+    if (node instanceof SVGElement) return [placed(node, box)];
+    if (node.localName === "img") return [element("image", { ...box, href: node.src, preserveAspectRatio: "none" })];
+    const control = ["input", "select", "textarea"].includes(node.localName);
+    const shapes = control ? controlOf(node, style, box) : [...boxOf(style, box), ...inside(node, style, box)];
+    return style.opacity === "1" || !shapes.length ? shapes : [element("g", { opacity: style.opacity }, ...shapes)];
+  }
+  return element("g", {}, ...drawn(root));
+}
