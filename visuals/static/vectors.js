@@ -65,9 +65,10 @@ function linesOf(node) {
   return lines;
 }
 
-const pen = document.createElement("canvas").getContext("2d");
+let pen = null; // measures fonts
 /** One line of text. `box` is as high as its font, whose ascent tells the base line. */
 function lineOf(words, box, style) {
+  pen ??= document.createElement("canvas").getContext("2d");
   pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText("x");
   const y = box.y + (box.height * ascent) / (ascent + descent);
