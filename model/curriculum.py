@@ -2,7 +2,8 @@
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
 with many questions, then stories. What had not come by then, who-questions, is shown by itself for a while
-("backwards"), and after it everything again. Last, the network tells stories by itself, and learns from the checker.
+("backwards"), and after it everything again. At the end the network tells stories by itself, and learns from the
+checker.
 """
 
 from collections.abc import Mapping
