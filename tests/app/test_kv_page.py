@@ -405,7 +405,7 @@ def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> Non
     for left in (2, 1, 0):
         chips.first.click()
         expect(chips).to_have_count(left)
-    page.wait_for_function("location.hash.includes('kvchart.compare=')")
+    page.wait_for_function("/kvchart\\.compare=none(&|$)/.test(location.hash)")
     link = page.url
     page.goto("about:blank")
     page.goto(link)
