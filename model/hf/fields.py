@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import GlassLlamaError
 from ..expected import Expected, expected, one_of
 
-MAX_LAYERS = 10_000
+MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
 MAX_COUNT = 10**9
 # Fields that change the cache or the weights. A family that does not read one of them refuses a config that sets it.
 SHAPE_FIELDS = (

@@ -279,7 +279,7 @@ REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "nu
     ("config", "said"),
     [
         (json.dumps(REFUSED | {"num_hidden_layers": "x"}),
-         "config.json 中 num_hidden_layers 是 'x'，应为 1 到 10,000 的整数。"),
+         "config.json 中 num_hidden_layers 是 'x'，应为 1 到 1,000 的整数。"),
         (json.dumps(REFUSED | {"vocab_size": None}), "config.json 缺少 vocab_size，应为 1 到 1,000,000,000 的整数。"),
         (json.dumps(REFUSED | {"num_key_value_heads": 3}),
          "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
