@@ -19,8 +19,7 @@ function connected(answers = {}) {
     neurons: ask("neurons", ({ layer, token }) => (token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons)),
     again: ask("again", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
-  createFetching(store, server);
-  return { store, asked };
+  return { store, asked, fetching: createFetching(store, server) };
 }
 
 test("a small run's layers are fetched ahead, each once", async () => {
@@ -110,4 +109,17 @@ test("a server that does not answer is said once, and the run stays", async () =
   await settled();
   assert.deepEqual(heard, ["no_connection"]);
   assert.equal(store.state.trace.T, 3);
+});
+
+test("a question counts until its answer is here, or it has failed", async () => {
+  let answer;
+  const late = () => new Promise((resolve, reject) => { answer = { resolve, reject }; });
+  const { store, fetching } = connected({ neurons: late });
+  assert.equal(fetching.asking(), 0);
+  store.publish(runMessage());
+  await settled();
+  assert.equal(fetching.asking(), 1);
+  answer.reject(new Error("the line is cut"));
+  await settled();
+  assert.equal(fetching.asking(), 0);
 });
