@@ -69,12 +69,12 @@ def tell(
     """Each opening continued and judged; draws depend on the seed."""
     rows = write(lm, told, TEMPERATURE, seed, progress)
     return [
-        Story(opening.language, opening.prompt, opening.prompt + row.text, judged(opening, row.text, row.ended))
+        Story(opening.language, opening.prompt, opening.prompt + row.text, faults_of(opening, row.text, row.ended))
         for opening, row in zip(told, rows, strict=True)
     ]
 
 
-def judged(opening: Opening, text: str, complete: bool) -> list[Fault]:
+def faults_of(opening: Opening, text: str, complete: bool) -> list[Fault]:
     """The faults of a continued story; "silent" when nothing was added."""
     if not text.strip():
         return [Fault("silent", opening.prompt)]

@@ -215,10 +215,10 @@ def test_openings_are_two_whole_sentences():
     for opening in told:
         assert sum(opening.prompt.count(mark) for mark in ".。") == 2
         assert opening.prompt[-1] in ".。"
-        assert stories.judged(opening, "", True) == [Fault("silent", opening.prompt)]
+        assert stories.faults_of(opening, "", True) == [Fault("silent", opening.prompt)]
     first = told[0]
-    assert stories.judged(first, " It is raining.", True) in ([], stories.judged(first, " It was raining.", True))
-    assert {fault.kind for fault in stories.judged(first, " zzz.", True)} >= {"word"}
+    assert stories.faults_of(first, " It is raining.", True) in ([], stories.faults_of(first, " It was raining.", True))
+    assert {fault.kind for fault in stories.faults_of(first, " zzz.", True)} >= {"word"}
 
 
 def test_a_figure_counts_and_is_met(collected):
