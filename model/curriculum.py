@@ -24,12 +24,16 @@ class Judged:
 
     `stories` at this `temperature`. A faulty sentence weighs `weight` beside the loss on the corpus, and a nat of
     divergence from the network as it was at the start of the stage `likeness`, both as means over the tokens told.
+    A token that more of its stories hold than of the corpus's costs the difference of the two shares, `variety` times.
+    Sound stories have little to teach: the loss is that of every faulty one and of one in `sound_each` of the others.
     """
 
     stories: int = 128
     temperature: float = 0.8
     weight: float = 5.0
     likeness: float = 0.1
+    variety: float = 0.0
+    sound_each: int = 1
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ _SETTLING = _WHO | {
 _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 22, "story-zh": 22}
 _LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
 _JUDGED = _LONG | {"induction": 36}
+_VARIED = _JUDGED | {"induction": 40, "counting": 16, "facts-en": 24, "facts-zh": 18, "story-en": 24, "story-zh": 24}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -129,5 +134,10 @@ STAGES = (
     Stage(
         "judged again", 230_400, rows=10, context=256, rate=1.5e-4, last_rate=1e-5, warmup=5, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_JUDGED, judged=Judged(weight=10),
+    ),
+    Stage(
+        "varied", 1_740_800, rows=20, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_VARIED,
+        judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4),
     ),
 )  # fmt: skip

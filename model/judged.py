@@ -3,7 +3,8 @@
 A policy gradient (Williams 1992, "REINFORCE"): the reward of each sentence is 0, that of the first faulty one -1, and
 what is told after it counts for nothing. The mean reward is the baseline. Nothing rewards an early end, as the choice
 to end a text is left out; and a price on leaving the network's own way of telling (the divergence of Kullback and
-Leibler from what it was at the start of the stage) keeps it from telling only what is safe.
+Leibler from what it was at the start of the stage) keeps it from telling only what is safe. So does a price on each
+token that more of its stories hold than of the corpus's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from .checker import first_fault
@@ -22,6 +23,8 @@ from .evaluation.stories import openings
 from .evaluation.writing import write
 from .llama import Llama
 from .packing import END
+from .tokenizer import Tokenizer
+from .variety import Usage, corpus_usage, overused, usage
 
 ROWS = 16  # stories whose loss is computed at once
 
@@ -42,6 +45,34 @@ class Told(NamedTuple):
     def sound(self) -> bool:
         """Whether the checker found no fault. Where there are no rewards, the opening has one."""
         return min(self.rewards, default=-1.0) == 0
+
+
+class Storyteller:
+    """A network in training that tells stories and learns from what the checker says of them.
+
+    `before` is the network at the start of the stage, `sound` the share of the last stories that had no fault.
+    """
+
+    def __init__(self, net: Llama, tokenizer: Tokenizer):
+        device = net.embed.weight.device
+        self.net = net
+        self.before = Llama(net.config).requires_grad_(False).to(device)
+        teller = Llama(net.config).requires_grad_(False).to(device, torch.bfloat16)  # tells them quicker
+        self.telling = LanguageModel("in training", net.config, tokenizer, teller)
+        self.usual: Usage | None = None  # counted with the first stories
+        self.sound: float | None = None
+
+    def begin(self) -> None:
+        """A stage begins: from here on, leaving the network's way of telling has a price."""
+        self.before.load_state_dict(self.net.state_dict())
+
+    def losses(self, judged: Judged, seed: int) -> Iterator[Float[Tensor, ""]]:
+        """The loss of `judged.stories` new stories in parts: see `losses`."""
+        self.usual = self.usual or corpus_usage(self.telling.tokenizer, self.net.config.vocab_size)
+        self.telling.net.load_state_dict(self.net.state_dict())
+        told = tell(self.telling, judged, seed)
+        self.sound = round(sum(story.sound for story in told) / len(told), 3)
+        yield from losses(self.net, self.before, told, judged, self.usual)
 
 
 def tell(lm: LanguageModel, judged: Judged, seed: int) -> list[Told]:
@@ -74,24 +105,27 @@ def _rewards(starts: list[int], fault: tuple[int, int] | None) -> list[float]:
     return [-1.0 if start >= begin - 1 else 0.0 for start in starts if start < end]
 
 
-def losses(net: Llama, before: Llama, told: Sequence[Told], judged: Judged) -> Iterator[Float[Tensor, ""]]:
+def losses(
+    net: Llama, before: Llama, told: Sequence[Told], judged: Judged, usual: Usage
+) -> Iterator[Float[Tensor, ""]]:
     """The loss in parts, whose sum it is: each is to be taken back through the network before the next is computed.
 
-    `before` is the network as it was at the start of the stage.
+    `before` is the network as it was at the start of the stage, `usual` how many of the corpus's stories hold a token.
     """
     count = sum(len(story.rewards) for story in told)
-    ordered = sorted(told, key=lambda story: len(story.ids))
-    advantages = _advantages(ordered)
+    ordered = sorted(_weighed(told, judged, usual), key=lambda one: len(one.story.ids))
     device = net.embed.weight.device
+    explicit = device.type == "cpu"  # short rows: see EXPLICIT_UP_TO of train.py
     for start in range(0, len(ordered), ROWS):
-        part = slice(start, start + ROWS)
-        ids, weights, counted = _padded(ordered[part], advantages[part])
+        ids, weights, stands_for = _padded(ordered[start : start + ROWS])
+        counted = stands_for > 0
         chosen = ids[:, 1:][counted].to(device)
         with torch.autocast(device.type, dtype=torch.bfloat16):
             with torch.no_grad():
-                old = before(ids[:, :-1].to(device))[counted].float().log_softmax(-1)
-            logits = net(ids[:, :-1].to(device))[counted].float()
-        divergence = F.kl_div(logits.log_softmax(-1), old, reduction="sum", log_target=True)
+                old = before(ids[:, :-1].to(device), explicit=explicit)[counted].float().log_softmax(-1)
+            logits = net(ids[:, :-1].to(device), explicit=explicit)[counted].float()
+        divergences = F.kl_div(logits.log_softmax(-1), old, reduction="none", log_target=True).sum(-1)
+        divergence = (stands_for[counted].to(device) * divergences).sum()
         # Among the tokens that do not end the text; where that was chosen, the weight is 0.
         going_on = (logits / judged.temperature).index_fill(-1, torch.tensor(END, device=device), -torch.inf)
         unlikely = F.cross_entropy(going_on, chosen.where(chosen != END, END + 1), reduction="none")
@@ -99,26 +133,56 @@ def losses(net: Llama, before: Llama, told: Sequence[Told], judged: Judged) -> I
         yield (judged.weight * gradient + judged.likeness * divergence) / count
 
 
-def _advantages(told: Sequence[Told]) -> list[list[float]]:
-    """Each token's reward over the mean of its language."""
+class _Weighed(NamedTuple):
+    """A story, each token's reward over the mean of its language, and for how many stories it stands."""
+
+    story: Told
+    advantages: list[float]
+    stands_for: int
+
+
+def _weighed(told: Sequence[Told], judged: Judged, usual: Usage) -> list[_Weighed]:
+    """All faulty stories and every `judged.sound_each`th sound one, which stands for so many."""
+    rewards = _rewards_of_all(told, judged, usual)
     mean = {}
     for language in {story.language for story in told}:
-        rewards = [reward for story in told if story.language == language for reward in story.rewards]
-        mean[language] = sum(rewards) / max(1, len(rewards))
-    return [[reward - mean[story.language] for reward in story.rewards] for story in told]
+        own = [r for story, row in zip(told, rewards, strict=True) if story.language == language for r in row]
+        mean[language] = sum(own) / max(1, len(own))
+    weighed, sound = [], 0
+    for story, row in zip(told, rewards, strict=True):
+        sound += story.sound
+        if not story.sound or sound % judged.sound_each == 0:
+            advantages = [reward - mean[story.language] for reward in row]
+            weighed.append(_Weighed(story, advantages, judged.sound_each if story.sound else 1))
+    return weighed
+
+
+def _rewards_of_all(told: Sequence[Told], judged: Judged, usual: Usage) -> list[list[float]]:
+    """The rewards of each story, less the price of each overused token where the story has it for the first time."""
+    size = len(usual["en"])
+    over = overused(usage(((story.language, story.ids) for story in told), size), usual)
+    priced = []
+    for story in told:
+        had, row = set(story.ids[: story.opening]), []
+        price = over[story.language].tolist()
+        for token, reward in zip(story.ids[story.opening :], story.rewards, strict=False):  # none after a fault
+            row.append(reward - (0.0 if token in had else judged.variety * price[token]))
+            had.add(token)
+        priced.append(row)
+    return priced
 
 
 def _padded(
-    told: Sequence[Told], advantages: Sequence[list[float]]
-) -> tuple[Int[Tensor, "rows T"], Float[Tensor, "rows T_1"], Bool[Tensor, "rows T_1"]]:
-    """Ids with END after each shorter story; of every token but the first its weight, and whether it counts."""
-    width = max(len(story.ids) for story in told)
+    told: Sequence[_Weighed],
+) -> tuple[Int[Tensor, "rows T"], Float[Tensor, "rows T_1"], Float[Tensor, "rows T_1"]]:
+    """Ids with END after each shorter story; of every token but the first its weight, and for how many it stands."""
+    width = max(len(one.story.ids) for one in told)
     ids = torch.full((len(told), width), END)
     weights = torch.zeros(len(told), width - 1)
-    counted = torch.zeros(len(told), width - 1, dtype=torch.bool)
-    for row, (story, advantage) in enumerate(zip(told, advantages, strict=True)):
+    stands_for = torch.zeros(len(told), width - 1)
+    for row, (story, advantages, many) in enumerate(told):
         ids[row, : len(story.ids)] = torch.tensor(story.ids)
-        part = slice(story.opening - 1, story.opening - 1 + len(advantage))
-        weights[row, part] = torch.tensor(advantage)
-        counted[row, part] = True
-    return ids, weights.where(ids[:, 1:] != END, 0.0), counted
+        part = slice(story.opening - 1, story.opening - 1 + len(advantages))
+        weights[row, part] = many * torch.tensor(advantages)
+        stands_for[row, part] = many
+    return ids, weights.where(ids[:, 1:] != END, 0.0), stands_for

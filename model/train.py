@@ -22,10 +22,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from .checkpoint import BUNDLED, LanguageModel, load, pick_device, save_weights
+from .checkpoint import BUNDLED, load, pick_device, save_weights
 from .config import LlamaConfig
-from .curriculum import STAGES, Judged, Stage
-from .judged import losses, tell
+from .curriculum import STAGES, Stage
+from .judged import Storyteller
 from .llama import Llama
 from .packing import END, Rows, pack
 from .progress import heldout_answers, heldout_loss
@@ -113,8 +113,7 @@ class Trainer:
         self.tokenizer = self._begin(start)
         self.net.to(device)
         self.optimiser = optimiser(self.net, settings.weight_decay)
-        self.before = Llama(SHAPE).requires_grad_(False).to(device)  # the network at the start of the stage
-        self.sound: float | None = None  # share of the last batch of told stories without a fault
+        self.storyteller = Storyteller(self.net, self.tokenizer)
         self.stage, self.step = self._resume()
         self.compute = torch.compile(self.net) if compiled else self.net
 
@@ -125,7 +124,7 @@ class Trainer:
                 self.stage, self.step = number, 0
                 self.optimiser = optimiser(self.net, self.settings.weight_decay)
             if self.step == 0:
-                self.before.load_state_dict(self.net.state_dict())
+                self.storyteller.begin()
             self._run_stage(self.settings.stages[number])
         self.state_file.unlink(missing_ok=True)
         print(f"wrote {self.out}; held-out loss {heldout_loss(self.net, self.tokenizer):.4f} nats a token")
@@ -141,7 +140,7 @@ class Trainer:
             self.step += 1
             tokens += rows.weights.numel()
             speed = tokens / (time.perf_counter() - started)
-            told = {"sound": self.sound} if stage.judged else {}
+            told = {"sound": self.storyteller.sound} if stage.judged else {}
             bar.set_postfix({"loss": f"{loss:.3f}", "tokens_s": f"{speed:.0f}"} | told)
             if self.step % save_every == 0 or self.step == stage.steps:
                 self._save(loss, speed)
@@ -158,17 +157,11 @@ class Trainer:
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         if stage.judged:
-            self._tell(stage.judged)
+            for part in self.storyteller.losses(stage.judged, self._seed(self.step)):
+                part.backward()
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         self.optimiser.step()
         return float(loss.detach())
-
-    def _tell(self, judged: Judged) -> None:
-        """Add the gradient of stories that the network tells by itself."""
-        told = tell(LanguageModel("in training", SHAPE, self.tokenizer, self.net), judged, self._seed(self.step))
-        self.sound = round(sum(story.sound for story in told) / len(told), 3)
-        for loss in losses(self.net, self.before, told, judged):
-            loss.backward()
 
     def _batches(self, stage: Stage) -> Iterator[Rows]:
         for step in range(self.step, stage.steps):
@@ -205,8 +198,7 @@ class Trainer:
             "step": self.step,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "before": self.before.state_dict(),
-        }
+        } | ({"before": self.storyteller.before.state_dict()} if self.settings.stages[self.stage].judged else {})
         partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
         torch.save(state, partial)
         os.replace(partial, self.state_file)
@@ -221,7 +213,7 @@ class Trainer:
             "heldout": round(heldout_loss(self.net, self.tokenizer), 4),
             "tokens_per_second": round(speed),
             "answers": heldout_answers(self.net, self.tokenizer),
-        } | ({"sound": self.sound} if stage.judged else {})
+        } | ({"sound": self.storyteller.sound} if stage.judged else {})
         with (self.out / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
 
@@ -239,7 +231,8 @@ class Trainer:
             )
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.before.load_state_dict(state["before"])
+        if "before" in state:
+            self.storyteller.before.load_state_dict(state["before"])
         return state["stage"], state["step"]
 
 

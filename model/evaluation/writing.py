@@ -18,7 +18,7 @@ from model.evaluation.judges import Judge
 from model.prompt import prompt_ids
 from model.tokenizer import TextStream
 
-ROWS = 64
+ROWS = 128
 
 
 class Job(Protocol):

@@ -10,8 +10,10 @@ from model.curriculum import Judged
 from model.judged import Told, losses, tell
 from model.llama import Llama
 from model.packing import END
+from model.variety import corpus_usage, overused, usage
 
 JUDGED = Judged(stories=12)
+NOTHING_NEW = usage([("en", range(4096)), ("zh", range(4096))], 4096)  # every story holds every token
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +106,7 @@ def test_the_loss_is_the_one_written_out(bundled: LanguageModel, told: list[Told
     with torch.no_grad():
         for weight in other.parameters():
             weight.mul_(1.01)
-    total = sum(float(part.detach()) for part in losses(bundled.net, other, told, JUDGED))
+    total = sum(float(part.detach()) for part in losses(bundled.net, other, told, JUDGED, NOTHING_NEW))
     assert total == pytest.approx(written_out(bundled.net, other, told, JUDGED), rel=0.05)
 
 
@@ -121,7 +123,7 @@ def test_a_step_makes_the_blamed_less_probable_and_leaves_the_end_alone(bundled:
         return sum(float(logs[i - 1, blamed.ids[i]]) for i in range(first, last))
 
     was = probability()
-    for part in losses(net, bundled.net, told, JUDGED):
+    for part in losses(net, bundled.net, told, JUDGED, NOTHING_NEW):
         part.backward()
     gradient = net.embed.weight.grad
     assert gradient is not None
@@ -132,3 +134,71 @@ def test_a_step_makes_the_blamed_less_probable_and_leaves_the_end_alone(bundled:
             assert weight.grad is not None
             weight -= 0.01 * weight.grad
     assert probability() < was - 0.1
+
+
+def test_usage_is_the_share_of_stories_that_hold_a_token():
+    told = usage([("en", [1, 2, 2]), ("en", [2, 3]), ("zh", [1])], 5)
+    assert told["en"].tolist() == [0, 0.5, 1, 0.5, 0]
+    assert told["zh"].tolist() == [0, 1, 0, 0, 0]
+    usual = usage([("en", [1]), ("zh", [1, 4])], 5)
+    assert overused(told, usual)["en"].tolist() == [0, 0, 1, 0.5, 0]
+    assert overused(told, usual)["zh"].tolist() == [0, 0, 0, 0, 0]
+
+
+def test_the_corpus_tells_seldom_of_hunger(bundled: LanguageModel):
+    usual = corpus_usage(bundled.tokenizer, bundled.config.vocab_size)
+    (hungry,) = bundled.tokenizer.encode(" hungry")
+    (full_stop,) = bundled.tokenizer.encode(".")
+    assert 0.02 < float(usual["en"][hungry]) < 0.3
+    assert float(usual["en"][full_stop]) > 0.99
+    assert float(usual["zh"][hungry]) < 0.02
+
+
+def test_what_every_story_tells_and_the_corpus_does_not_becomes_less_probable(bundled: LanguageModel):
+    net = Llama(bundled.config)
+    net.load_state_dict(bundled.net.state_dict())
+    encode = bundled.tokenizer.encode
+    opening = encode("Tom is in the kitchen.")
+    told = [
+        Told("en", opening + new, len(opening), [0.0] * len(new))
+        for new in (encode(" He is hungry."), encode(" He is hungry."), encode(" He has a ball."), encode(" He sings."))
+    ]
+    usual = corpus_usage(bundled.tokenizer, bundled.config.vocab_size)
+
+    def probability(new: str) -> float:
+        ids = opening + encode(new)
+        with torch.no_grad():
+            return float(net(torch.tensor([ids]))[0, -2].softmax(-1)[ids[-1]])
+
+    was = probability(" He is hungry")
+    for part in losses(net, bundled.net, told, Judged(variety=1.0), usual):
+        part.backward()
+    with torch.no_grad():
+        for weight in net.parameters():
+            assert weight.grad is not None
+            weight -= 0.02 * weight.grad
+    assert probability(" He is hungry") < 0.9 * was
+
+
+def test_one_sound_story_can_stand_for_several(bundled: LanguageModel):
+    """The same sound story twice and a faulty one: with one in two counted, the loss stays what it was."""
+    encode = bundled.tokenizer.encode
+    opening = encode("Tom is in the park.")
+    sound = Told(
+        "en", opening + encode(" He sings in the park."), len(opening), [0.0] * len(encode(" He sings in the park."))
+    )
+    lost = encode(" Tom is in the barn.")
+    faulty = Told("en", opening + lost, len(opening), [-1.0] * len(lost))
+    other = Llama(bundled.config)
+    other.load_state_dict(bundled.net.state_dict())
+    with torch.no_grad():
+        for weight in other.parameters():
+            weight.mul_(1.02)
+    whole, half = (
+        sum(
+            float(part.detach())
+            for part in losses(bundled.net, other, [sound, sound, faulty], Judged(sound_each=each), NOTHING_NEW)
+        )
+        for each in (1, 2)
+    )
+    assert half == pytest.approx(whole, rel=0.01)
