@@ -12,7 +12,7 @@ import torch
 from model import GlassLlamaError, ModelSpec, catalogue
 from model.hf_spec import spec_from_hub, spec_from_text
 from model.kv_math import KvBreakdown, kv_breakdown
-from model.kv_math.gpus import Gpu, find_gpu, own_gpu
+from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from
@@ -220,7 +220,8 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
     use = memory_use(spec, tokens, batch, gpu, setup)
     bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
     kept = setup.options
-    needs = gpus_needed(spec, batch, tokens, setup=replace(setup, options=replace(kept, tp=1, pp=1, dcp=1)))
+    kinds = [*GPUS, *([gpu] if gpu.own else [])]
+    needs = gpus_needed(spec, batch, tokens, kinds, replace(setup, options=replace(kept, tp=1, pp=1, dcp=1)))
     fixed = {"largest_batch": kept.reserved_batch, "largest_context": kept.reserved_tokens or kept.prompt_tokens}
     largest = {
         "largest_batch": lambda: largest_batch(spec, tokens, gpu, setup).value,

@@ -1,6 +1,6 @@
 """The KV-cache chapter's questions: what the page sent, checked, then the arithmetic of model/kv_math as messages."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from .session import HeldRun
 RACE_STEP = 8
 MAX_COMPARED = 5
 OWN_CONFIG, OWN_HUB = ":config", ":hub"
+PASTED = "text:kv.pasted"  # what a pasted config is called: a key of the page's texts
 OPTIONS = tuple(field.name for field in fields(KvOptions))
 
 
@@ -35,7 +36,7 @@ def spec_from(data: dict[str, Any]) -> ModelSpec:
 
 @lru_cache(maxsize=64)
 def _pasted(text: str) -> ModelSpec:
-    return spec_from_text(text)
+    return replace(spec_from_text(text), name=PASTED)
 
 
 @lru_cache(maxsize=64)

@@ -39,7 +39,7 @@ def kv_needs(_engine: Engine, data: dict[str, Any]) -> Message:
     """What `users` with `user_tokens` tokens each need of every kind of GPU, however many share the work."""
     spec, gpu, setup = spec_from(data), gpu_from(data), setup_from(data)
     alone = replace(setup, options=replace(setup.options, tp=1, pp=1, dcp=1))
-    kinds = [*GPUS.values(), *([gpu] if gpu.name not in GPUS else [])]
+    kinds = [*GPUS.values(), *([gpu] if gpu.own else [])]
     users, tokens = data.get("users", USERS), data.get("user_tokens", USER_TOKENS)
     return messages.needs_message(gpus_needed(spec, users, tokens, kinds, alone))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 # What hf_spec.py remarks on a config.json, with the file's own names and values in it; sources that are all names.
 _PATTERNS = (
+    (r"config\.json of Pasted config", "粘贴的 config.json"),
     (r"config\.json of (.+)", r"\1 的 config.json"),
     (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
     (

@@ -4,8 +4,6 @@ Bytes travel as decimal texts, since JavaScript's numbers are exact only up to 2
 note carries a code, and the page has its name in the reader's language.
 """
 
-import re
-
 import numpy as np
 from jaxtyping import Float
 
@@ -23,12 +21,6 @@ from .payload import About, Message, pack
 
 FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
-_UNIT = re.compile(r"^(.*?)(?: \((\w+)\))?$")
-# How a factor came about, where that is said in words: its code, and what stands among the words.
-_HOWS = {
-    "shared": re.compile(r"(?P<shared>[\d,]+) shared \+ (?P<sequences>[\d,]+) sequences × (?P<each>[\d,]+)"),
-    "longest_tail": re.compile(r"(?P<least>.+): the longest tail"),
-}
 
 
 def spec_of(config: LlamaConfig, name: str) -> ModelSpec:
@@ -47,29 +39,11 @@ def spec_of(config: LlamaConfig, name: str) -> ModelSpec:
 
 
 def factor_message(factor: Factor) -> Message:
-    """A number of a product: its value, its name and the name's code, the format it names, and its own arithmetic."""
-    match = _UNIT.match(factor.name)
-    assert match is not None
-    words, fmt = match.groups()
-    number = re.search(r"\d+", words)  # "blocks of 32 weights" is one name for any number
-    code = re.sub(r"\W+|\d+", "_", words.lower()).strip("_")
-    return {
-        "value": factor.value,
-        "code": re.sub("_+", "_", code),
-        "count": int(number[0]) if number else None,
-        "name": factor.name,
-        "format": fmt,
-        "how": factor.how,
-        **how_message(factor.how),
-    }
-
-
-def how_message(how: str) -> Message:
-    """The code and particulars of arithmetic that has words in it; nothing where it is all numbers."""
-    for code, pattern in _HOWS.items():
-        if match := pattern.fullmatch(how):
-            return {"how_code": f"how_{code}", "how_params": match.groupdict()}
-    return {}
+    """A number of a product: its value, its name's code and particulars, and its own arithmetic, where that has words
+    in it as a code with particulars too.
+    """
+    how = factor.how if isinstance(factor.how, str) else {"code": factor.how.code, "params": dict(factor.how.params)}
+    return {"value": factor.value, "code": factor.code, "params": dict(factor.params), "how": how}
 
 
 def term_message(term: KvTerm) -> Message:
@@ -113,7 +87,7 @@ def growth_message(breakdown: KvBreakdown) -> Message | None:
 
 def token_message(term: KvTerm) -> Message:
     """One product of what a single token takes, without its factors for the one sequence and the one token."""
-    factors = [factor_message(factor) for factor in term.factors if factor.name not in ("sequences", "tokens")]
+    factors = [factor_message(factor) for factor in term.factors if factor.code not in ("sequences", "tokens")]
     return {"label": term.label, "factors": factors, "bytes": str(term.bytes)}
 
 

@@ -89,7 +89,13 @@ def needs_message(needs: Needs) -> Message:
 
 
 def _need_message(need: GpuNeed) -> Message:
-    message: Message = {"name": need.gpu.name, "at_least": need.at_least, "layout": None, "one_server": None}
+    message: Message = {
+        "name": need.gpu.name,
+        "own": need.gpu.own,
+        "at_least": need.at_least,
+        "layout": None,
+        "one_server": None,
+    }
     if need.one_server:
         message["one_server"] = need.one_server.gpus
     if need.use:

@@ -12,10 +12,11 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 from dataclasses import dataclass, field, replace
 
 from ..spec import ModelSpec
+from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
 from .stages import draft_setup, find_spec, stage_counts
-from .terms import SELF, Factor, KvTerm, kv_terms
+from .terms import SELF, KvTerm, kv_terms
 
 __all__ = [
     "FORMATS",

@@ -13,7 +13,8 @@ MAX_GB = 10**6
 
 @dataclass(frozen=True)
 class Gpu:
-    """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names.
+    """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names; or the user's
+    own figures (`own`).
 
     A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more (A100 80 GB: 85,198,045,184 bytes by
     deviceQuery; L40S: 48,305,799,168 by NVML with ECC on; RTX 4090: 24,564 MiB by nvidia-smi), so what fits here fits
@@ -26,6 +27,7 @@ class Gpu:
     memory: int
     bandwidth: int
     source: str = ""
+    own: bool = False
 
 
 _ALL = (
@@ -64,7 +66,9 @@ def find_gpu(gpu: Gpu | str) -> Gpu:
 def own_gpu(memory_gb: int, bandwidth_gb_per_s: int, name: str = "Own GPU") -> Gpu:
     """A GPU of one's own: memory in GB (10⁹ bytes) and bandwidth in GB/s. Raises GlassLlamaError: 1 to 10⁶ each."""
     memory = whole("memory_gb", memory_gb, 1, MAX_GB)
-    return Gpu(name, memory * GB, whole("bandwidth_gb_per_s", bandwidth_gb_per_s, 1, MAX_GB) * GB, "your own figures")
+    return Gpu(
+        name, memory * GB, whole("bandwidth_gb_per_s", bandwidth_gb_per_s, 1, MAX_GB) * GB, "your own figures", True
+    )
 
 
 def _plain(name: str) -> str:

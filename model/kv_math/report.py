@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from . import KvBreakdown
+from .factors import Factor
 from .growth import Phase, kv_growth
 from .memory import Largest, MemoryUse, Needs
 from .speed import DecodeBound
-from .terms import Factor, Place
+from .terms import Place
 
 PLACES: dict[Place, str] = {
     "full": "Full-attention layers",

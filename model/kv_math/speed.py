@@ -6,10 +6,10 @@ from fractions import Fraction
 from ..expected import expected
 from ..spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
+from .factors import Factor
 from .gpus import Gpu
 from .memory import MemoryUse, Setup, memory_use
 from .options import refusal
-from .terms import Factor
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,19 @@ from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 
-from ..catalogue import catalogue
+from ..catalogue import UnknownModelError, catalogue
 from ..expected import expected
 from ..spec import ModelSpec
 from .options import KvOptions, refusal
 
 
 def find_spec(spec: object, field: str = "spec") -> ModelSpec:
-    """`spec` itself, or the model of that name in the catalogue. Raises GlassLlamaError for anything else."""
+    """`spec` itself, or the catalogue's model of that name. Raises GlassLlamaError, naming `field`, for all else."""
     if isinstance(spec, str):
-        return catalogue()[spec]
+        try:
+            return catalogue()[spec]
+        except UnknownModelError as error:
+            raise UnknownModelError(error.code, f"{field}: {error}", field=field, **error.params) from error
     if not isinstance(spec, ModelSpec):
         raise refusal(field, spec, "a ModelSpec")
     return spec

@@ -6,6 +6,7 @@ from math import prod
 from typing import Literal, NamedTuple
 
 from ..spec import ModelSpec
+from .factors import Factor, how
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents
 
@@ -15,22 +16,6 @@ HF_TAIL = 128
 Place = Literal["full", "sliding", "chunked", "cross", "state"]
 SelfPlace = Literal["full", "sliding", "chunked"]
 SELF: tuple[SelfPlace, ...] = ("full", "sliding", "chunked")
-_PLURALS = {"layers", "sequences", "tokens", "blocks", "ranks", "K/V heads"}
-
-
-@dataclass(frozen=True)
-class Factor:
-    """One number of a multiplication: what it counts, and how it came about where that takes arithmetic."""
-
-    value: int
-    name: str
-    how: str = ""
-
-    def __str__(self) -> str:
-        name = self.name
-        if self.value == 1:
-            name = name.removesuffix("s") if name in _PLURALS else name.replace("bytes (", "byte (", 1)
-        return f"{self.value:,} {name}" + (f" ({self.how})" if self.how else "")
 
 
 @dataclass(frozen=True)
@@ -71,33 +56,33 @@ class Store:
     widths: tuple[int, ...]
     formats: tuple[KvFormat, ...]
     per_head: bool  # split over tensor-parallel ranks; otherwise every rank holds it whole
-    width_names: str
+    width_code: str
 
     def head_factors(self, tp: int) -> tuple[Factor, ...]:
         """Ranks and heads. More ranks than heads means copies: each rank holds at least one head."""
         if not self.per_head:
-            return (Factor(tp, "ranks, each with all of it"),) if tp > 1 else ()
+            return (Factor(tp, "ranks_each_with_all_of_it"),) if tp > 1 else ()
         if tp == 1:
-            return (Factor(self.heads, "K/V heads"),)
-        how = f"max(1, {self.heads} // {tp})"
-        return Factor(tp, "ranks"), Factor(max(1, self.heads // tp), "K/V heads per rank", how)
+            return (Factor(self.heads, "k_v_heads"),)
+        each = Factor(max(1, self.heads // tp), "k_v_heads_per_rank", f"max(1, {self.heads} // {tp})")
+        return Factor(tp, "ranks"), each
 
     def byte_factors(self) -> tuple[Factor, ...]:
         """Bytes of one head's vectors: elements × bytes where the format has no blocks or scales, else its own sum."""
         fmt, widths = self.formats[0], self.widths
         if len(set(self.formats)) == 1 and fmt.block == 1 and not fmt.vector_extra:
-            size = Factor(fmt.block_bytes, f"bytes ({fmt.name})")
+            size = Factor(fmt.block_bytes, "bytes", params={"format": fmt.name})
             if len(set(widths)) == 1 and len(widths) == 2:
-                return Factor(2, "K and V"), Factor(widths[0], self.width_names), size
-            how = " + ".join(map(str, widths)) if len(widths) > 1 else ""
-            return Factor(sum(widths), self.width_names, how), size
+                return Factor(2, "k_and_v"), Factor(widths[0], self.width_code), size
+            formula = " + ".join(map(str, widths)) if len(widths) > 1 else ""
+            return Factor(sum(widths), self.width_code, formula), size
         if len(set(zip(widths, self.formats, strict=True))) == 1 and len(widths) == 2:
-            how = fmt.vector_formula(widths[0])
-            return Factor(2, "K and V"), Factor(fmt.vector_bytes(widths[0]), f"bytes per vector ({fmt.name})", how)
+            size, formula = fmt.vector_bytes(widths[0]), fmt.vector_formula(widths[0])
+            return Factor(2, "k_and_v"), Factor(size, "bytes_per_vector", formula, {"format": fmt.name})
         pairs = list(zip(widths, self.formats, strict=True))
-        how = " + ".join(f.vector_formula(width) for width, f in pairs)
-        unit = f"bytes per {'K/V head' if self.per_head else 'token'} ({fmt.name})"
-        return (Factor(sum(f.vector_bytes(width) for width, f in pairs), unit, how),)
+        formula = " + ".join(f.vector_formula(width) for width, f in pairs)
+        unit = "bytes_per_k_v_head" if self.per_head else "bytes_per_token"
+        return (Factor(sum(f.vector_bytes(width) for width, f in pairs), unit, formula, {"format": fmt.name}),)
 
 
 def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> Iterable[Store]:
@@ -108,13 +93,13 @@ def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> Iterable[Store
     elif caches_latents(spec, options):
         rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
         widths = (mla.kv_lora_rank, mla.qk_rope_head_dim)
-        yield Store("latent", heads, widths, (fmt, rope), False, "latent + RoPE key")
+        yield Store("latent", heads, widths, (fmt, rope), False, "latent_rope_key")
     else:
         widths = (mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.v_head_dim)
-        yield Store("kv", heads, widths, (fmt, fmt), True, "widths of K + V")
+        yield Store("kv", heads, widths, (fmt, fmt), True, "widths_of_k_v")
     if spec.indexer:
         key_format = INDEXER_FP8 if options.indexer == "fp8" else _indexer_dtype(fmt)
-        yield Store("indexer", 1, (spec.indexer.head_dim,), (key_format,), False, "indexer key")
+        yield Store("indexer", 1, (spec.indexer.head_dim,), (key_format,), False, "indexer_key")
 
 
 def _indexer_dtype(fmt: KvFormat) -> KvFormat:
@@ -154,11 +139,11 @@ def _state_terms(
     plain = fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
     exact = FORMATS["fp32"] if options.state == "fp32" else plain
     leading = (Factor(len(indices), "layers"), Factor(sequences, "sequences"))
-    conv = (Factor(state.conv_channels, "channels"), Factor(state.conv_past, "past inputs"))
+    conv = (Factor(state.conv_channels, "channels"), Factor(state.conv_past, "past_inputs"))
     recurrent = (Factor(state.heads, "heads"), Factor(state.rows, "rows"), Factor(state.columns, "columns"))
     for part, sizes, stored in (("conv", conv, plain), ("recurrent", recurrent, exact)):
         factors = (*leading, *sizes)
-        size = Factor(stored.block_bytes, f"bytes ({stored.name})")
+        size = Factor(stored.block_bytes, "bytes", params={"format": stored.name})
         yield KvTerm("state", part, indices, (*factors, size), prod(factor.value for factor in factors))
 
 
@@ -178,14 +163,15 @@ def _parts(
         yield "", fmt, _layer_slots(spec, kind, tokens, batch, options)
         return
     if options.prompt_tokens is None:
-        tail, how = min(tokens - 1, HF_TAIL - 1), f"min({tokens:,} - 1, {HF_TAIL - 1}): the longest tail"
+        tail = min(tokens - 1, HF_TAIL - 1)
+        came = how("longest_tail", least=f"min({tokens:,} - 1, {HF_TAIL - 1})")
     else:
         tail = (tokens - options.prompt_tokens) % HF_TAIL
-        how = f"({tokens:,} - {options.prompt_tokens:,}) mod {HF_TAIL}"
+        came = f"({tokens:,} - {options.prompt_tokens:,}) mod {HF_TAIL}"
     quantised = Factor(tokens - tail, "tokens", f"{tokens:,} - {tail}" if tail else "")
     yield "", fmt, (Factor(batch, "sequences"), quantised)
     if tail:
-        yield "tail", SIXTEEN_BIT, (Factor(batch, "sequences"), Factor(tail, "tokens", how))
+        yield "tail", SIXTEEN_BIT, (Factor(batch, "sequences"), Factor(tail, "tokens", came))
 
 
 def _layer_slots(spec: ModelSpec, kind: SelfPlace, tokens: int, batch: int, options: KvOptions) -> tuple[Factor, ...]:
@@ -195,15 +181,16 @@ def _layer_slots(spec: ModelSpec, kind: SelfPlace, tokens: int, batch: int, opti
         options.dcp > 1
     ):  # one rank's tokens; its blocks hold every dcp-th token, so dcp × block_size tokens fill one each
         each = -(-total // options.dcp)
-        how = f"ceil({total:,} / {options.dcp})"
-        return _slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, how)
+        share = f"ceil({total:,} / {options.dcp})"
+        return _slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, share)
     window = window_slots(spec, kind, options)
     if window is None:
         return _slots(total, 0, sequences, options.block_size, options.shared_prefix)
     if options.window == "vllm":
         return _vllm_slots(kind, window, total, sequences, options)
-    kept, how = min(total, window.tokens), f"min({total:,}, {window.how})"
-    return _slots(total, total - kept, sequences, options.block_size, options.shared_prefix, how)
+    kept = min(total, window.tokens)
+    least = f"min({total:,}, {window.how})"
+    return _slots(total, total - kept, sequences, options.block_size, options.shared_prefix, least)
 
 
 class Window(NamedTuple):
@@ -227,7 +214,7 @@ def window_slots(spec: ModelSpec, kind: Place, options: KvOptions) -> Window | N
 
 
 def _slots(
-    tokens: int, dropped: int, sequences: int, block: int, shared_prefix: int, how: str = ""
+    tokens: int, dropped: int, sequences: int, block: int, shared_prefix: int, came: str = ""
 ) -> tuple[Factor, ...]:
     """Slots for tokens `dropped` … `tokens` - 1 of each sequence, in whole blocks that begin at multiples of `block`.
 
@@ -235,22 +222,22 @@ def _slots(
     within is each sequence's own.
     """
     first, end = dropped // block, -(-tokens // block)
-    per_block = (Factor(block, "tokens per block"),) if block > 1 else ()
+    per_block = (Factor(block, "tokens_per_block"),) if block > 1 else ()
     unit = "blocks" if block > 1 else "tokens"
     if shared_prefix:
         common = max(0, shared_prefix // block - first)
         own = end - first - common
-        count = Factor(common + sequences * own, unit, f"{common:,} shared + {sequences:,} sequences × {own:,}")
-        return count, *per_block
+        words = how("shared", shared=common, sequences=sequences, each=own)
+        return Factor(common + sequences * own, unit, words), *per_block
     if block > 1:
-        whole = f"({how})" if how and not dropped else f"{tokens:,}"
-        how = f"ceil({whole} / {block})" + (f" - {dropped:,} // {block}" if dropped else "")
-    return Factor(sequences, "sequences"), Factor(end - first, unit, how), *per_block
+        whole = f"({came})" if came and not dropped else f"{tokens:,}"
+        came = f"ceil({whole} / {block})" + (f" - {dropped:,} // {block}" if dropped else "")
+    return Factor(sequences, "sequences"), Factor(end - first, unit, came), *per_block
 
 
 def _vllm_slots(kind: SelfPlace, window: Window, tokens: int, sequences: int, options: KvOptions) -> tuple[Factor, ...]:
     """vLLM's reservation for one sequence (SlidingWindowSpec, ChunkedLocalAttentionSpec), in blocks."""
     block, extra = options.block_size, 1 if kind == "sliding" else 0
     blocks = -(-min(window.tokens, tokens) // block) + extra
-    how = f"ceil(min({window.how}, {tokens:,}) / {block})" + (" + 1" if extra else "")
-    return Factor(sequences, "sequences"), Factor(blocks, "blocks", how), Factor(block, "tokens per block")
+    came = f"ceil(min({window.how}, {tokens:,}) / {block})" + (" + 1" if extra else "")
+    return Factor(sequences, "sequences"), Factor(blocks, "blocks", came), Factor(block, "tokens_per_block")

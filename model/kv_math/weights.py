@@ -11,10 +11,10 @@ from ..errors import GlassLlamaError
 from ..expected import expected, one_of
 from ..parameters import WeightPart, weight_parts
 from ..spec import ModelSpec
+from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
 from .options import MAX_RANKS, refusal, whole
 from .stages import find_spec, stage_counts
-from .terms import Factor
 
 _PLAIN = ("fp32", "fp16", "bf16")
 _OCP = "OCP Microscaling formats (MX) v1.0"
@@ -95,10 +95,11 @@ class WeightTerm:
             return ()
         if reading == "experts":
             count = min(self.part.copies, top_k * batch) if spread else top_k
-            how = f"min({self.part.copies}, {top_k} × {batch:,})" if spread else f"top {top_k} of {self.part.copies}"
-            return tuple(Factor(count, "experts read", how) if f.name == "experts" else f for f in factors)
+            copies = self.part.copies
+            came = f"min({copies}, {top_k} × {batch:,})" if spread else how("top", chosen=top_k, all=copies)
+            return tuple(Factor(count, "experts_read", came) if f.code == "experts" else f for f in factors)
         if reading == "rows":
-            return (Factor(batch, "rows"), Factor(-(-self.bytes // self.part.rows), "bytes per row"))
+            return (Factor(batch, "rows"), Factor(-(-self.bytes // self.part.rows), "bytes_per_row"))
         return factors
 
     def __str__(self) -> str:
@@ -229,7 +230,8 @@ def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
     if part.copies > 1 or part.reading == "experts":
         leading.append(Factor(part.copies, "experts"))
     if fmt.block == 1:
-        return (*leading, Factor(part.each, "weights", part.how), Factor(fmt.block_bytes, f"bytes ({fmt.name})"))
+        size = Factor(fmt.block_bytes, "bytes", params={"format": fmt.name})
+        return (*leading, Factor(part.each, "weights", part.how), size)
     if part.each % fmt.block:
         raise GlassLlamaError(
             "weight_format",
@@ -241,7 +243,6 @@ def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
             count=f"{part.each:,}",
             part=part.label,
         )
-    blocks = Factor(
-        part.each // fmt.block, f"blocks of {fmt.block} weights", f"{part.how or f'{part.each:,}'} / {fmt.block}"
-    )
-    return (*leading, blocks, Factor(fmt.block_bytes, f"bytes per block ({fmt.name})"))
+    came = f"{part.how or f'{part.each:,}'} / {fmt.block}"
+    blocks = Factor(part.each // fmt.block, "blocks_of_weights", came, {"count": fmt.block})
+    return (*leading, blocks, Factor(fmt.block_bytes, "bytes_per_block", params={"format": fmt.name}))

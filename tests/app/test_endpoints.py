@@ -10,6 +10,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from app.engine import LocalEngine, Settings
+from model.kv_math.gpus import GPUS
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +106,9 @@ def test_kv_cache_with_every_option(client: Client) -> None:
     own = {"memory_gb": 192, "bandwidth_gb_per_s": 8000, "usable_percent": 100, "embeddings": "fp32"}
     memory = client.predict("Llama-3 8B", options={"tp": 2}, **own, api_name="/kv_cache")["memory"]
     assert (memory["usable_bytes"], memory["gpus"], memory["fits"]) == (192 * 10**9, 2, True)
+    mine = memory["gpus_needed"][-1]
+    assert (mine["at_least"], mine["fits_on"]) == (1, 1)
+    assert [need["gpu"] for need in memory["gpus_needed"]] == [*GPUS, memory["gpu"]]
     assert memory["weights_bytes"] == 2 * 8_030_261_248 + 2 * 2 * 128_256 * 4096  # two tables of 4 bytes instead of 2
     fixed = client.predict("Llama-3 8B", options={"reserved_batch": 8}, gpu="H100", api_name="/kv_cache")["memory"]
     assert (fixed["largest_batch"], fixed["largest_context"] > 0) == (None, True)

@@ -14,6 +14,7 @@ from model import catalogue
 from model.errors import GlassLlamaError
 from model.expected import ENGLISH
 from model.kv_math import KvOptions, kv_breakdown
+from model.kv_math.factors import HOWS, NAMES
 from model.kv_math.formats import FORMATS
 from model.kv_math.options import IndexerFormat, Layout, WindowPolicy
 from model.kv_math.weights import WEIGHT_FORMATS, weight_breakdown
@@ -85,7 +86,7 @@ def test_a_pasted_config_gives_the_same_card(service: Service) -> None:
         ({"window": "sometimes"}, "window"),
         ({"mtp": True}, "mtp"),
         ({"n_kv_heads": 5}, "n_kv_heads"),
-        ({"draft": "nobody"}, None),
+        ({"draft": "nobody"}, "draft"),
         ({"model": "nobody"}, None),
         ({"model": None}, None),
         ({"model": ":config", "config": "{"}, "text"),
@@ -173,10 +174,9 @@ def test_every_word_that_a_message_needs_is_there() -> None:
                 except GlassLlamaError:
                     continue
                 factors = [factor_message(factor) for term in found.terms for factor in term.factors]
-                codes |= {factor["code"] for factor in factors} | {
-                    factor.get("how_code", "layers") for factor in factors
-                }
-                hows += [factor["how"] for factor in factors if "how_code" not in factor]
+                worded = [factor["how"] for factor in factors if isinstance(factor["how"], dict)]
+                codes |= {factor["code"] for factor in factors} | {f"how_{how['code']}" for how in worded}
+                hows += [factor["how"] for factor in factors if isinstance(factor["how"], str)]
                 labels |= {term.label.removeprefix("draft.") for term in found.terms}
                 notes |= {note.code for note in found.notes}
         for fmt in WEIGHT_FORMATS:
@@ -232,6 +232,16 @@ def test_what_is_wrong_with_a_pasted_text_has_words(service: Service, pasted: st
     assert f"config_{params['reason']}" in words
     if "problem" in params:
         assert "json_" + re.sub(r"\W+", "_", params["problem"].lower()).strip("_") in words
+
+
+def test_a_factor_is_named_with_the_same_particulars_in_every_language() -> None:
+    placeholder = re.compile(r"\{(\w+)")
+    english = {code: names[0] for code, names in NAMES.items()} | {f"how_{code}": said for code, said in HOWS.items()}
+    for language in ("en", "zh"):
+        words = table(language)["kv"]
+        for code, said in english.items():
+            if f"factor_{code}" in words:  # the weights that a step reads are told on the command line alone
+                assert set(placeholder.findall(words[f"factor_{code}"])) == set(placeholder.findall(said)), code
 
 
 def test_calculators_are_named_as_the_page_asks_them() -> None:

@@ -124,7 +124,7 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["Llama-3 8B", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth"),
         (["Llama-3 8B", "--users", "0"], "users is 0; expected a whole number from 1"),
         (["Llama-3 8B", "--gpu", "H100", "--weights", "q9"], "weights is 'q9'; expected one of"),
-        (["Llama-3 8B", "--draft", "Llama-9"], "model 'Llama-9' is not in the catalogue"),
+        (["Llama-3 8B", "--draft", "Llama-9"], "draft: model 'Llama-9' is not in the catalogue"),
         (["Llama-3 8B", "--dcp", "2"], "dcp is 2; expected a divisor of the copies"),
     ],
 )

@@ -38,7 +38,7 @@ MISTRAL, GEMMA, SCOUT = "Mistral-7B v0.1", "Gemma-3 12B (text)", "Llama-4 Scout 
 def test_phases_by_hand(name: str, options: dict[str, Any], phases: list[Any]) -> None:
     found = kv_growth(name, options=KvOptions(**options))
     products = [
-        [[factor.value for factor in term.factors if factor.name not in ("sequences", "tokens")] for term in one.terms]
+        [[factor.value for factor in term.factors if factor.code not in ("sequences", "tokens")] for term in one.terms]
         for one in found
     ]
     assert [(one.until, values, one.bytes) for one, values in zip(found, products, strict=True)] == phases

@@ -77,8 +77,12 @@ def test_factors_carry_codes_and_no_words():
         "latent_rope_key",
         "bytes",
     ]
-    assert factors[-1]["format"] == "bf16"
+    assert factors[-1]["params"] == {"format": "bf16"}
     assert factors[-2]["how"] == "512 + 64"
+    shared = kv_breakdown(LLAMA, 100, 3, options=KvOptions(shared_prefix=40))
+    count = kv.breakdown_message(shared)["terms"][0]["factors"][1]
+    assert count["value"] == 40 + 3 * 60
+    assert count["how"] == {"code": "shared", "params": {"shared": "40", "sequences": "3", "each": "60"}}
 
 
 def test_the_four_kinds_of_one_shape():

@@ -1,0 +1,177 @@
+"""The KV-cache chapter's sliders and its chart in a real browser."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.service import Service
+from app.texts import text
+from model import kv_cache_bytes
+from tests.app.kv_chapter import calculated, field, opened, panel
+from tests.app.looking import idle, shown
+from tests.page import wait_for_run
+
+
+@pytest.fixture
+def chapter(page: Page) -> Page:
+    return opened(page)
+
+
+def near(page: Page, slider: Any, questions: tuple[str, ...]) -> list[str]:
+    """Goes to a slider and waits for the answers at its places; gives what is asked from then on."""
+    asked: list[str] = []
+    answered: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    page.on("requestfinished", lambda request: answered.append(request.post_data or ""))
+    slider.focus()
+    for question in questions:
+        wanted = f'"asked":"{question}"'
+        while not any("kv_places" in text and wanted in text for text in answered):
+            page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
+    asked.clear()
+    return asked
+
+
+def moved_from(page: Page, kind: str, name: str, last: int) -> int:
+    """The number beside a slider, once it is another than the last one."""
+    box = field(page, kind, name)
+    expect(box).not_to_have_value(str(last))
+    return int(box.input_value())
+
+
+@pytest.mark.parametrize("name", ["tokens", "batch"])
+def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter: Page, name: str) -> None:
+    page = chapter
+    page.set_viewport_size({"width": 1280, "height": 2600})  # calculator and chart at once
+    panel(page, "kv-chart")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    idle(page)
+    slider = panel(page, "kv-calculator").locator(f"[data-field={name}] input[type=range]")
+    asked = near(page, slider, ("kv", "kv_chart"))
+    size = {"tokens": 8192, "batch": 1}
+    for _ in range(9):
+        slider.press("ArrowRight")
+        before, size[name] = size[name], moved_from(page, "kv-calculator", name, size[name])
+        assert size[name] > before  # no step is lost, however small the number
+        count = kv_cache_bytes("Llama-3 8B", size["tokens"], size["batch"])
+        value = f"Llama-3 8B tokens={size['tokens']} batch={size['batch']} dtype=bf16 bytes={count}"
+        expect(panel(page, "kv-calculator")).to_have_attribute("data-value", value)
+        page.wait_for_function(f"(count) => {plot}.data.at(-1).customdata[0][2] === count", arg=str(count))
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
+    for model, tokens, count in (point for trace in drawn for point in trace):
+        assert int(count) == kv_cache_bytes(model, tokens, size["batch"])
+    assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text] == []
+
+
+@pytest.mark.parametrize(("kind", "name"), [("kv-calculator", "tokens"), ("kv-calculator", "batch"),
+                                            ("kv-fit", "users"), ("kv-fit", "user_tokens")])  # fmt: skip
+def test_what_fits_follows_every_slider_without_a_request(
+    chapter: Page, service: Service, kind: str, name: str
+) -> None:
+    page = chapter
+    page.set_viewport_size({"width": 1280, "height": 4000})  # the calculator and what fits at once
+    panel(page, "kv-fit")
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+    idle(page)
+    slider = panel(page, kind).locator(f"[data-field={name}] input[type=range]")
+    asked = near(page, slider, ("kv", "kv_fit") if kind == "kv-calculator" else ("kv_needs",))
+    settings: dict[str, Any] = {"model": "Llama-3 8B", "tokens": 8192, "batch": 1, "users": 64, "user_tokens": 32_768}
+    for key in ("ArrowRight",) * 5 + ("ArrowLeft",) * 2:
+        slider.press(key)
+        settings[name] = moved_from(page, kind, name, settings[name])
+        found = service.calculate({"what": "kv_fit", **settings})["data"]
+        value = f"gpu=H100 80 GB fits={str(found['use']['fits']).lower()} free={found['use']['free']} batch="
+        value += f"{found['batch']['value'] or 'none'} context={found['context']['value'] or 'none'}"
+        expect(panel(page, "kv-fit")).to_have_attribute("data-value", value)
+        needed = service.calculate({"what": "kv_needs", **settings})["data"]["gpus"]
+        expect(panel(page, "kv-fit").locator("tbody td:nth-child(2)")).to_have_text(
+            [f"{gpu['at_least']:,}" for gpu in needed]
+        )
+    assert [text for text in asked if '"what":"kv' in text] == []
+
+
+def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
+    page = chapter
+    panel(page, "kv-chart")
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
+    for model, tokens, count in (point for trace in drawn for point in trace):
+        assert int(count) == kv_cache_bytes(model, tokens)
+    page.evaluate(f"Plotly.relayout({plot}, {{ 'xaxis.range': [3, 4] }})")
+    field(page, "kv-calculator", "batch").fill("2")
+    panel(page, "kv-chart")
+    page.wait_for_function(f"{plot}.data[0].customdata.at(-1)[2] === '{2 * 1024**3}'")
+    assert page.evaluate(f"{plot}.layout.xaxis.range") == [3, 4]
+    page.evaluate(f"{plot}.emit('plotly_click', {{ points: [{{ customdata: ['DeepSeek-V3', 4096] }}] }})")
+    pinned = panel(page, "kv-chart").locator(".kv-pinned")
+    expect(pinned).to_contain_text(f"{kv_cache_bytes('DeepSeek-V3', 4096, 2):,} B")
+    pinned.get_by_role("button").click()
+    calculated(page, "Llama-3 8B tokens=4096 ")
+    panel(page, "kv-chart").get_by_role("button", name=text("kv-chart.stack")).click()
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .barlayer .trace", state="attached")
+    page.click("#theme")
+    ground = page.evaluate("getComputedStyle(document.body).getPropertyValue('--glass-text').trim()")
+    page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
+
+
+def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> None:
+    page = chapter
+    chips = panel(page, "kv-chart").locator(".kv-chip")
+    for left in (2, 1, 0):
+        chips.first.click()
+        expect(chips).to_have_count(left)
+    page.wait_for_function("/kvchart\\.compare=none(&|$)/.test(location.hash)")
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    wait_for_run(page)
+    panel(page, "kv-chart")
+    assert shown(page, "kv-chart", "view=lines").endswith(
+        "traces=2"
+    )  # the model's line and where the calculator stands
+    expect(chips).to_have_count(0)
+    expect(panel(page, "kv-chart").locator(".kv-trouble:not(:empty)")).to_have_count(0)
+
+
+def test_the_stack_with_weights_holds_the_draft_models(chapter: Page, site: str) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&kv.draft=Llama-3.2+1B&kvchart.view=stack&kvchart.weights=1&kvchart.compare=none")
+    wait_for_run(page)
+    panel(page, "kv-chart")
+    legend = panel(page, "kv-chart").locator(".gp-sample")
+    parts = ("draft_cache", "self_full_kv", "draft_weights", "own_weights")  # the legend begins at the top of the stack
+    for language in ("en", "zh"):
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        expect(legend).to_have_text([text(f"kv.stack_{part}", language) for part in parts])
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    # At 8,192 tokens: 8,030,261,248 and 1,235,814,400 weights of 2 bytes; 131,072 and 32,768 bytes a token.
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata[1].slice(1, 3))")
+    assert drawn == [[8192, str(n)] for n in (16_060_522_496, 2_471_628_800, 8192 * 131_072, 8192 * 32_768)]
+    # What is hatched has its part's colour under the lines, not the card's own.
+    grounds = "(all) => all.map((one) => one.querySelector('rect')?.getAttribute('fill'))"
+    found = panel(page, "kv-chart").locator(".gp-plot pattern").evaluate_all(grounds)
+    assert len(found) == 2  # two parts
+    assert len(set(found)) == 1
+    assert None not in found
+
+
+def test_units_and_axes_are_chosen(chapter: Page) -> None:
+    page = chapter
+    chart = panel(page, "kv-chart")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    chart.get_by_role("button", name=text("kv-chart.gb"), exact=True).click()
+    for axis in ("axis_x", "axis_y"):
+        group = chart.get_by_role("group", name=text(f"kv-chart.{axis}"))
+        group.get_by_role("button", name=text("kv-chart.linear")).click()
+    shown(page, "kv-chart", "view=lines x=linear y=linear unit=gb")
+    page.wait_for_function(f"{plot}.layout.yaxis.type === 'linear' && {plot}.layout.xaxis.type === 'linear'")
+    assert page.evaluate(f"{plot}.data.at(-1).y[0]") == 1.073741824
+    assert page.evaluate(f"{plot}.layout.yaxis.title.text") == text("kv-chart.bytes_gb")
+    page.wait_for_function("location.hash.includes('kvchart.unit=gb') && location.hash.includes('kvchart.y=linear')")

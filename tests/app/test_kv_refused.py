@@ -1,0 +1,170 @@
+"""What the KV-cache chapter says in a real browser of settings that are refused."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.texts import text
+from model import kv_cache_bytes
+from tests.app.kv_chapter import calculated, field, opened, panel
+from tests.app.looking import shown
+from tests.page import wait_for_run
+
+
+@pytest.fixture
+def chapter(page: Page) -> Page:
+    return opened(page)
+
+
+def refuse_format(page: Page) -> None:
+    field(page, "kv-calculator", "dtype").select_option("fp8_ds_mla")
+
+
+def refuse_config(page: Page) -> None:
+    field(page, "kv-calculator", "model").select_option(":config")
+    field(page, "kv-calculator", "config").fill("hello")
+
+
+@pytest.mark.parametrize("refuse", [refuse_format, refuse_config])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_follows_the_calculator_says_when_its_numbers_are_old(
+    chapter: Page, refuse: Callable[[Page], None], language: str
+) -> None:
+    page, results = chapter, {"kv-calculator": ".kv-answer", "kv-chart": ".gp-chart", "kv-fit": ".kv-answer"}
+    if language == "zh":
+        page.click("#language >> text=中文")
+    page.set_viewport_size({"width": 1280, "height": 4000})
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    shown(page, "kv-chart", "view=lines")
+
+    def opacities(kind: str) -> set[float]:
+        found = panel(page, kind).locator(results[kind]).evaluate_all(
+            "(all) => all.map((one) => Number(getComputedStyle(one).opacity))"
+        )  # fmt: skip
+        assert found
+        return set(found)
+
+    old = text("kv.stale", language, model="Llama-3 8B", dtype="bf16")
+    assert [opacities(kind) for kind in results] == [{1.0}] * 3
+    refuse(page)
+    for kind in ("kv-chart", "kv-fit"):
+        expect(panel(page, kind).locator(".kv-stale")).to_have_text(old)
+    for kind in results:
+        expect(panel(page, kind)).to_have_attribute("data-stale", "")
+    assert [opacities(kind) for kind in results] == [opacities("kv-calculator")] * 3 != [{1.0}] * 3
+    field(page, "kv-calculator", "dtype").select_option("fp8")
+    field(page, "kv-calculator", "model").select_option("Llama-2 7B")
+    calculated(page, "Llama-2 7B ")
+    for kind in results:
+        expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
+        expect(panel(page, kind).locator(".kv-stale:not(:empty)")).to_have_count(0)
+    assert [opacities(kind) for kind in results] == [{1.0}] * 3
+
+
+def wrong_tokens(language: str) -> str:
+    within = text("kv.expected_whole", language, low="1", high="100,000,000")
+    return text("kv.wrong_value", language, field=text("kv.field_tokens", language), expected=within)
+
+
+def set_tokens(page: Page) -> None:
+    field(page, "kv-calculator", "tokens").fill("4096")
+
+
+def choose_model(page: Page) -> None:
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+
+
+def empty_ranks(page: Page) -> None:
+    field(page, "kv-calculator", "tp").fill("")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mend", "reasons"),
+    [
+        ("kv.tokens=0", set_tokens, {language: wrong_tokens(language) for language in ("en", "zh")}),
+        ("kv.model=:config&kv.config=hello", choose_model,
+         {"en": "config.json: no JSON at line 1, column 1: a value is missing.",
+          "zh": "config.json 第 1 行第 1 列不是合法的 JSON：此处缺少一个值。"}),
+        ("kv.tp=3", empty_ranks, {"en": "Tensor-parallel ranks: expected a divisor of n_heads (32).",
+                                  "zh": "张量并行数：应为 n_heads（32）的约数。"}),
+    ],
+    ids=["tokens", "config", "tp"],
+)  # fmt: skip
+def test_a_link_that_is_refused_says_why_in_every_panel_that_follows_the_calculator(
+    chapter: Page, site: str, settings: str, mend: Callable[[Page], None], reasons: dict[str, str]
+) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&{settings}")
+    wait_for_run(page)
+    page.set_viewport_size({"width": 1280, "height": 4000})
+    for language, reason in reasons.items():
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        for kind in ("kv-chart", "kv-fit"):
+            expect(panel(page, kind).locator(".kv-stale")).to_have_text(text("kv.unanswered", language, reason=reason))
+        expect(panel(page, "kv-chart").locator(".gp-chart")).to_be_hidden()
+        expect(panel(page, "kv-calculator").locator(".kv-trouble:not(:empty)")).to_have_text(reason)
+    mend(page)
+    calculated(page, "Llama-3 8B ")
+    for kind in ("kv-chart", "kv-fit"):
+        expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
+        expect(panel(page, kind).locator(".kv-stale")).to_have_text("")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    panel(page, "kv-chart")
+    page.wait_for_function(f"{plot}.data?.length > 3")
+    tokens = int(field(page, "kv-calculator", "tokens").input_value())
+    assert page.evaluate(f"{plot}.data.at(-1).customdata[0][2]") == str(kv_cache_bytes("Llama-3 8B", tokens))
+    assert "batch=" in shown(page, "kv-fit", "gpu=H100 80 GB")
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+
+
+def test_a_refused_load_makes_only_its_own_answer_old(chapter: Page) -> None:
+    page = chapter
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    answers = panel(page, "kv-fit").locator(".kv-answer")
+    field(page, "kv-fit", "users").fill("0")
+    expect(answers.nth(1)).to_have_attribute("data-stale", "")
+    assert answers.nth(0).get_attribute("data-stale") is None
+
+
+REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+           "intermediate_size": 128, "vocab_size": 99, "max_position_embeddings": 512}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (json.dumps(REFUSED | {"num_hidden_layers": "x"}),
+         "config.json 中 num_hidden_layers 是 'x'，应为 1 到 1,000 的整数。"),
+        (json.dumps(REFUSED | {"vocab_size": None}), "config.json 缺少 vocab_size，应为 1 到 1,000,000,000 的整数。"),
+        (json.dumps(REFUSED | {"num_key_value_heads": 3}),
+         "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
+        (json.dumps(REFUSED | {"kv_lora_rank": 512}),
+         "config.json 中 kv_lora_rank 是 512，应为 空缺：这种 model_type 不读取它。"),
+        ('{"model_type": }', "config.json 第 1 行第 16 列不是合法的 JSON：此处缺少一个值。"),
+        ("", "config.json 缺少 内容，应为 一份 config.json 的内容。"),
+    ],
+    ids=["wrong", "missing", "divisor", "absent", "json", "nothing"],
+)  # fmt: skip
+def test_a_refused_config_is_explained_in_chinese(chapter: Page, config: str, said: str) -> None:
+    page = chapter
+    page.click("#language >> text=中文")
+    field(page, "kv-calculator", "model").select_option(":config")
+    field(page, "kv-calculator", "config").fill(config)
+    expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
+
+
+def test_an_unknown_draft_model_is_named_at_its_field(chapter: Page, site: str) -> None:
+    page = chapter
+    page.goto("about:blank")
+    page.goto(f"{site}#chapter=kv&kv.draft=nobody")
+    wait_for_run(page)
+    said = text("message.unknown_model", model="'nobody'")
+    calculator = panel(page, "kv-calculator")
+    expect(calculator.locator("[data-field=draft] .kv-trouble")).to_have_text(said)
+    expect(calculator.locator(".kv-trouble:not(:empty)")).to_have_count(1)
+    expect(field(page, "kv-calculator", "draft")).to_be_visible()
+    field(page, "kv-calculator", "draft").select_option("Llama-3.2 1B")
+    assert calculated(page, "Llama-3 8B ") == 8192 * (131_072 + 32_768)
