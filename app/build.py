@@ -19,6 +19,7 @@ from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
 from .endpoints import endpoints
 from .engine import Engine, Settings
 from .service import MAX_NEW_TOKENS, Service
+from .serving import PackedFiles, PageHead
 from .session import Runs
 from .texts import LANGUAGES, text, text_file
 from .theme import theme
@@ -55,17 +56,7 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
     with gr.Blocks(title=text("page.title"), analytics_enabled=False, fill_width=True) as demo:
         bus = panels.bus(server_functions(service))
         bar = Bar(engine)
-        panels.panel("tokens")
-        panels.chapter_bar()
-        with gr.Row(elem_classes="page-grid"):
-            for column in COLUMNS:
-                with gr.Column(elem_classes="page-column"):
-                    for kind in column:
-                        panels.panel(kind)
-            with gr.Column(elem_classes="page-column"):
-                for chapter in CHAPTERS:
-                    for kind in own_panels(chapter):
-                        panels.panel(kind)
+        panels.body([*COLUMNS, [kind for chapter in CHAPTERS for kind in own_panels(chapter)]])
         # First the public names: gradio numbers whatever asks for a name that is taken.
         for name, function in zip(("trace", "generate", "kv_cache"), endpoints(engine), strict=True):
             api(function, api_name=name, **MODEL_EVENTS)
@@ -102,10 +93,10 @@ def server_functions(service: Service) -> list[Callable[[Any], Message]]:
 
 def launch_options() -> dict[str, Any]:
     """What launch() needs for this page; reading it also lets gradio serve the page's scripts and texts."""
-    gr.set_static_paths([STATIC, PLOTLY, *(text_file(code) for code in LANGUAGES)])
+    texts = [text_file(code) for code in LANGUAGES]
+    gr.set_static_paths([STATIC, PLOTLY, *texts])
     return {
         "theme": theme(),
-        "head": head(),
         "footer_links": [],
         "run_history": False,
         "ssr_mode": False,
@@ -114,9 +105,20 @@ def launch_options() -> dict[str, Any]:
         "pwa": False,
         "show_error": False,
         "quiet": True,
-        # gradio packs files alone: its first page and the answers of server functions go over the wire packed too.
-        "app_kwargs": {"middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
+        # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
+        "app_kwargs": {
+            "middleware": [
+                Middleware(PackedFiles, files={f"/{address(path)}": path for path in [*scripts(), *texts]}),
+                Middleware(GZipMiddleware, compresslevel=6),
+                Middleware(PageHead, head=head()),
+            ]
+        },
     }
+
+
+def scripts() -> list[Path]:
+    """The page's own modules and styles."""
+    return [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css")]
 
 
 def address(path: Path) -> str:
@@ -154,7 +156,7 @@ def head() -> str:
                 for name, kinds in CHAPTERS.items()
             },
             "plotly": address(PLOTLY),
-            "labels": list(LABELS.values()),
+            "labels": LABELS,
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }
     )
@@ -186,9 +188,7 @@ class Bar:
             self._add(gr.Button, "run", variant="primary", scale=0)
             for name in ("generate", "stop", "step"):
                 self._add(gr.Button, name, variant="stop" if name == "stop" else "secondary", scale=0)
-        with gr.Row(elem_classes="page-chips"):
-            sentences = [sentence for group in EXAMPLES.values() for sentence in group]
-            self.chips = [(gr.Button(s, size="sm", scale=0, elem_classes="page-chip"), s) for s in sentences]
+        self.chips = panels.chips([sentence for group in EXAMPLES.values() for sentence in group])
         with gr.Row(elem_classes="page-foot"):
             panels.status_line()
             with self._add(gr.Accordion, "settings", open=False), gr.Row():
@@ -214,8 +214,7 @@ class Bar:
         self._connect_model_events(demo, service, bus)
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
-        demo.load(None, None, [part["prompt"], part["model"], language], js=waits("glass.opened()"), **IN_PAGE)
-        demo.load(None, None, labels, js=waits("glass.relabel()"), **IN_PAGE)
+        demo.load(None, None, labels, js=waits("glass.opened()"), **IN_PAGE)
 
     def _connect_model_events(self, demo: gr.Blocks, service: Service, bus: gr.HTML) -> None:
         part = self.parts
@@ -243,11 +242,8 @@ class Bar:
         gr.on(starts, run, given, js=running, **stops, **asks)
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)
         part["stop"].click(stop, self.view, js=waits("glass.view()"), **IN_PAGE)
-        for chip, sentence in self.chips:
-            words = json.dumps(sentence)
-            chip.click(None, None, part["prompt"], js=f"() => {words}", **IN_PAGE)
-            chip.click(run, given, js=waits(f"glass.begin('running', [{words}, inputs[1]])"), **stops, **asks)
-        demo.load(run, given, js=waits("glass.arrive(inputs)"), **asks)
+        self.chips.click(None, self.chips, part["prompt"], js="(sentence) => sentence", **IN_PAGE)
+        self.chips.click(run, [self.chips, *given[1:]], js=running, **stops, **asks)
 
 
 def waits(expression: str) -> str:

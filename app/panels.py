@@ -5,7 +5,7 @@ script (visuals/static/glass.js) keeps, so that it does not matter which of them
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -42,14 +42,9 @@ def bus(server_functions: list[Callable[[Any], Any]]) -> gr.HTML:
     )
 
 
-def panel(kind: str) -> gr.HTML:
+def panel(kind: str) -> str:
     """An empty section that the drawing function of static/panels/<kind>.js fills and keeps in step with the store."""
-    return gr.HTML(
-        html_template=f"<section class='glass-panel' data-kind='{kind}' data-waiting></section>",
-        elem_classes=["page-slot", f"page-slot-{kind}"],
-        apply_default_css=False,
-        js_on_load=when_ready(f"glass.mount('{kind}', element.querySelector('section'));"),
-    )
+    return f"<section class='glass-panel' data-kind='{kind}' data-waiting></section>"
 
 
 def fixed(part: str, html: str) -> gr.HTML:
@@ -75,9 +70,24 @@ def header() -> gr.HTML:
     return fixed("header", f"<header>{words}{toggle}</header>")
 
 
-def chapter_bar() -> gr.HTML:
-    """The row of chapters, which the page's script fills."""
-    return fixed("chapters", "<nav class='page-nav' data-text-label='chapter.nav'></nav>")
+def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
+    """The token strip, the row of chapters and every panel, by column. One component: gradio takes time for each."""
+    grid = "".join(f"<div class='page-column'>{''.join(map(panel, column))}</div>" for column in columns)
+    nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
+    return fixed("panels", f"<div class='page-body'>{panel('tokens')}{nav}<div class='page-grid'>{grid}</div></div>")
+
+
+def chips(sentences: Sequence[str]) -> gr.HTML:
+    """Example sentences as buttons; the one that is pressed becomes the value."""
+    code = "element.addEventListener('click', ({ target }) => { const chip = target.closest('button'); "
+    code += "if (chip) { props.value = chip.textContent; trigger('click'); } });"
+    buttons = "".join(f"<button type='button'>{escape(sentence)}</button>" for sentence in sentences)
+    return gr.HTML(
+        html_template=f"<div class='page-chips'>{buttons}</div>",
+        elem_classes="page-part",
+        apply_default_css=False,
+        js_on_load=code,
+    )
 
 
 def status_line() -> gr.HTML:

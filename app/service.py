@@ -86,10 +86,7 @@ class Service:
         Where it names no layer, the answer's `start` says which layer and head to show first.
         """
         held = self._run(prompt, model, self._generated(model, view))
-        if view is None or "layer" in view:
-            return self.show(held, self._layer_of(view, model))
-        start = self.engine.study(model, first_head)  # a page that has just been opened has chosen nothing yet
-        return self.show(held, start["layer"]) | {"start": start}
+        return self._opened(held, view) if view is not None else self.show(held)
 
     @answered
     def again(self, data: dict[str, Any]) -> Message:
@@ -110,10 +107,13 @@ class Service:
 
     @answered
     def recall(self, data: dict[str, Any]) -> Message:
-        """A run that a link describes, as a new one: {prompt, model, generated, changes, layer}."""
-        model = str(data.get("model"))
+        """A page's first run, or one that a link describes: {prompt, model, generated, changes, layer}.
+
+        Without a model it is of the first one; without a layer, the answer's `start` says what to show first.
+        """
+        model = str(data.get("model") or self.engine.names[0])
         held = self._run(str(data.get("prompt", "")), model, self._generated(model, data), self._changes(data))
-        return self.show(held, self._layer_of(data, model))
+        return self._opened(held, data)
 
     @answered
     def layer(self, data: dict[str, Any]) -> Message:
@@ -213,6 +213,13 @@ class Service:
             held.seconds,
             held.changes,
         )
+
+    def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
+        """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
+        if "layer" in view:
+            return self.show(held, self._layer_of(view, held.model))
+        start = self.engine.study(held.model, first_head)
+        return self.show(held, start["layer"]) | {"start": start}
 
     def _steps(self, held: HeldRun, steps: Sequence[Step]) -> Message:
         """The last few steps, and the candidates of the last: a page that misses one message has it from the next."""

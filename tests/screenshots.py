@@ -24,7 +24,7 @@ def take(page: Page, prompt: str) -> bytes:
 
 def training(page: Page) -> bytes:
     """The panel that draws the training log."""
-    page.add_style_tag(content=".page-slot-tokens { position: static !important; }")  # else it lies over the panel
+    page.add_style_tag(content="[data-kind=tokens] { position: static !important; }")  # else it lies over the panel
     panel = page.locator("section[data-kind=training]")
     panel.scroll_into_view_if_needed()
     panel.locator(".js-plotly-plot .main-svg").nth(3).wait_for()

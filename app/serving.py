@@ -1,0 +1,84 @@
+"""How the first load is served: files packed once and kept in memory, and the page's own head in gradio's page.
+
+Why: docs/decisions/first-load.md.
+"""
+
+import gzip
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import gradio
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+GRADIO_ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
+
+
+def path_of(scope: Scope) -> str:
+    """The path that is asked for, without the prefix that the page is mounted under."""
+    return scope["path"].removeprefix(scope.get("root_path", ""))
+
+
+class PackedFiles:
+    """Answers for `files`, a path on the server to a file each, and gradio's own scripts and styles.
+
+    gradio opens and packs a file anew for every request, four milliseconds each, and a first load is a hundred files.
+    """
+
+    def __init__(self, app: ASGIApp, files: dict[str, Path]):
+        self.app = app
+        assets = (path for path in GRADIO_ASSETS.iterdir() if path.suffix in TYPES)
+        self.files = {f"/assets/{path.name}": path for path in assets} | files
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        asked = scope["type"] == "http" and scope["method"] == "GET"
+        file = self.files.get(path_of(scope)) if asked else None
+        given = Headers(raw=scope.get("headers", []))
+        if file is None or "gzip" not in given.get("accept-encoding", ""):
+            return await self.app(scope, receive, send)
+        body, tag = packed(file, file.stat().st_mtime_ns)
+        headers = {"content-encoding": "gzip", "etag": tag, "vary": "Accept-Encoding", "cache-control": "no-cache"}
+        if given.get("if-none-match") == tag:
+            return await Response(status_code=304, headers=headers)(scope, receive, send)
+        await Response(body, headers=headers, media_type=TYPES[file.suffix])(scope, receive, send)
+        return None
+
+
+@lru_cache(maxsize=1024)
+def packed(file: Path, _changed: int) -> tuple[bytes, str]:
+    """A file's content, packed, and its tag; packed again when the file was changed."""
+    body = gzip.compress(file.read_bytes(), mtime=0)
+    return body, f'"{sha256(body).hexdigest()[:32]}"'
+
+
+class PageHead:
+    """Puts `head` into the page that gradio sends. By itself gradio adds it in the browser, after its own scripts."""
+
+    def __init__(self, app: ASGIApp, head: str):
+        self.app = app
+        self.head = head.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http" or path_of(scope) != "/":
+            return await self.app(scope, receive, send)
+        start: Message = {}
+
+        async def with_head(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            if start:
+                body = message["body"].replace(b"</head>", self.head + b"</head>", 1)
+                message = {**message, "body": body}
+                MutableHeaders(scope=start)["content-length"] = str(len(body))
+                await send(start)
+                start = {}
+            await send(message)
+
+        return await self.app(scope, receive, with_head)

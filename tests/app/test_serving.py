@@ -1,0 +1,73 @@
+"""The first load as it is served: files packed once, and the page's head in gradio's page."""
+
+import os
+from pathlib import Path
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+
+from app.serving import GRADIO_ASSETS, PackedFiles, PageHead
+
+PACKED = {"Accept-Encoding": "gzip"}
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "one.js"
+    path.write_text("export const one = 1;\n" * 50)
+    return path
+
+
+@pytest.fixture
+def client(script: Path) -> TestClient:
+    """Over a server that answers everything else with "else"."""
+    return TestClient(PackedFiles(PlainTextResponse("else"), {"/gradio_api/file=one.js": script}))
+
+
+def test_a_file_comes_packed_and_whole(client: TestClient, script: Path) -> None:
+    answer = client.get("/gradio_api/file=one.js", headers=PACKED)
+    assert answer.headers["content-encoding"] == "gzip"
+    assert int(answer.headers["content-length"]) < script.stat().st_size / 5
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.text == script.read_text()
+
+
+def test_a_changed_file_is_packed_again(client: TestClient, script: Path) -> None:
+    tag = client.get("/gradio_api/file=one.js", headers=PACKED).headers["etag"]
+    assert client.get("/gradio_api/file=one.js", headers=PACKED | {"If-None-Match": tag}).status_code == 304
+    script.write_text("export const two = 2;\n")
+    os.utime(script, ns=(1, 1))
+    answer = client.get("/gradio_api/file=one.js", headers=PACKED | {"If-None-Match": tag})
+    assert (answer.status_code, answer.text) == (200, "export const two = 2;\n")
+
+
+def test_gradios_scripts_come_packed_too(client: TestClient) -> None:
+    path = max(GRADIO_ASSETS.glob("index-*.js"), key=lambda path: path.stat().st_size)
+    assert client.get(f"/assets/{path.name}", headers=PACKED).content == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path", ["/gradio_api/file=two.js", "/gradio_api/file=../one.js", "/assets/../../routes.py", "/"]
+)
+def test_nothing_but_the_files_that_are_named(client: TestClient, path: str) -> None:
+    assert client.get(path, headers=PACKED).text == "else"
+
+
+def test_who_reads_no_gzip_and_who_posts_go_to_the_server(client: TestClient) -> None:
+    assert client.get("/gradio_api/file=one.js", headers={"Accept-Encoding": "identity"}).text == "else"
+    assert client.post("/gradio_api/file=one.js", headers=PACKED).text == "else"
+
+
+def test_the_head_is_put_into_the_page_and_into_nothing_else() -> None:
+    page = "<html><head><title>x</title></head><body></head></body></html>"
+    client = TestClient(PageHead(PlainTextResponse(page), "<script>猫</script>"))
+    assert client.get("/").text == page.replace("</head>", "<script>猫</script></head>", 1)
+    assert client.get("/else").text == page
+
+
+def test_it_knows_the_path_under_a_prefix(script: Path) -> None:
+    files = {"/gradio_api/file=one.js": script}
+    client = TestClient(PackedFiles(PlainTextResponse("else"), files), root_path="/some/where")
+    answer = client.get("/some/where/gradio_api/file=one.js", headers=PACKED)
+    assert answer.text == script.read_text()
