@@ -7,8 +7,10 @@ the page divides (panels/kv/points.js). So a slider's hundred figures differ in 
 are plain dicts, since checking one by plotly's classes takes longer than computing it; a test has plotly check them.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from model.errors import GlassLlamaError
@@ -37,6 +39,7 @@ PARTS = {
     "draft.cache": ("residual", "x"),
 }
 FEWEST_TOKENS = 128
+BAR_LETTERS = 9  # as many as there is room for under a bar; a longer word is broken at its hyphens
 
 
 class Point(NamedTuple):
@@ -144,7 +147,6 @@ def _mark(here: Point) -> Message:
         "mode": "markers",
         "marker": {"size": 14, "color": _colour("accent"), "line": {"color": _colour("card"), "width": 3}},
         "hovertemplate": "text:kv-chart.hover",
-        "showlegend": False,
     }
 
 
@@ -191,7 +193,7 @@ def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) 
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     owns = [contexts[bar.model] for bar in bars]
     beyond = [own if own is not None and bar.tokens > own else None for bar, own in zip(bars, owns, strict=True)]
-    names = [bar.model.replace(" ", "<br>") + (" †" if own else "") for bar, own in zip(bars, beyond, strict=True)]
+    names = [_bar_name(bar.model, own is not None) for bar, own in zip(bars, beyond, strict=True)]
     colour, shape = PARTS.get(label, ("residual", "x"))
     pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")}  # lines over the part's own colour
     place, _, part = label.rpartition(".")
@@ -204,6 +206,14 @@ def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) 
         "marker": {"color": _colour(colour), "pattern": pattern},
         "hovertemplate": [f"text:kv-chart.hover{'_beyond' if own else ''}" for own in beyond],
     }
+
+
+def _bar_name(model: str, beyond: bool) -> str:
+    """A model's name in lines; the text of a pasted config's, which the page has with and without the mark."""
+    if model.startswith("text:"):
+        return f"{model}_beyond" if beyond else model
+    words = (re.split("(?<=-)", word) if len(word) > BAR_LETTERS else [word] for word in model.split(" "))
+    return "<br>".join(chain.from_iterable(words)) + (" †" if beyond else "")
 
 
 def _points(points: Sequence[Point]) -> Message:
@@ -255,7 +265,7 @@ def _layout(bytes_title: str) -> Message:
             "exponentformat": "power",
             "tickformat": "~g",
         },
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        "showlegend": False,  # the page writes its own: panels/kv/chart-legend.js
         "margin": {"l": 64, "r": 16, "t": 16, "b": 56},
         "hoverlabel": {
             "bgcolor": _colour("raised"),

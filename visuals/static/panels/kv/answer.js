@@ -26,7 +26,7 @@ export function answerView(glass) {
 
   /** What a token adds, as one sum of products under the names of their factors. */
   function rate(said, products) {
-    const names = new Set(products.map(({ factors }) => factors.map(({ code, format, count }) => factor(code, { format, count })).join(" × ")));
+    const names = new Set(products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")));
     const sum = products.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
     const added = products.reduce((all, one) => all + BigInt(one.bytes), 0n);
     return h("div.kv-rate", null, h("p", null, said, " ", h("strong", null, exactBytes(added)), added >= 1024n ? ` =\u00a0${scaled(added, "binary").replace(" ", "\u00a0")}` : ""),

@@ -4,7 +4,6 @@ import { h, shown } from "../../dom.js";
 import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
 import { troubleText } from "./trouble.js";
 
-const OWN = "Own GPU"; // as model/kv_math/gpus.py calls a visitor's own
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
 
 /** @param {object} glass */
@@ -81,8 +80,8 @@ export function needsView(glass) {
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
 
   function show({ users, tokens, weights, cache, total, gpus }) {
-    const rows = gpus.map(({ name, at_least, layout: found, one_server }) =>
-      h("tr", null, h("th.gp-token", { scope: "row" }, name === OWN ? text("own_gpu") : name), h("td", null, whole(at_least)), h("td", null, layout(found)), h("td", null, one_server ? String(one_server) : "—")));
+    const rows = gpus.map(({ name, own, at_least, layout: found, one_server }) =>
+      h("tr", null, h("th.gp-token", { scope: "row" }, own ? text("own_gpu") : name), h("td", null, whole(at_least)), h("td", null, layout(found)), h("td", null, one_server ? String(one_server) : "—")));
     const heads = ["gpu", "at_least", "found", "one_server"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, text(name)));
     element.replaceChildren(
       h("h3.gp-subtitle", null, text("reverse_title", { users: whole(users), tokens: whole(tokens) })),

@@ -8,8 +8,8 @@ const SEPARATED = new Intl.NumberFormat("en-US");
 /** Whole numbers with separators, of any size. @param {number|string|bigint} count */
 export const whole = (count) => SEPARATED.format(BigInt(count));
 
-/** @param {number|string|bigint} count of bytes @returns {string} such as "8,589,934,592 B" */
-export const exactBytes = (count) => `${whole(count)} B`;
+/** @param {number|string|bigint} count of bytes @returns {string} such as "8,589,934,592 B", on one line */
+export const exactBytes = (count) => `${whole(count)}\u00a0B`;
 
 /** In the unit that leaves a number under 1024 or 1000, to four digits. @param {"binary"|"decimal"} system */
 export function scaled(count, system) {
@@ -29,27 +29,30 @@ export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "de
 export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
 
 /**
+ * A number of a product, as visuals/kv.py hands it over: `params` are of its name, and `how` is its own arithmetic, in
+ * words where it is no text. @typedef {{ value: number, code: string, params?: object, how?: string|{ code: string, params: object } }} Factor
+ */
+
+/** The arithmetic of one factor, "" where it has none. @param {Factor["how"]} how */
+export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : how ?? "");
+
+/**
  * One product, each factor over its name.
- * @param {{ value: number, code: string, format: string|null, how: string, how_code?: string, how_params?: object }[]} factors
- * @param {(code: string, params?: object) => string} name of a factor @param {...Node} result after the last factor
+ * @param {Factor[]} factors @param {(code: string, params?: object) => string} name of a factor @param {...Node} result after the last factor
  */
 export function product(factors, name, ...result) {
-  const parts = factors.flatMap(({ value, code, format, count, how, how_code, how_params, name: english }, i) => {
-    const said = name(code, { format, count });
-    const label = h("span.kv-name", null, said.startsWith("kv.") ? english : said);
-    const origin = how ? [h("span.kv-how", null, how_code ? name(how_code, how_params) : how)] : [];
-    const cell = h("span.kv-factor", null, h("span.kv-number", null, whole(value)), label, ...origin);
+  const parts = factors.flatMap(({ value, code, params, how }, i) => {
+    const label = h("span.kv-name", null, name(code, params));
+    const came = origin(how, name);
+    const cell = h("span.kv-factor", null, h("span.kv-number", null, whole(value)), label, ...(came ? [h("span.kv-how", null, came)] : []));
     return [i ? h("span.kv-pair", null, h("span.kv-times", null, "×"), cell) : cell];
   });
   return h("p.kv-product", null, ...parts, ...result);
 }
 
-/** A product in two lines of running text, first the names, then the numbers; for narrow places. */
+/** A product in two lines of running text, first the names, then the numbers; for narrow places. @param {Factor[]} factors */
 export function shortProduct(factors, name, bytes) {
-  const names = factors.map(({ code, format, count, name: english }) => {
-    const said = name(code, { format, count });
-    return said.startsWith("kv.") ? english : said;
-  });
+  const names = factors.map(({ code, params }) => name(code, params));
   const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
   return h("div.kv-short", null, h("p.gp-note", null, names.join(" × ")), h("p", null, sum, h("strong", null, exactBytes(bytes))));
 }
@@ -57,6 +60,9 @@ export function shortProduct(factors, name, bytes) {
 /** "= bytes", the end of a product. @param {string|number} bytes */
 export const equals = (bytes) =>
   h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));
+
+/** What a model is called: its own name, or the page's text for a pasted config. @param {object} glass @param {string} model */
+export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
 
 /** A remark of visuals/kv.py in the reader's language. @param {Object<string, string>} remark @param {string} language */
 export const remarkIn = (remark, language) => remark[language] ?? remark.en;

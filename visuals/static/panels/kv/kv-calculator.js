@@ -4,20 +4,27 @@ import { h, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { answerView } from "./answer.js";
+import { nameOf, origin, whole } from "./format.js";
 import { kindsView } from "./kinds.js";
 import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
 import { troubleText } from "./trouble.js";
 
 /** @returns {(string|number)[][]} the products and the kinds of the shown answer */
-function table({ answer }) {
+function table(glass, { answer }) {
   if (!answer) return [];
-  const product = ({ factors }) => factors.map(({ value, code, how }) => `${value} ${code}${how ? ` (${how})` : ""}`).join(" × ");
-  const rows = answer.terms.map((term) => [answer.model, answer.tokens, answer.batch, answer.dtype, term.label, product(term), term.bytes]);
-  const kinds = answer.kinds.filter(({ bytes }) => bytes).map((kind) => [answer.model, answer.tokens, answer.batch, answer.dtype, `as ${kind.kind}`, kind.terms.map(product).join(" + "), kind.bytes]);
-  const total = [answer.model, answer.tokens, answer.batch, answer.dtype, "total", "", answer.bytes];
+  const name = (code, params) => glass.text(`kv.factor_${code}`, params);
+  const counted = ({ value, code, how }) => `${value} ${code}${how ? ` (${origin(how, name)})` : ""}`;
+  const product = ({ factors }) => factors.map(counted).join(" × ");
+  const model = nameOf(glass, answer.model);
+  const rows = answer.terms.map((term) => [model, answer.tokens, answer.batch, answer.dtype, term.label, product(term), term.bytes]);
+  const kinds = answer.kinds.filter(({ bytes }) => bytes).map((kind) => [model, answer.tokens, answer.batch, answer.dtype, `as ${kind.kind}`, kind.terms.map(product).join(" + "), kind.bytes]);
+  const total = [model, answer.tokens, answer.batch, answer.dtype, "total", "", answer.bytes];
   return [["model", "tokens", "batch", "dtype", "what", "product", "bytes"], ...rows, total, ...kinds];
 }
+
+/** Which settings the figures are of that stay while others are refused. */
+const keptOf = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glass, model), tokens: whole(tokens), batch: whole(batch), dtype });
 
 /** Settings that the comparison of the four kinds leaves out. */
 const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
@@ -26,12 +33,13 @@ const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "reserved_token
 export default function kvCalculator(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const panel = frame(element, glass, "kv-calculator", { csv: () => table(asked), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-calculator", { csv: () => table(glass, asked), parts: ["what", "formula", "myth"], pointed: false });
   const form = settingsForm(glass, asked);
   const answer = answerView(glass);
   const kinds = kindsView(glass);
   const trouble = h("p.kv-trouble", { role: "alert" });
-  const result = h("div.kv-result-side", null, trouble, answer.element);
+  const kept = h("p.gp-note.kv-kept", { role: "status" });
+  const result = h("div.kv-result-side", null, trouble, kept, answer.element);
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds.element);
   glass.translate(element);
 
@@ -44,6 +52,7 @@ export default function kvCalculator(element, glass) {
     const placed = form.complain(asked.trouble, said);
     trouble.textContent = placed ? "" : said;
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
+    kept.textContent = asked.trouble && asked.answer ? panel.text("kept", keptOf(glass, asked.answer)) : "";
     kinds.element.hidden = !asked.answer;
     if (!asked.answer) return;
     answer.show(asked.answer);

@@ -7,7 +7,8 @@ import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
-import { whole } from "./format.js";
+import { nameOf, whole } from "./format.js";
+import { entriesOf } from "./chart-legend.js";
 import { choiceBar } from "./choice-bar.js";
 import { beyondContext, drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
@@ -24,7 +25,7 @@ export default function kvChart(element, glass) {
   const asked = question(glass);
   const view = { settings: { ...FIRST, ...glass.settings.get("kvchart") }, answer: null, trouble: null, failed: "", pinned: null };
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
-  const panel = frame(element, glass, "kv-chart", { csv: () => table(view.answer), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
 
   const asker = createAsker(glass, "kv_chart", ({ data, message }) => {
@@ -57,10 +58,11 @@ export default function kvChart(element, glass) {
   );
   function pin({ customdata }) {
     const [model, tokens] = customdata;
-    pick({ model, tokens, own: model === asked.answer?.model });
+    pick({ model, tokens, own: model === nameOf(glass, asked.answer.model) });
   }
 
   const bar = choiceBar(glass, view, set, { compared, most: MOST, catalogue: () => asked.catalogue });
+  const legend = h("div.gp-samples");
   const hint = h("p.gp-note", { "data-text": "kv-chart.hint" });
   const [excluded, beyond] = [h("p.gp-note"), h("p.gp-note")];
   const trouble = h("p.kv-trouble", { role: "alert" });
@@ -70,11 +72,12 @@ export default function kvChart(element, glass) {
   use.addEventListener("click", () => asked.set({ tokens: String(view.pinned.tokens) }));
   const pinTitle = h("h3.gp-subtitle");
   const pinned = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, pinTitle, use), point.element);
-  panel.body.append(bar.element, stale, trouble, chart.element, beyond, hint, excluded, pinned);
+  panel.body.append(bar.element, stale, trouble, legend, chart.element, beyond, hint, excluded, pinned);
   glass.translate(element);
 
   const changed = watcher();
   const redraw = watcher();
+  const renamed = watcher();
   return inView(element, function draw(fresh) {
     need();
     const { answer, settings } = view;
@@ -83,17 +86,19 @@ export default function kvChart(element, glass) {
     bar.show();
     trouble.textContent = view.failed ? panel.text("failed", { detail: view.failed }) : view.trouble ? troubleText(glass, view.trouble) : "";
     stale.textContent = staleText(glass, asked);
-    for (const part of [chart.element, hint]) part.hidden = Boolean(asked.trouble) && !answer; // an empty frame says nothing
+    for (const part of [legend, chart.element, hint]) part.hidden = Boolean(asked.trouble) && !answer; // an empty frame says nothing
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     pinned.hidden = !view.pinned;
     if (view.pinned) {
-      pinTitle.textContent = panel.text("point", { model: view.pinned.model, tokens: whole(view.pinned.tokens) });
+      pinTitle.textContent = panel.text("point", { model: nameOf(glass, view.pinned.model), tokens: whole(view.pinned.tokens) });
       point.show(view.pinned);
     }
     if (!answer) return;
-    excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.join(", "), dtype: asked.answer.dtype }) : "";
-    const past = beyondContext(answer.figure.data).map(([model, context]) => panel.text("beyond_model", { model, context: whole(context) }));
+    excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.map((model) => nameOf(glass, model)).join(", "), dtype: asked.answer.dtype }) : "";
+    const past = beyondContext(answer.figure.data).map(([model, context]) => panel.text("beyond_model", { model: nameOf(glass, model), context: whole(context) }));
     beyond.textContent = past.length ? panel.text("beyond", { models: past.join(glass.text("kv.list_comma")) }) : "";
+    const names = answer.figure.data.map(({ name }) => name).join("|");
+    if (renamed(names, settings.view, state.theme, state.language) || fresh) legend.replaceChildren(...entriesOf(answer.figure.data, glass));
     if (redraw(answer, state.theme, state.language) || fresh) {
       const scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
       chart.draw(answer.figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); });
@@ -103,7 +108,8 @@ export default function kvChart(element, glass) {
 }
 
 /** Every point of the figure, with its exact bytes. */
-function table(answer) {
-  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [model, tokens, name.replace("text:kv.stack_", ""), bytes]) : []));
+function table(glass, answer) {
+  const what = (name) => (name.startsWith("text:kv.stack_") ? name.slice("text:kv.stack_".length) : nameOf(glass, name));
+  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [nameOf(glass, model), tokens, what(name), bytes]) : []));
   return [["model", "tokens", "what", "bytes"], ...rows];
 }

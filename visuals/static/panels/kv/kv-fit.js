@@ -6,7 +6,7 @@ import { inView } from "../../pointing.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
-import { whole } from "./format.js";
+import { nameOf, whole } from "./format.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
@@ -79,7 +79,7 @@ export default function kvFit(element, glass) {
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     if (!changed(view.settings, found, needed, bad, unmet, view.gpus, asked.answer, asked.trouble, state.language) && !fresh) return;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
-    panel.title.textContent = model ? panel.text("title_of", { model, batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
+    panel.title.textContent = model ? panel.text("title_of", { model: nameOf(glass, model), batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);
     for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
     for (const [name, message, list, result] of [["kv_fit", bad, fields, fit], ["kv_needs", unmet, reverse, needs]]) {

@@ -14,7 +14,7 @@ export const copiedFactors = ({ n_layers, n_heads, d_model }, { tokens, batch })
   { value: n_layers, code: "layers" },
   { value: n_heads, code: "heads" },
   { value: d_model, code: "d_model" },
-  { value: 2, code: "bytes", format: "fp16" },
+  { value: 2, code: "bytes", params: { format: "fp16" } },
 ];
 
 const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value, 1);

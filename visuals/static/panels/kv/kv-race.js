@@ -10,7 +10,8 @@ import { AT_ONCE, createRace, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 190, 50];
-const milli = (seconds) => shown(1000 * seconds, 3);
+/** A time in ms, never as a power of ten. */
+export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) : whole(Math.round(1000 * seconds)));
 const million = (count) => shown(count / 1e6, 4);
 const CHARTS = {
   time: { cached: "cached_seconds", full: "full_seconds", scale: 1000 },

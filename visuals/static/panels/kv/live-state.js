@@ -14,7 +14,7 @@ export function factorsOf(trace, tokens) {
     { value: n_kv_heads, code: "k_v_heads" },
     { value: 2, code: "k_and_v" },
     { value: head_dim, code: "head_dim" },
-    { value: elementBytes(trace), code: "bytes", format: dtype },
+    { value: elementBytes(trace), code: "bytes", params: { format: dtype } },
   ];
 }
 

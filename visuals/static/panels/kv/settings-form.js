@@ -74,7 +74,7 @@ export function settingsForm(glass, asked) {
   /** Puts what is wrong under its field. @returns {boolean} whether there is such a field */
   function complain(trouble, said) {
     const own = trouble?.code === "hf_config" || trouble?.code === "hub";
-    const name = own ? asked.settings.model.slice(1) : trouble?.code === "unknown_model" ? "model" : trouble?.params.field;
+    const name = own ? asked.settings.model.slice(1) : trouble?.code === "unknown_model" ? (trouble.params.field ?? "model") : trouble?.params.field;
     for (const one of all) one.complain(one.name === name ? said : "");
     const place = all.find((one) => one.name === name && !one.element.hidden);
     if (place && more.includes(place)) fold.open = true;

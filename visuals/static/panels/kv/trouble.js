@@ -1,8 +1,15 @@
 // What the server found wrong with a setting, in the reader's language, with the field's name as the page writes it.
 
+import { nameOf } from "./format.js";
+
+const MOST = 8; // names that are listed; of more only the first few, since the message stands in a narrow column
+const FEW = 4;
+
 /** What would be right: its text with its particulars; else the names that the server lists. */
 function expectedText(said, { expected, expected_code: code, expected_params: params }) {
-  return (code && said(`kv.expected_${code}`, params)) || [expected].flat().join(", ");
+  const names = code?.startsWith("one_of") ? params.names.split(", ") : [];
+  const [key, told] = names.length > MOST ? [`${code}_many`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }] : [code, params];
+  return (code && said(`kv.expected_${key}`, told)) || [expected].flat().join(", ");
 }
 
 /** What was wrong with a config.json; its fields keep their names. */
@@ -23,11 +30,19 @@ function configText(said, params) {
 export function staleText(glass, { trouble, answer }) {
   if (!trouble) return "";
   if (!answer) return glass.text("kv.unanswered", { reason: troubleText(glass, trouble) });
-  return glass.text("kv.stale", { model: answer.model, dtype: answer.dtype });
+  return glass.text("kv.stale", { model: nameOf(glass, answer.model), dtype: answer.dtype });
+}
+
+/** Particulars with a pasted config's name in the reader's language. */
+function named(glass, params) {
+  const one = (value) => (typeof value === "string" ? nameOf(glass, value) : value);
+  const all = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, one(value)]));
+  return params.expected_params ? { ...all(params), expected_params: all(params.expected_params) } : all(params);
 }
 
 /** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */
-export function troubleText(glass, { code, params }) {
+export function troubleText(glass, { code, params: given }) {
+  const params = named(glass, given);
   const said = (key, more = {}) => {
     const text = glass.text(key, { ...params, ...more });
     return text === key ? null : text;
