@@ -106,6 +106,16 @@ def test_impossible_changes_are_named_and_the_plain_run_stays(
     page.context.close()
 
 
+def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser: Browser, site: str) -> None:
+    page = open_page(browser, f"{site}#prompt={quote(A)}&model=nowhere", locale="en-US")
+    expect(page.locator(".page-message")).to_have_text(text("message.model_unknown", name="nowhere"))
+    assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.model.name]") == [A, "roomy"]
+    expect(page.locator("#model input")).to_have_value("roomy")
+    run(page, B)  # and the controls work
+    assert page.evaluate("glass.state.trace.model.name") == "roomy"
+    page.context.close()
+
+
 def test_a_link_with_markup_stays_text(browser: Browser, site: str) -> None:
     bad = "<img src=x onerror='window.hacked = 1'>"
     page = open_page(browser, f"{site}#lang=en&prompt=x&off-heads={quote(bad)}")

@@ -182,3 +182,28 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
     )
     assert text_end <= arrow
     page.context.close()
+
+
+def test_back_and_forward_lead_through_the_chapters(page: Page) -> None:
+    shown_chapter = page.locator("nav.page-nav [aria-current]")
+    first = page.locator("nav.page-nav button").nth(0).get_attribute("data-chapter")
+    page.click("nav [data-chapter=attend]")
+    page.click("nav [data-chapter=kv]")
+    page.click("nav [data-chapter=kv]")  # is open: one entry, not two
+    before = page.evaluate("glass.state.trace.id")
+    for step, chapter in ((page.go_back, "attend"), (page.go_back, first), (page.go_forward, "attend")):
+        step()
+        expect(shown_chapter).to_have_attribute("data-chapter", str(chapter))
+    expect(page.locator("section[data-kind=cell]")).to_be_visible()
+    page.wait_for_function("location.hash.includes('chapter=attend')")
+    assert page.evaluate("glass.state.trace.id") == before
+
+
+def test_at_twice_the_size_the_buttons_share_a_line_and_the_strip_scrolls_away(browser: Browser, site: str) -> None:
+    page = open_page(browser, site, width=640, height=360)  # 1280 × 720 at 200 %
+    buttons = page.locator(".page-bar > button:visible")
+    expect(buttons).to_have_count(3)
+    assert len(set(buttons.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
+    page.evaluate("scrollTo(0, 2000)")
+    expect(page.locator("section[data-kind=tokens]")).not_to_be_in_viewport()
+    page.context.close()

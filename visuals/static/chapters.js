@@ -55,9 +55,8 @@ export function createChapters(store, texts, wanted, chapters) {
     document.body.dataset.chapter = state.chapter;
     const { panels } = chapters[state.chapter];
     for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
-      const slot = section.closest(".block.page-slot"); // gradio gives the class to an inner element as well
-      slot.classList.toggle("page-away", !shows(section.dataset.kind));
-      slot.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
+      section.classList.toggle("page-away", !shows(section.dataset.kind));
+      section.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
     }
     for (const button of nav?.children ?? []) {
       const current = button.dataset.chapter === state.chapter;
@@ -66,9 +65,9 @@ export function createChapters(store, texts, wanted, chapters) {
     }
   }
 
-  /** Fills the row of chapters. @param {Element} element */
-  function attach(element) {
-    nav = element.querySelector("nav");
+  /** Fills the row of chapters and puts the panels of the open one in view. @param {Element} row */
+  function attach(row) {
+    nav = row;
     for (const name of names) {
       const button = h("button", { type: "button", "data-chapter": name, "data-text": `chapter.${name}` });
       button.addEventListener("click", () => open(name));
@@ -78,5 +77,5 @@ export function createChapters(store, texts, wanted, chapters) {
     show();
   }
 
-  return { open, attach, opened, shows, pathOf, show };
+  return { open, attach, opened, shows, pathOf };
 }

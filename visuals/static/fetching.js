@@ -163,8 +163,8 @@ export function createFetching(store, functions) {
     });
   }
 
-  /** The message of a run that a link describes: {prompt, model, generated, changes}. @returns {Promise<object>} */
-  const recall = (described) => server.recall({ ...described, layer: state.locked.layer });
+  /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */
+  const recall = (described) => server.recall(described);
 
   /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
   function missingLayer(trace) {

@@ -3,7 +3,7 @@
 import { createChapters } from "./chapters.js";
 import { createFetching } from "./fetching.js";
 import { listenToKeys } from "./keys.js";
-import { keepLink, readLink } from "./link.js";
+import { keepChapters, keepLink, readLink } from "./link.js";
 import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
@@ -18,7 +18,10 @@ const link = readLink(location.hash);
 const settings = createSettings(store, link.settings);
 const page = createPage(store, texts, link, settings, config);
 const chapters = createChapters(store, texts, link.chapter, config.chapters);
-page.parts.chapters = chapters.attach;
+page.parts.panels = (element) => {
+  chapters.attach(element.querySelector("nav"));
+  for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
+};
 const { state } = store;
 
 /** The panels that show tokens as they are written; the others draw the run that they grow from, and stay as they are. */
@@ -42,7 +45,6 @@ function guarded(kind, element, draw) {
 
 /** Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page. */
 async function mount(kind, element) {
-  chapters.show();
   await chapters.opened(kind);
   const { default: build } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass));
@@ -75,7 +77,11 @@ const { text, translate } = texts;
 let fetching = null;
 let connected = null;
 const online = new Promise((done) => { connected = done; });
-const connect = (server) => connected((fetching = createFetching(store, server)));
+/** The server's functions are there: the first run is asked for at once, while gradio is still building its controls. */
+async function connect(server) {
+  connected((fetching = createFetching(store, server)));
+  for (const message of await page.first(fetching.recall)) publish(message);
+}
 /** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
 /** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
@@ -102,6 +108,7 @@ function bringBack(hash) {
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
 keepLink(store);
+keepChapters(store, open);
 followBar(store, settings);
 listenToKeys(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");

@@ -64,3 +64,18 @@ export function keepLink(store) {
   const later = () => { clearTimeout(timer); timer = setTimeout(write, 250); };
   for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, later);
 }
+
+/** Lets Back and Forward lead through the chapters that were opened; run and selection stay as they are. @param {(name: string) => void} open */
+export function keepChapters(store, open) {
+  let here = store.state.chapter;
+  history.replaceState({ ...history.state, chapter: here }, "");
+  store.on("chapter", (name) => {
+    if (name !== here) history.pushState({ ...history.state, chapter: name }, "");
+    here = name;
+  });
+  addEventListener("popstate", ({ state }) => {
+    if (!state?.chapter) return; // an address that was typed, or a place within the page
+    here = state.chapter;
+    open(here);
+  });
+}

@@ -1,6 +1,6 @@
 // The page around the panels: what its controls ask for, the status line, the theme, gradio's own labels.
 
-import { samplingOf } from "./sampling.js";
+import { goesRound, samplingOf } from "./sampling.js";
 
 /** A count as people say it, by language: what it is divided by, and the word for that. */
 const SCALES = {
@@ -17,7 +17,7 @@ export function shortCount(count, language = "en") {
 
 const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
-/** @param store @param texts @param link what readLink found @param settings of createSettings @param config texts of gradio's components in order, and a prompt a language */
+/** @param store @param texts @param link what readLink found @param settings of createSettings @param config texts of gradio's components by name, and a prompt a language */
 export function createPage(store, texts, link, settings, { labels, firstPrompts }) {
   const { state } = store;
   let line = null;
@@ -30,6 +30,12 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   }
 
   let ticket = "";
+  let controlsShown = null;
+  let modelKnown = null;
+  /** Resolves when the controls show what the page was opened with. */
+  const controls = new Promise((done) => { controlsShown = done; });
+  /** Resolves when it is known whether the link's model is one of this page's. */
+  const model = new Promise((done) => { modelKnown = done; });
 
   /** Which run is shown, which layer is looked at, what Stop would stop: goes along with what a control asks for. */
   const view = (more = {}) => ({ run: state.trace?.id ?? "", layer: state.locked.layer, ticket, ...more });
@@ -49,21 +55,38 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   /** What the first run is of: the prompt of the link, else the first example in the reader's language. */
   const firstPrompt = () => link.prompt ?? firstPrompts[state.language];
 
-  /** As `begin`, for the first run: a link's prompt, model and generated tokens instead of the page's own. */
-  function arrive([, model]) {
-    const generated = link.prompt === undefined ? [] : link.generated;
+  /**
+   * The messages to begin with, once the controls are there: the first run and, if the link names a model that this page
+   * does not have, that. @param {(described: object) => Promise<object>} recall of fetching.js
+   */
+  async function first(recall) {
     const { layer } = link.selection; // undefined where the link names none: the server then says where to start
-    return [firstPrompt(), link.model ?? model, view({ layer, generated })];
+    const ask = () => recall({
+      prompt: firstPrompt(), model: link.model, generated: link.prompt === undefined ? [] : link.generated, layer,
+    }).catch(() => ({ kind: "message", level: "error", code: "no_connection", params: {} }));
+    const messages = [await ask()];
+    if (messages[0].code === "model_unknown") {
+      Object.assign(link, { model: undefined, generated: [] });
+      messages.unshift(await ask());
+    }
+    modelKnown();
+    await controls;
+    return messages;
   }
 
-  /** What the controls show when the page opens: [prompt, model, language]; undefined leaves one as it is. */
-  const opened = () => [firstPrompt(), link.model, state.language];
-
-  /** Updates for gradio's components, in the order of `labels`. */
-  const relabel = () => labels.map((names) => ({
+  /** Updates for gradio's components, in the order of `labels`: their words, and for some a value. */
+  const relabel = (values = {}) => Object.entries(labels).map(([name, names]) => ({
     __type__: "update",
     ...Object.fromEntries(Object.entries(names).map(([property, key]) => [property, texts.text(key)])),
+    ...(values[name] !== undefined && { value: values[name] }),
   }));
+
+  /** What the controls show when the page opens. The first run is shown once they do. */
+  async function opened() {
+    if (link.model) await model;
+    setTimeout(controlsShown);
+    return relabel({ prompt: firstPrompt(), model: link.model, language: state.language });
+  }
 
   function showDevice() {
     const device = line?.querySelector(".page-device");
@@ -130,12 +153,18 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   store.on("steps", showDevice);
   store.on("language", () => { showDevice(); showMessage(shown); });
 
-  /** Why the text ended, unless it simply has as many tokens as were asked for. */
+  /** What is to be said of how a text ended: nothing if it simply has as many tokens as were asked for. */
+  function ending({ steps, tokens, nPrompt }) {
+    const { stop } = steps.at(-1) ?? {};
+    if (stop !== "max_new_tokens") return stop;
+    return samplingOf(settings).temperature === 0 && goesRound(tokens.ids.slice(nPrompt)) ? "loop" : undefined;
+  }
+
   function showStop(trace) {
-    const { stop } = trace.steps.at(-1) ?? {};
-    if (stop && stop !== "max_new_tokens" && !trace.generating) showMessage({ level: "info", code: stop, params: {} });
+    const code = trace.generating ? undefined : ending(trace);
+    if (code) showMessage({ level: "info", code, params: {} });
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  return { parts, begin, arrive, opened, view, relabel, attach, setStatus };
+  return { parts, begin, first, opened, view, relabel, attach, setStatus };
 }

@@ -34,7 +34,7 @@ export async function restore(hash, store, fetching) {
       if (!from) throw refusal("link_source", { field: prefix + CHANGED.patches, expected: prefix ? `${prefix}from-prompt` : "a-prompt" });
       changes.source = from.trace.id;
     }
-    const answer = await fetching.recall({ prompt, model, generated, changes }).catch(() => { throw refusal("no_connection", {}); });
+    const answer = await fetching.recall({ prompt, model, generated, changes, layer: state.locked.layer }).catch(() => { throw refusal("no_connection", {}); });
     if (answer.kind === "message") throw refused(answer, recipe.changes, prefix);
     const message = { ...answer, source: from?.trace };
     return { message, trace: decodeRun(message) };

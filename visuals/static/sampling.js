@@ -58,3 +58,15 @@ export function followBar(store, settings) {
   document.addEventListener("click", ({ target }) => { if (target.closest?.("#settings .label-wrap")) settle(); });
   store.on("settings", (name) => { if (name === NAME) fill(); });
 }
+
+const CIRCLE = 8; // tokens: a shorter repetition is no circle
+
+/** Whether a text ends in the same tokens over and over. @param {number[]} ids  what was written */
+export function goesRound(ids) {
+  for (let period = 1; 2 * period <= ids.length; period += 1) {
+    let same = 0;
+    while (same + period < ids.length && ids.at(-1 - same) === ids.at(-1 - same - period)) same += 1;
+    if (same + period >= Math.max(2 * period, CIRCLE)) return true;
+  }
+  return false;
+}
