@@ -1,4 +1,7 @@
-"""Saving every panel of every chapter, in Chromium with the bundled model: a picture, a drawing, a table."""
+"""Saving every panel of every chapter, in Chromium with the bundled model: a picture, a drawing, a table.
+
+Drawings are also drawn by resvg, which shares no code with a browser and knows SVG alone, as drawing programs do.
+"""
 
 import csv
 import io
@@ -10,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import resvg_py
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -24,6 +28,8 @@ PROMPT = "<img src=x onerror=alert(1)>"
 ANYTHING = re.compile(r".+", re.DOTALL)
 # Elements of XHTML and SVG that would fetch or run something.
 RUNS = ("script", "iframe", "object", "embed", "link")
+# What a style sheet could take from elsewhere: the page's custom properties, files, and other sheets.
+FETCHES = re.compile(rb"var\(|url\((?![\"']?(?:#|data:))|@import|@font-face")
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +84,32 @@ def save(page: Page, panel: Locator, kind: str, ending: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
+def check_drawn(image: Image.Image) -> None:
+    """Something is drawn from top to bottom: no half of it is bare ground."""
+    pixels = np.asarray(image)
+    assert image.getcolors(16) is None  # there are more
+    rows = np.flatnonzero((pixels != pixels[2, 2]).any(axis=(1, 2)))
+    assert rows[-1] > image.height * 0.75
+
+
 def check_picture(data: bytes, width: float) -> None:
     image = Image.open(io.BytesIO(data)).convert("RGB")
     assert image.width >= width * 2 - 2
     assert 200 < image.height <= 16_000
-    pixels = np.asarray(image)
-    assert image.getcolors(16) is None  # there are more
-    # Something is drawn from top to bottom: no half of it is bare ground.
-    ground = pixels[2, 2]
-    rows = np.flatnonzero((pixels != ground).any(axis=(1, 2)))
-    assert rows[-1] > image.height * 0.75
+    check_drawn(image)
+
+
+def rendered(data: bytes) -> Image.Image:
+    """The drawing as resvg draws it."""
+    return Image.open(io.BytesIO(resvg_py.svg_to_bytes(svg_string=data.decode()))).convert("RGB")
+
+
+def differs(drawn: Image.Image, picture: bytes) -> float:
+    """By how much a panel's drawing and its picture differ, of 255 a channel; blurred, as the fonts are other ones."""
+    shown = Image.open(io.BytesIO(picture)).convert("RGB").resize(drawn.size, Image.Resampling.BOX)
+    coarse = [one.resize((one.width // 16, one.height // 16), Image.Resampling.BOX) for one in (drawn, shown)]
+    first, second = (np.asarray(one, np.float64) for one in coarse)
+    return float(abs(first - second).max(axis=2).mean())
 
 
 def check_drawing(data: bytes, title: str) -> None:
@@ -99,6 +121,7 @@ def check_drawing(data: bytes, title: str) -> None:
     names = {element.tag.removeprefix(SVG).lower() for element in root.iter()}
     assert "foreignobject" not in names
     assert names.isdisjoint(RUNS)
+    assert FETCHES.search(data) is None
     for element in root.iter():
         for name, value in element.attrib.items():
             assert not name.lower().startswith("on"), name
@@ -120,6 +143,7 @@ def check_table(data: bytes) -> None:
     assert all(cell not in ("undefined", "null", "NaN", "[object Object]") for row in rows for cell in row)
 
 
+ALIKE = 6  # of 255: where a part is missing it is more, where only the fonts differ less
 EVERY = [(FIRST, "tokens"), *((chapter, kind) for chapter, kinds in CHAPTERS.items() for kind in kinds)]
 
 
@@ -128,8 +152,13 @@ def test_every_panel_saves_as_png_svg_and_csv(shown: Page, chapter: str, kind: s
     panel = panel_of(shown, chapter, kind)
     title = panel.locator(".gp-title").evaluate("(title) => title.firstChild.textContent")
     width = panel.evaluate("(panel) => panel.clientWidth")
-    check_picture(save(shown, panel, kind, "png"), width)
-    check_drawing(save(shown, panel, kind, "svg"), title)
+    picture, drawing = (save(shown, panel, kind, ending) for ending in ("png", "svg"))
+    check_picture(picture, width)
+    check_drawing(drawing, title)
+    drawn = rendered(drawing)
+    check_drawn(drawn)
+    if kind != "overview":  # whose drawing is the diagram alone
+        assert differs(drawn, picture) < ALIKE
     check_table(save(shown, panel, kind, "csv"))
     expect(panel.locator(".gp-trouble")).to_be_hidden()
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import model
 from app.chapters import CHAPTERS
+from app.texts import text
 from tests.app.looking import number, run, settled, shown
 from tests.page import open_page
 from tests.peer import Peer
@@ -80,8 +81,8 @@ def saved(page: Page, chapter: str, kind: str) -> list[Row]:
     panel.locator(".gp-save > button").click()
     with page.expect_download() as download:
         panel.locator(".gp-choice[data-format=CSV]").click()
-    text = Path(download.value.path()).read_bytes().decode("utf-8-sig")
-    table = csv.reader(io.StringIO(text, newline=""))
+    data = Path(download.value.path()).read_bytes().decode("utf-8-sig")
+    table = csv.reader(io.StringIO(data, newline=""))
     heads = next(table)
     assert heads[0] == "part"
     assert heads[-3:] == ["A", "B", "B_minus_A"]
@@ -309,6 +310,119 @@ def test_stretching_follows_its_controls_in_the_difference(both: Page, peers: Ca
     panel.get_by_role("button", name="YaRN", exact=True).click()
     shown(both, "rope-scaling", "B-A layer 1 head 3 query 7 key 4 factor 16 method yarn distance 321 ")
     expect(panel.get_by_role("button", name="YaRN", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_distance_follows_its_slider_in_the_difference(both: Page, peers: Callable) -> None:
+    panel = panel_of(both, "position", "rope-score").locator(".mn-body")
+    panel.get_by_role("slider").fill("321")
+    value = shown(both, "rope-score", "B-A layer 1 head 3 query 7 key 4 pair 2 distance 321 ")
+    first, second = (stretched(p, 1, 321) for p in peers(both))
+    told = [number(value, rf"(?<![.\w]){side}far") for side in ("", r"A\.", r"B\.")]
+    assert told == pytest.approx([second - first, first, second], rel=1e-4, abs=1e-4)
+    rows = of(saved(both, "position", "rope-score"), "score_by_distance")
+    assert len(rows) == 1024  # the context
+    agrees(rows, *([stretched(p, 1, d) for d in range(1024)] for p in peers(both)))
+    panel.get_by_role("button", name=text("rope-score.span_run")).click()
+    tokens = peers(both)[0].run.logits.shape[1]
+    assert len(of(saved(both, "position", "rope-score"), "score_by_distance")) == tokens
+
+
+def test_the_norm_that_is_chosen_is_subtracted(both: Page, peers: Callable) -> None:
+    panel = panel_of(both, "norm", "norm-vector").locator(".mn-body")
+    panel.get_by_role("button", name=text("norm-vector.final")).click()
+    shown(both, "norm-vector", f"B-A final token {AT['query']} ")
+    rows = of(saved(both, "norm", "norm-vector"), "vectors", vector="normed")
+    agrees(rows, *(p.outputs["model.norm"][AT["query"]] for p in peers(both)))
+
+
+def test_a_view_that_is_chosen_is_subtracted(both: Page, peers: Callable) -> None:
+    panel = panel_of(both, "attend", "cell").locator(".mn-body")
+    panel.get_by_role("button", name=text("cell.view_scores")).click()
+    rows = of(saved(both, "attend", "cell"), "map", view="scores")
+    layer, head, kv, query = AT["layer"], AT["head"], AT["head"] // 3, AT["query"]
+    wanted = [
+        [float(turned(p, p.head(layer, "q", head, query), query) @ turned(p, p.head(layer, "k", kv, n), n)) / 8**0.5
+         for n in range(query + 1)]
+        for p in peers(both)
+    ]  # fmt: skip
+    agrees([row for row in rows if row["query"] == str(query)], *wanted)
+    panel = panel_of(both, "ffn", "ffn-tokens").locator(".mn-body")
+    panel.get_by_role("button", name=text("ffn-tokens.gates")).click()
+    rows = of(saved(both, "ffn", "ffn-tokens"), "strongest")
+    gates = [p.outputs[f"model.layers.{layer}.mlp.gate_proj"] > 0 for p in peers(both)]
+    at = [(int(row["token"]), int(row["place"])) for row in rows]
+    agrees(rows, *([float(gate[place]) for place in at] for gate in gates))
+
+
+def test_the_second_head_is_chosen_in_the_difference(both: Page, peers: Callable) -> None:
+    panel = panel_of(both, "attend", "difference").locator(".mn-body")
+    panel.get_by_role("button", name=text("difference.head_up")).click()
+    layer, head, query = AT["layer"], AT["head"], AT["query"]
+    place = f"layer {layer} head {head} minus layer {layer} head {head + 2} query {query} "
+    shown(both, "difference", f"B-A {place}")
+    rows = of(saved(both, "attend", "difference"), "apart")
+    weights = [p.run.attentions[layer][0, :, query, : query + 1] for p in peers(both)]
+    agrees(rows, *(one[head] - one[head + 2] for one in weights))
+
+
+def test_filters_and_followed_tokens_are_chosen_in_the_difference(both: Page, peers: Callable) -> None:
+    logits = [p.run.logits[0, -1].double() for p in peers(both)]
+    panel = panel_of(both, "choice", "sampling").locator(".mn-body")
+    panel.locator("[data-setting=temperature] input").fill("2")
+    expect(panel.locator("[data-setting=temperature] output")).to_have_text("2")
+    agrees(of(saved(both, "choice", "sampling"), "after_filters"), *((x / 2).softmax(-1) for x in logits))
+    panel = panel_of(both, "choice", "lens").locator(".mn-body")
+    panel.get_by_role("button", name=text("lens.follow_text")).click()
+    ids = both.evaluate("glass.state.trace.tokens.ids")
+    after = ids[AT["query"] + 1]  # the token of B's text that follows the selected one
+    rows = of(saved(both, "choice", "lens"), "p_by_depth")
+    last = [p.run.logits[0, AT["query"]].double().softmax(-1)[after] for p in peers(both)]
+    agrees(rows[-1:], *last)
+    panel = panel_of(both, "choice", "contributions").locator(".mn-body")
+    panel.get_by_role("button", name=text("contributions.versus_second")).click()
+    value = shown(both, "contributions", "B-A ")
+    best, second = peers(both)[1].run.logits[0, AT["query"]].topk(2).indices
+    told = [number(value, rf"(?<![.\w]){side}logit") for side in (r"A\.", r"B\.")]
+    choices = [p.run.logits[0, AT["query"]] for p in peers(both)]
+    assert told == pytest.approx([float(x[best] - x[second]) for x in choices], rel=1e-4, abs=1e-4)
+    both.evaluate("glass.showSide('B')")  # one setting for every side
+    for kind, name in (("lens", "follow_text"), ("contributions", "versus_second")):
+        button = both.locator(f"section[data-kind={kind}] .gp-body").get_by_role("button", name=text(f"{kind}.{name}"))
+        expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_share_of_what_is_added_is_subtracted(both: Page, peers: Callable) -> None:
+    rows = of(saved(both, "overview", "residual"), "added_share")
+    layer, query = AT["layer"], AT["query"]
+    (row,) = of(rows, "added_share", place=f"attention {layer}", token=query)
+    parts = [
+        (p.outputs[f"model.layers.{layer}.self_attn.o_proj"][query], p.run.hidden_states[layer][0, query])
+        for p in peers(both)
+    ]
+    agrees([row], *(added.norm() / stream.norm() for added, stream in parts))
+
+
+# What a panel of one run can be set to and B − A cannot: the line that says so.
+WITHOUT = {
+    "norm-vector": "zoom", "rope-score": "both", "rope": "dials", "heads": "jobs", "residual": "quantity",
+    "lens": "colour", "sampling": "draw",
+}  # fmt: skip
+SET_WITH = "button, input, select"
+
+
+def test_no_control_goes_without_a_word(both: Page) -> None:
+    """Where the panel of one run can be set to something, B − A can be set to it too, or a line says why not."""
+    for chapter, kinds in SUBTRACTED.items():
+        for kind in kinds:
+            panel = panel_of(both, chapter, kind)
+            own, there = (panel.locator(f"{body} :is({SET_WITH})").count() for body in (".gp-body", ".mn-body"))
+            line = panel.locator(".mn-body [data-text^='minus.without_']")
+            if kind in WITHOUT:
+                assert own, kind
+                expect(line).to_have_text(text(f"minus.without_{WITHOUT[kind]}"))
+                expect(line).to_be_visible()
+            else:
+                assert (line.count(), there) == (0, own), kind
 
 
 WIDER = """(kind) => [document.documentElement, ...document.querySelectorAll(`section[data-kind=${kind}] .mn-body *`)]

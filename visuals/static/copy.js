@@ -19,6 +19,8 @@ const OWN = `display position box-sizing width height min-width min-height max-w
 /** Attributes that shape an HTML element; a drawing's elements keep all but those of the page's scripts. */
 const KEPT = new Set(["colspan", "rowspan", "type", "min", "max", "step", "disabled", "dir", "lang", "label", "aria-label", "role"]);
 const ONLY_HERE = /^(class|style|tabindex|data-.*|on.*)$/;
+/** An attribute of a drawing's element (shellOf), since drawing programs do not read it in a style sheet. */
+const MOVES = new Set(["transform", "transform-origin"]);
 const SCROLLS = new Set(["auto", "scroll"]);
 
 /** Values as they were computed, before the layout made pixels of "auto" and "%"; where a browser has none, as they are now. */
@@ -61,7 +63,8 @@ function still(name, value, scrolls) {
 function classOf(sheet, element) {
   const [read, plain] = [readerOf(element), plainOf(sheet, element)];
   const scrolls = SCROLLS.has(read("overflow-x")) || SCROLLS.has(read("overflow-y"));
-  const own = OWN.map((name) => [name, still(name, read(name), scrolls)]).filter(([name, value]) => value !== plain[name]);
+  const names = element instanceof SVGGraphicsElement ? OWN.filter((name) => !MOVES.has(name)) : OWN;
+  const own = names.map((name) => [name, still(name, read(name), scrolls)]).filter(([name, value]) => value !== plain[name]);
   const rule = [...INHERITED.map((name) => [name, read(name)]), ...own].map(([name, value]) => `${name}:${value}`).join(";");
   if (!sheet.classes.has(rule)) sheet.classes.set(rule, `g${sheet.classes.size}`);
   return sheet.classes.get(rule);
@@ -82,7 +85,11 @@ function shellOf(element) {
   const shell = document.createElementNS(element.namespaceURI, element.localName);
   const drawn = element instanceof SVGElement;
   for (const { name, value } of element.attributes) {
-    if (drawn ? !ONLY_HERE.test(name) && name !== "xmlns" : KEPT.has(name)) shell.setAttribute(name, value);
+    if (drawn ? !ONLY_HERE.test(name) && name !== "xmlns" && !value.includes("var(") : KEPT.has(name)) shell.setAttribute(name, value); // a colour of the page's is in the style already
+  }
+  if (element instanceof SVGGraphicsElement) {
+    const { transform } = getComputedStyle(element);
+    if (transform !== "none") shell.setAttribute("transform", transform);
   }
   if (element.localName === "input") shell.setAttribute("value", element.value);
   if (element.checked) shell.setAttribute("checked", "");

@@ -22,11 +22,52 @@ const rect = (box, more) => element("rect", { x: box.x, y: box.y, width: box.wid
 
 const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 
+const COLOUR = String.raw`rgba?\([^)]*\)`;
+const RING = new RegExp(`^(${COLOUR}) 0px 0px 0px ([\\d.]+)px( inset)?$`);
+const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, (${COLOUR}) 0px, ${COLOUR} ([\\d.]+)px, (${COLOUR}) [\\d.]+px, ${COLOUR} ([\\d.]+)px\\)$`);
+const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
+
+/** A ring that the style sheets draw as a shadow without blur. */
+function ringOf(style, box, round) {
+  const found = RING.exec(style.boxShadow);
+  if (!found) return [];
+  const wide = Number(found[2]);
+  const out = found[3] ? -wide / 2 : wide / 2; // from the edge to the middle of the ring
+  const place = { x: box.x - out, y: box.y - out, width: box.width + 2 * out, height: box.height + 2 * out };
+  return [rect(place, { rx: Math.max(0, round + out), fill: "none", ...paint("stroke", found[1]), "stroke-width": wide })];
+}
+
+/** The two patterns that the style sheets lay over a ground: diagonal lines, and an upper and a lower band. */
+function patternOf(style, box, round) {
+  const hatch = HATCH.exec(style.backgroundImage);
+  if (hatch) {
+    const [, ground, from, line, to] = hatch;
+    const [step, wide] = [Number(to) * Math.SQRT2, Number(to) - Number(from)]; // along an edge, across a line
+    const lines = [];
+    for (let d = step / 2; d < box.width + box.height; d += step) {
+      const [right, left] = [Math.min(d, box.width), Math.max(0, d - box.height)];
+      lines.push(`M${box.x + right} ${box.y + d - right} L${box.x + left} ${box.y + d - left}`);
+    }
+    const stroke = { fill: "none", ...paint("stroke", line), "stroke-width": wide };
+    return [rect(box, { rx: round, ...paint("fill", ground) }), element("path", { d: lines.join(" "), ...stroke })];
+  }
+  const bands = BANDS.exec(style.backgroundImage);
+  if (!bands) return [];
+  const [, upper, share, lower] = bands;
+  const cut = (box.height * Number(share)) / 100;
+  return [
+    rect({ ...box, height: cut }, paint("fill", upper)),
+    rect({ ...box, y: box.y + cut, height: box.height - cut }, paint("fill", lower)),
+  ];
+}
+
 /** The ground and the borders of an element. */
-function boxOf(style, { x, y, width, height }) {
+function boxOf(style, box) {
+  const { x, y, width, height } = box;
   const round = Math.min(parseFloat(style.borderTopLeftRadius) || 0, width / 2, height / 2);
   const ground = paint("fill", style.backgroundColor);
-  const shapes = ground ? [rect({ x, y, width, height }, { rx: round, ...ground })] : [];
+  const shapes = ground ? [rect(box, { rx: round, ...ground })] : [];
+  shapes.push(...patternOf(style, box, round), ...ringOf(style, box, round));
   const edges = SIDES.map((side) => {
     const [kind, colour] = [style[`border${side}Style`], style[`border${side}Color`]];
     return { wide: kind === "none" ? 0 : parseFloat(style[`border${side}Width`]), kind, colour };
@@ -45,7 +86,7 @@ function boxOf(style, { x, y, width, height }) {
   return [...shapes, ...edges.flatMap((edge, i) => (line(edge) ? [element("path", { d: ways[i], fill: "none", ...line(edge) })] : []))];
 }
 
-/** A text node's lines as they are broken now. @returns {{ words: string, box: DOMRect }[]} */
+/** A text node's lines as they are broken now. @returns {{ words: string, box: { x, y, width, height } }[]} */
 function linesOf(node) {
   const range = document.createRange();
   range.selectNodeContents(node);
@@ -59,21 +100,28 @@ function linesOf(node) {
     const box = range.getClientRects()[0];
     if (!box) continue; // a space where a line ends
     const line = lines.at(-1);
-    if (line && Math.abs(line.box.y - box.y) < box.height / 2) line.words += character;
-    else lines.push({ words: character, box });
+    if (!line || Math.abs(line.box.y - box.y) >= box.height / 2) lines.push({ words: character, box: { x: box.x, y: box.y, width: box.width, height: box.height } });
+    else {
+      line.words += character;
+      line.box.width = box.right - line.box.x;
+    }
   }
   return lines;
 }
 
 let pen = null; // measures fonts
-/** One line of text. `box` is as high as its font, whose ascent tells the base line. */
+/**
+ * One line of text. `box` is as high as its font, whose ascent tells the base line; its width is told too, so that the
+ * text keeps its place where a drawing program has other fonts.
+ */
 function lineOf(words, box, style) {
   pen ??= document.createElement("canvas").getContext("2d");
   pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText("x");
   const y = box.y + (box.height * ascent) / (ascent + descent);
   const font = { "font-family": style.fontFamily, "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight, "font-style": style.fontStyle };
-  return element("text", { x: box.x, y, "xml:space": "preserve", ...font, ...paint("fill", style.color) }, words.replace(/\s/g, " "));
+  const width = box.width > 0 ? { textLength: box.width, lengthAdjust: "spacingAndGlyphs" } : {};
+  return element("text", { x: box.x, y, "xml:space": "preserve", ...width, ...font, ...paint("fill", style.color) }, words.replace(/\s/g, " "));
 }
 
 /** A control as its state is: how far a slider is, whether a box is ticked, what is written in a field. */
@@ -83,7 +131,8 @@ function controlOf(node, style, box) {
   if (node.type === "range") {
     const [low, high] = [Number(node.min || 0), Number(node.max || 100)];
     const knob = box.x + 8 + ((Number(node.value) - low) / (high - low || 1)) * (box.width - 16);
-    return [element("path", { d: `M${box.x + 4} ${middle} H${box.x + box.width - 4}`, "stroke-width": 4, ...line, "stroke-opacity": 0.3 }), element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) })];
+    const track = (to, how) => element("path", { d: `M${box.x + 4} ${middle} H${to}`, "stroke-width": 4, ...how });
+    return [track(box.x + box.width - 4, { ...line, "stroke-opacity": 0.3 }), track(knob, paint("stroke", accent)), element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) })];
   }
   if (node.type === "checkbox" || node.type === "radio") {
     const tick = element("path", { d: `M${box.x + 3} ${middle} l${box.width / 3 - 1} 3 l${box.width / 3} -7`, fill: "none", "stroke-width": 2, ...line });

@@ -1,0 +1,113 @@
+"""What every panel has: an explanation, its tensors by name, shape and line, full screen, and three formats to save."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from app.chapters import CHAPTERS, FIRST
+from app.texts import table, text
+from model.trace import SHAPES
+from tests.app.looking import run, settled, shown
+from tests.page import open_page
+from tests.peer import Peer
+from visuals import STATIC
+from visuals.tensors import tensor_places
+
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+PANELS = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
+NO_TENSOR = {"merges", "training", *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live")}
+PLACEHOLDER = re.compile(r"\{[^}]*\}")
+SINK = 0.3  # the weight on the first token from which the page speaks of a sink
+
+
+@pytest.fixture(scope="module")
+def both(browser: Browser, site: str) -> Iterator[Page]:
+    """Two runs, so that no panel is without something to show."""
+    page = open_page(browser, f"{site}#lang=en")
+    run(page, PROMPT.replace("dog", "cat"))
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, PROMPT)
+    yield page
+    page.context.close()
+
+
+def panel_of(page: Page, kind: str) -> Locator:
+    page.evaluate("(chapter) => glass.open(chapter)", PANELS[kind])
+    panel = page.locator(f"section[data-kind='{kind}']")
+    panel.scroll_into_view_if_needed()
+    settled(page)
+    return panel
+
+
+@pytest.fixture(scope="module")
+def sizes(roomy_checkpoint: Path, both: Page) -> dict[str, int]:
+    """Every dimension by name, from the checkpoint's own file."""
+    config = json.loads((roomy_checkpoint / "config.json").read_text())
+    names = {"d": "hidden_size", "f": "intermediate_size", "V": "vocab_size", "n_heads": "num_attention_heads"}
+    names |= {"n_kv_heads": "num_key_value_heads", "head_dim": "head_dim"}
+    return {name: config[field] for name, field in names.items()} | {"T": both.evaluate("glass.state.trace.T")}
+
+
+@pytest.fixture(scope="module")
+def named() -> dict[str, list[str]]:
+    """Which tensors the page names, by panel."""
+    script = f"import('{(STATIC / 'tensors.js').as_uri()}').then((m) => console.log(JSON.stringify(m.SHOWN)))"
+    return json.loads(subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("kind", PANELS)
+def test_a_panel_is_explained_and_fills_the_screen(
+    both: Page, sizes: dict[str, int], named: dict[str, list[str]], kind: str
+) -> None:
+    panel = panel_of(both, kind)
+    box = panel.locator(".gp-explain")
+    if box.is_visible():  # a first try that failed has left it open
+        panel.get_by_role("button", name=text("frame.explain")).click()
+    expect(box).to_be_hidden()
+    panel.get_by_role("button", name=text("frame.explain")).click()
+    for part in ("what", "formula"):
+        for piece in PLACEHOLDER.split(table("en")[kind][part]):
+            expect(box).to_contain_text(piece)
+    assert (kind in NO_TENSOR) == (kind not in named)
+    lines = box.locator(".gp-tensors > li")
+    expect(lines).to_have_count(len(named.get(kind, [])))
+    for line, name in zip(lines.all(), named.get(kind, []), strict=True):
+        dims = SHAPES.get(name, ("V",))
+        shape = f"({', '.join(dims)}) = ({', '.join(str(sizes[dim]) for dim in dims)})"
+        place = tensor_places()[name]
+        expect(line).to_have_text(f"{name} {shape} · {text(f'tensor.{name}')} · {place.file}:{place.line}")
+    panel.get_by_role("button", name=text("frame.explain")).click()
+    expect(box).to_be_hidden()
+
+    full = panel.get_by_role("button", name=text("frame.full"))
+    full.click()
+    both.wait_for_function("(kind) => document.fullscreenElement?.dataset.kind === kind", arg=kind)
+    full.click()
+    both.wait_for_function("!document.fullscreenElement")
+
+    panel.get_by_role("button", name=text("frame.save")).click()
+    expect(panel.locator(".gp-choice")).to_have_text(["PNG", "SVG", "CSV"])
+    both.keyboard.press("Escape")
+    expect(panel.locator(".gp-menu")).to_be_hidden()
+
+
+def test_a_sink_is_explained_where_the_first_token_takes_much(both: Page, roomy_checkpoint: Path) -> None:
+    peer = Peer(roomy_checkpoint, both.evaluate("glass.state.trace.tokens.ids"))
+    panel_of(both, "cell")
+    layer = 1
+    rows = peer.run.attentions[layer][0, :, 2:, 0]  # (head, query): the weight on the first token
+    for wanted in (True, False):
+        head, query = next(place for place in (((rows >= SINK) == wanted).nonzero().tolist()))
+        at = {"layer": layer, "head": head, "query": query + 2, "key": 0}
+        both.evaluate("(at) => glass.select(at)", at)
+        shown(both, "cell", f"layer {layer} head {head} query {query + 2} key 0 ")
+        line = both.locator("section[data-kind=cell] .at-sink")
+        if wanted:
+            expect(line).to_contain_text(f"head {head} puts {rows[head, query]:.4f} of this row on the first token")
+        else:
+            expect(line).to_have_text("")

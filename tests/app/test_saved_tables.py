@@ -1,0 +1,412 @@
+"""Every panel's saved table, all of its rows, against transformers' own pass over the same tokens."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+from tokenizers import Tokenizer
+from torch.nn.functional import cosine_similarity, silu
+from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+from app.chapters import CHAPTERS, FIRST
+from tests.app.looking import run, settled, shown
+from tests.app.test_inside_page import change
+from tests.app.test_inside_page import turned as turned_by
+from tests.app.test_saving import save
+from tests.page import open_page
+from tests.peer import Peer
+
+FIRST_PROMPT, PROMPT = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
+AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
+LAYER, HEAD, QUERY, KEY = (AT[name] for name in ("layer", "head", "query", "key"))
+FILTERS = {"temperature": 0.8, "top_k": 40, "top_p": 0.7}
+MOVED = 100  # by how much the score's panel moves both positions at first
+
+Rows = list[dict[str, str]]
+
+
+class Both(Peer):
+    """transformers' pass over run B, and over run A, with the streams and their parts by name."""
+
+    def __init__(self, directory: Path, ids: list[int], first: list[int] | None = None):
+        super().__init__(directory, ids)
+        self.ids, self.directory, self.layers = ids, directory, self.config.num_hidden_layers
+        self.first = Both(directory, first) if first else None
+        self.group = self.config.num_attention_heads // self.config.num_key_value_heads
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+    def wrote(self, part: str, layer: int) -> torch.Tensor:
+        return self.outputs[f"model.layers.{layer}." + ("self_attn.o_proj" if part == "attn" else "mlp")].double()
+
+    def stream(self, depth: int) -> torch.Tensor:
+        """Before a layer; with `depth` = L after the last one, which transformers hands out normalised only."""
+        if depth < self.layers:
+            return self.run.hidden_states[depth][0].double()
+        return self.stream(depth - 1) + self.wrote("attn", depth - 1) + self.wrote("ffn", depth - 1)
+
+    def inner(self, layer: int) -> dict[str, torch.Tensor]:
+        """Gate, SiLU(gate), up and their product, (T, f) each."""
+        gate, up = (self.outputs[f"model.layers.{layer}.mlp.{name}_proj"].double() for name in ("gate", "up"))
+        return {"gate": gate, "silu": silu(gate), "up": up, "product": silu(gate) * up}
+
+    def before_rope(self, head: int, name: str, token: int) -> torch.Tensor:
+        return self.head(LAYER, name, head if name == "q" else head // self.group, token)
+
+    @property
+    def inv_freq(self) -> torch.Tensor:
+        return self.net.model.rotary_emb.inv_freq
+
+    def turned(
+        self, head: int, name: str, token: int, position: int | None = None, other: bool = False
+    ) -> torch.Tensor:
+        """q or k after RoPE, by complex numbers; `other`: in the layout of neighbours."""
+        at = token if position is None else position
+        return turned_by(self.before_rope(head, name, token), at, self.inv_freq, other)
+
+    def weights(self, layer: int, head: int) -> torch.Tensor:
+        return self.run.attentions[layer][0, head].double()
+
+    def read(self, token: int, target: int) -> torch.Tensor:
+        """What the final norm and the head multiply a vector of this token by to get its share of a logit."""
+        scale = (self.stream(self.layers)[token].square().mean() + self.config.rms_norm_eps).sqrt()
+        weight = self.net.lm_head.weight[target].detach().double()
+        return weight * self.net.model.norm.weight.detach().double() / scale
+
+
+def agree(rows: Rows, **truths: Any) -> None:
+    """Whether these columns hold these numbers, row by row and no row too few or too many."""
+    for name, truth in truths.items():
+        told = np.array([float(row[name]) for row in rows])
+        wanted = torch.as_tensor(truth).detach().double().reshape(-1).numpy()
+        assert told.shape == wanted.shape, (name, told.shape, wanted.shape)
+        np.testing.assert_allclose(told, wanted, rtol=1e-4, atol=2e-5 * max(1, abs(wanted).max()), err_msg=name)
+
+
+def named(rows: Rows, **columns: Any) -> None:
+    """Whether these columns hold these words or whole numbers, row by row."""
+    for name, truth in columns.items():
+        assert [row[name] for row in rows] == [str(one) for one in truth], name
+
+
+def tokens(p: Both, rows: Rows) -> None:
+    named(rows, position=range(p.tokens), id=p.ids)
+    column = f"attention_weight_from_{QUERY}"
+    agree(rows[: QUERY + 1], **{column: p.weights(LAYER, HEAD)[QUERY, : QUERY + 1]})
+    assert all(row[column] == "" for row in rows[QUERY + 1 :])  # hidden by the mask
+
+
+def next_token(p: Both, rows: Rows) -> None:
+    logits = p.run.logits[0, -1].double()
+    order = logits.argsort(descending=True)[: len(rows) - 1]
+    named(rows[:-1], id=order.tolist())
+    agree(rows[:-1], logit=logits[order], probability=logits.softmax(-1)[order])
+    agree(rows[-1:], probability=1 - logits.softmax(-1)[order].sum())
+
+
+def attention(p: Both, rows: Rows) -> None:
+    heads, keys = range(p.config.num_attention_heads), range(QUERY + 1)
+    places = list(product(heads, keys))
+    named(rows, head=[h for h, _ in places], kv_head=[h // p.group for h, _ in places], key=[k for _, k in places])
+    scores = [p.turned(h, "q", QUERY) @ p.turned(h, "k", k) / p.config.head_dim**0.5 for h, k in places]
+    agree(rows, score=scores, weight=[p.weights(LAYER, h)[QUERY, k] for h, k in places])
+
+
+def rmsnorm(p: Both, rows: Rows) -> None:
+    names = {("", "final"): "model.norm"}
+    for layer in range(p.layers):
+        names[str(layer), "attn"] = f"model.layers.{layer}.input_layernorm"
+        names[str(layer), "ffn"] = f"model.layers.{layer}.post_attention_layernorm"
+    assert len(rows) == len(names) * p.tokens
+    found = [p.inputs[names[row["layer"], row["norm"]]][0, int(row["token"])].double() for row in rows]
+    agree(rows, rms=[(x.square().mean() + p.config.rms_norm_eps).sqrt() for x in found])
+
+
+def rope(p: Both, rows: Rows) -> None:
+    half = p.config.head_dim // 2
+    agree(rows, pair=range(half), second=range(half, 2 * half), inv_freq=p.inv_freq)
+    for name, token in (("q", QUERY), ("k", KEY)):
+        before, after = p.before_rope(HEAD, name, token).view(2, -1), p.turned(HEAD, name, token).view(2, -1)
+        agree(rows, **{f"{name}_first": before[0], f"{name}_second": before[1]})
+        agree(rows, **{f"{name}_rot_first": after[0], f"{name}_rot_second": after[1]})
+    agree(rows, term=(p.turned(HEAD, "q", QUERY) * p.turned(HEAD, "k", KEY)).view(2, -1).sum(0))
+
+
+def swiglu(p: Both, rows: Rows) -> None:
+    named(rows, neuron=range(p.config.intermediate_size))
+    agree(rows, **{name: values[QUERY] for name, values in p.inner(LAYER).items()})
+
+
+def overview(p: Both, rows: Rows) -> None:
+    norms = [f"model.layers.{LAYER}.{name}_layernorm" for name in ("input", "post_attention")]
+    before, attn, ffn = p.stream(LAYER), p.wrote("attn", LAYER), p.wrote("ffn", LAYER)
+    logits = p.run.logits[0, QUERY].double()
+    vectors = {
+        "embed": p.stream(0), "before": before, "attn_norm": p.outputs[norms[0]], "attn": attn,
+        "attn_add": before + attn, "ffn_norm": p.outputs[norms[1]], "ffn": ffn, "ffn_add": before + attn + ffn,
+        "after": p.stream(p.layers), "final_norm": p.outputs["model.norm"],
+    }  # fmt: skip
+    assert list(dict.fromkeys(row["row"] for row in rows)) == [*vectors, "head", "softmax"]
+    for name, values in vectors.items():
+        agree([row for row in rows if row["row"] == name], value=values[QUERY])
+    for name, values in (("head", logits), ("softmax", logits.softmax(-1))):
+        part = [row for row in rows if row["row"] == name]
+        assert {int(row["index"]) for row in part} == set(logits.argsort(descending=True)[: len(part)].tolist())
+        agree(part, value=[values[int(row["index"])] for row in part])
+
+
+def residual(p: Both, rows: Rows) -> None:
+    places = list(product(range(p.layers), ("attn", "ffn"), range(p.tokens)))
+    named(rows, layer=[i for i, _, _ in places], part=[part for _, part, _ in places], token=[t for *_, t in places])
+    added = [p.wrote(part, i)[t] for i, part, t in places]
+    before = [(p.stream(i) + (p.wrote("attn", i) if part == "ffn" else 0))[t] for i, part, t in places]
+    both = list(zip(added, before, strict=True))
+    agree(rows, norm_added=[x.norm() for x in added], norm_before=[x.norm() for x in before])
+    agree(rows, norm_after=[(x + y).norm() for x, y in both])
+    agree(rows, cosine_to_stream=[cosine_similarity(x, y, dim=0) for x, y in both])
+
+
+def merges(p: Both, rows: Rows) -> None:
+    """Each token's merges, replayed with the tokenizer's file: each has its rank there, and the last makes it."""
+    path = p.directory / "tokenizer.json"
+    ranked = [tuple(pair) for pair in json.loads(path.read_text())["model"]["merges"]]
+    vocabulary = Tokenizer.from_file(str(path))
+    named(rows, position=range(p.tokens), id=p.ids)
+    for row, number in zip(rows, p.ids, strict=True):
+        data = bytes.fromhex(row["utf8_bytes"])
+        stored = vocabulary.id_to_token(number)
+        assert len(data) == len(stored)  # a byte is a character there
+        letters = dict(zip(stored, data, strict=True))
+        ranks = [int(one.rsplit("(", 1)[1]) for one in row["merges_in_order_with_ranks"].split(")")[:-1]]
+        assert len(ranks) == int(row["merges"]) == len(data) - 1
+        parts = list(stored)
+        for rank in ranks:
+            at = next(i for i in range(len(parts) - 1) if (parts[i], parts[i + 1]) == ranked[rank])
+            parts[at : at + 2] = ["".join(ranked[rank])]
+        assert parts == [stored]
+        assert bytes(letters[letter] for letter in stored).decode(errors="replace") == vocabulary.decode([number])
+
+
+def norm_vector(p: Both, rows: Rows) -> None:
+    name = f"model.layers.{LAYER}.input_layernorm"
+    x = p.inputs[name][0, QUERY].double()
+    gamma = p.net.get_submodule(name).weight
+    agree(
+        rows,
+        channel=range(len(x)),
+        x=x,
+        x_over_rms=x / p.rms(LAYER, QUERY),
+        gamma=gamma,
+        product=p.outputs[name][QUERY],
+    )
+
+
+def norm_scale(p: Both, rows: Rows) -> None:
+    x = p.inputs[f"model.layers.{LAYER}.input_layernorm"][0, QUERY].double()
+    a, b = 0.01, 0.5 * p.rms(LAYER, QUERY)  # where the sliders stand at first
+    methods = {"rms_eps": (1e-5, False), "rms_zero": (0.0, False), "layer_eps": (1e-5, True), "layer_zero": (0.0, True)}
+    named(rows, method=methods)
+    for name, y in (("scaled", a * x), ("shifted", x + b), ("both", a * x + b)):
+        agree(rows, **{name: [change(x, y, eps, centre) for eps, centre in methods.values()]})
+
+
+def rope_score(p: Both, rows: Rows) -> None:
+    def terms(m: int, n: int) -> torch.Tensor:
+        return (p.turned(HEAD, "q", QUERY, m) * p.turned(HEAD, "k", KEY, n)).view(2, -1).sum(0)
+
+    agree(rows, inv_freq=p.inv_freq, wavelength=2 * np.pi / p.inv_freq.double())
+    agree(rows, term=terms(QUERY, KEY), term_moved=terms(QUERY + MOVED, KEY + MOVED))
+
+
+def rope_scaling(p: Both, rows: Rows) -> None:
+    context, factor = p.config.max_position_embeddings, 4.0
+    base = {"rope_theta": 10_000.0, "factor": factor, "original_max_position_embeddings": context}
+    more = {"llama3": {"low_freq_factor": 1.0, "high_freq_factor": 4.0}, "dynamic": {"factor": 1.0}}
+    named(rows[:: p.config.head_dim // 2], method=["none", "linear", "dynamic", "yarn", "llama3"])
+    for name in ("none", "linear", "dynamic", "yarn", "llama3"):
+        wanted, scaling = p.inv_freq, 1.0
+        if name != "none":
+            parameters = base | {"rope_type": name} | more.get(name, {})
+            sizes = {"hidden_size": p.config.hidden_size, "num_attention_heads": p.config.num_attention_heads}
+            theirs = LlamaConfig(
+                **sizes, head_dim=p.config.head_dim, max_position_embeddings=context, rope_parameters=parameters
+            )
+            length = {"seq_len": round(context * factor)} if name == "dynamic" else {}
+            wanted, scaling = ROPE_INIT_FUNCTIONS[name](theirs, torch.device("cpu"), **length)
+        part = [row for row in rows if row["method"] == name]
+        agree(part, inv_freq=wanted, attention_scaling=[scaling] * len(part))
+        np.testing.assert_allclose([float(row["inv_freq"]) for row in part], wanted, rtol=1e-5)
+
+
+def rope_layout(p: Both, rows: Rows) -> None:
+    named(rows, key=range(QUERY + 1))
+    for name, q, k in (("half", 0, 0), ("neighbours", 0, 0), ("mixed", 1, 1), ("one_side", 0, 1)):
+        query = p.turned(HEAD, "q", QUERY, other=bool(q))
+        agree(rows, **{f"q_k_{name}": [query @ p.turned(HEAD, "k", n, other=bool(k)) for n in range(QUERY + 1)]})
+
+
+def heads(p: Both, rows: Rows) -> None:
+    places = list(product(range(p.layers), range(p.config.num_attention_heads)))
+    named(rows, layer=[i for i, _ in places], head=[h for _, h in places])
+    each = [p.weights(*place) for place in places]
+    agree(rows, mean_weight_on_first_token=[w[2:, 0].mean() for w in each])
+    agree(rows, mean_weight_on_previous_token=[w.diagonal(-1)[1:].mean() for w in each])
+
+
+def cell(p: Both, rows: Rows) -> None:
+    weights = p.weights(LAYER, HEAD)[QUERY, : QUERY + 1]
+    norms = torch.stack([p.head(LAYER, "v", HEAD // p.group, n).double().norm() for n in range(QUERY + 1)])
+    products = [p.turned(HEAD, "q", QUERY) @ p.turned(HEAD, "k", n) for n in range(QUERY + 1)]
+    agree(rows, key=range(QUERY + 1), score=torch.stack(products) / p.config.head_dim**0.5, weight=weights)
+    agree(rows, value_norm=norms, weight_times_value_norm=weights * norms)
+
+
+def arcs(p: Both, rows: Rows) -> None:
+    agree(rows, key=range(QUERY + 1), weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
+
+
+def difference(p: Both, rows: Rows) -> None:
+    one, other = (p.weights(LAYER, head)[QUERY, : QUERY + 1] for head in (HEAD, HEAD + 1))
+    columns = {f"layer_{LAYER}_head_{HEAD}": one, f"layer_{LAYER}_head_{HEAD + 1}": other}
+    agree(rows, key=range(QUERY + 1), difference=one - other, **columns)
+
+
+def ffn_token(p: Both, rows: Rows) -> None:
+    swiglu(p, rows)
+    signs = [(float(row["gate"]) > 0, float(row["up"]) > 0) for row in rows]
+    named(rows, quadrant=[f"gate {'>' if gate else '<='} 0, up {'>' if up else '<='} 0" for gate, up in signs])
+
+
+def ffn_tokens(p: Both, rows: Rows) -> None:
+    inner = p.inner(LAYER)
+    at = [(int(row["token"]), int(row["neuron"])) for row in rows]
+    # The neurons with the largest |product| at any token, of which there are as many as the page has rows for.
+    strongest = inner["product"].abs().amax(0).argsort(descending=True)[: len(at) // p.tokens]
+    assert {neuron for _, neuron in at} == set(strongest.tolist())
+    assert len(set(at)) == len(at) == len(strongest) * p.tokens
+    agree(rows, **{name: [inner[name][place] for place in at] for name in ("gate", "up", "product")})
+
+
+def sampling(p: Both, rows: Rows) -> None:
+    logits = p.run.logits[0, -1].double()
+    order = logits.argsort(descending=True)[: len(rows)]
+    named(rows, rank=range(1, len(rows) + 1), id=order.tolist())
+    empty = torch.empty(1, 0)
+    warmed = TemperatureLogitsWarper(FILTERS["temperature"])(empty, logits[None])
+    top_k = TopKLogitsWarper(int(FILTERS["top_k"]))(empty, warmed)
+    top_p = TopPLogitsWarper(FILTERS["top_p"])(empty, top_k)
+    stages = {"softmax": logits, "all": warmed[0], "topK": top_k[0], "topP": top_p[0]}
+    agree(rows, logit=logits[order], **{name: x.softmax(-1)[order] for name, x in stages.items()})
+
+
+def lens(p: Both, rows: Rows) -> None:
+    places = list(product(range(p.layers + 1), range(p.tokens)))
+    named(rows, depth=[d for d, _ in places], token=[t for _, t in places])
+    chosen = p.run.logits[0].argmax(-1)
+    with torch.no_grad():
+        read = [p.net.lm_head(p.net.model.norm(p.stream(d).float())).double().softmax(-1) for d in range(p.layers + 1)]
+    named(
+        rows, rank_1_id=[int(read[d][t].argmax()) for d, t in places], followed_id=[int(chosen[t]) for _, t in places]
+    )
+    followed = [read[d][t, chosen[t]] for d, t in places]
+    agree(rows, rank_1_probability=[read[d][t].max() for d, t in places], followed_probability=followed)
+    ranks = [int((read[d][t] > own).sum()) + 1 for (d, t), own in zip(places, followed, strict=True)]
+    named(rows, followed_rank=ranks)
+
+
+def contributions(p: Both, rows: Rows) -> None:
+    chosen = p.run.logits[0].argmax(-1)
+    parts = [("embedding", ""), *((part, i) for i in range(p.layers) for part in ("attention", "ffn"))]
+    places = list(product(range(p.tokens), parts))
+    named(rows, token=[t for t, _ in places], part=[part for _, (part, _) in places])
+    named(rows, layer=[i for _, (_, i) in places], target_id=[int(chosen[t]) for t, _ in places])
+
+    def wrote(part: str, layer: Any) -> torch.Tensor:
+        return p.stream(0) if part == "embedding" else p.wrote("attn" if part == "attention" else "ffn", layer)
+
+    agree(rows, contribution=[wrote(*part)[t] @ p.read(t, int(chosen[t])) for t, part in places])
+
+
+def compare(p: Both, rows: Rows) -> None:
+    assert p.first
+    a, b = (one.run.logits[0, -1].double().softmax(-1) for one in (p.first, p))
+    ids = [int(row["id"]) for row in rows]
+    assert {*a.argsort(descending=True)[:5].tolist(), *b.argsort(descending=True)[:5].tolist()} <= set(ids)
+    agree(rows, A=a[ids], B=b[ids])
+
+
+def stream_change(p: Both, rows: Rows) -> None:
+    assert p.first
+    places = list(product(range(p.layers + 1), range(p.tokens)))
+    named(rows, before_layer=[d for d, _ in places], token=[t for _, t in places])
+    a = [p.first.stream(d)[t] for d, t in places]
+    apart = [(p.stream(d)[t] - one).norm() for (d, t), one in zip(places, a, strict=True)]
+    norms = [one.norm() for one in a]
+    agree(rows, norm_of_difference=apart, norm_of_A=norms, ratio=torch.stack(apart) / torch.stack(norms))
+
+
+def head_change(p: Both, rows: Rows) -> None:
+    assert p.first
+    a, b = (one.weights(LAYER, HEAD)[QUERY, : QUERY + 1] for one in (p.first, p))
+    agree(rows, key=range(QUERY + 1), A=a, B=b, B_minus_A=b - a)
+
+
+CHECKS: dict[str, Callable[[Both, Rows], None]] = {
+    "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
+    "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
+    "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
+    "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
+    "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
+    "head-change": head_change,
+}  # fmt: skip
+HOMES = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
+
+
+def test_every_panel_that_shows_a_run_is_checked() -> None:
+    """What is left out holds no value of a forward pass: the record of a training, and the arithmetic of caches."""
+    assert {kind for kind in HOMES if not kind.startswith("kv-") and kind != "training"} == set(CHECKS)
+
+
+@pytest.fixture(scope="module")
+def both(browser: Browser, site: str) -> Iterator[Page]:
+    """Run A kept, run B shown, one place of it selected."""
+    page = open_page(browser, f"{site}#lang=en")
+    run(page, FIRST_PROMPT)
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, PROMPT)
+    page.evaluate("([at, filters]) => { glass.select(at); glass.settings.set('sampling', filters); }", [AT, FILTERS])
+    page.mouse.move(1, 1)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def peer(both: Page, roomy_checkpoint: Path) -> Both:
+    sides = both.evaluate(
+        "Object.fromEntries(Object.entries(glass.sides()).map(([side, run]) => [side, run.tokens.ids]))"
+    )
+    return Both(roomy_checkpoint, sides["B"], sides["A"])
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_saved_table_holds_what_transformers_computes(both: Page, peer: Both, kind: str) -> None:
+    both.evaluate("(chapter) => glass.open(chapter)", HOMES[kind])
+    panel = both.locator(f"section[data-kind={kind}]")
+    panel.scroll_into_view_if_needed()
+    shown(both, kind)
+    if kind == "heads":  # measured while the browser is idle
+        both.wait_for_function("!/=-/.test(document.querySelector('[data-kind=heads]').dataset.value)")
+    settled(both)
+    text = save(both, panel, kind, "csv").decode("utf-8-sig")
+    CHECKS[kind](peer, list(csv.DictReader(io.StringIO(text, newline=""))))
