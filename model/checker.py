@@ -7,6 +7,7 @@ of its own, and knows nothing of the templates and the simulation that the corpu
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from model.checking import chinese, english
 from model.checking.clauses import clauses, quoted_thing
@@ -26,6 +27,7 @@ FAULTS = {
     "measure": "a measure word that is not the noun's",
     "agreement": "a singular with a plural, or a noun without its article",
     "grammar": "words that form no sentence",
+    "stammer": "a word right after itself",
     "tense": "present and past mixed in one story",
     "pronoun": "a pronoun that fits nobody",
     "place": "someone in another place without going there",
@@ -82,6 +84,8 @@ def _faults(sentences: Sequence[Sentence], language: Language) -> Iterator[list[
                 wrong.append(Fault("tense", sentence.text))
         else:
             wrong = chinese.faults(sentence)
+        if not wrong and any(one.text == next_one.text for one, next_one in pairwise(sentence.words)):
+            wrong.append(Fault("stammer", sentence.text))
         # What is no sentence cannot be understood; what it may say is left alone.
         if not wrong:
             wrong = [Fault(kind, sentence.text) for kind in _told(sentence, state)]

@@ -140,4 +140,9 @@ STAGES = (
         random_weight=0.1, first_weight=0.5, mix=_VARIED,
         judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4),
     ),
+    Stage(
+        "last stories", 281_600, rows=10, context=256, rate=1.5e-4, last_rate=1e-5, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_VARIED,
+        judged=Judged(stories=160, weight=20, likeness=0.02, variety=0.5, sound_each=4),
+    ),
 )  # fmt: skip

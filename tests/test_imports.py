@@ -1,6 +1,7 @@
 """Imports run one way, model ← visuals ← app ← app.py, and each layer stays away from what is not its business."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +74,16 @@ def test_every_module_imports_in_the_right_direction(layer: str) -> None:
 )
 def test_the_check_itself(layer: str, source: str, wrong: list[str]) -> None:
     assert faults(source, layer, (layer,)) == wrong
+
+
+MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|createContextualFragment|document\.write")
+CHANCE = re.compile(r"Math\.random|\brandom\b|\brand(?:n|int)?\(")  # not the secrets of tickets, which nobody sees
+
+
+@pytest.mark.parametrize("layer", ["visuals", "app"])
+def test_nothing_on_the_page_is_markup_from_text_or_made_up(layer: str) -> None:
+    """A visitor's text becomes text, never elements; and no number is drawn at random."""
+    files = [path for path in (ROOT / layer).rglob("*") if path.suffix in (".py", ".js")]
+    assert len(files) > 10
+    found = {path.name: MARKUP.findall(code) + CHANCE.findall(code) for path in files if (code := path.read_text())}
+    assert {name: words for name, words in found.items() if words} == {}

@@ -155,6 +155,7 @@ def test_neurons_of_a_token_and_across_tokens(page: Page, peer: Peer, roomy_chec
     best = int(product[7].abs().argmax())
     weight = reference(roomy_checkpoint).model.layers[1].mlp.down_proj.weight
     assert f"neuron {best} " in value
+    assert f"neuron {best} " in shown(page, "swiglu", "neuron ")
     assert number(value, "product") == pytest.approx(float(product[7, best]), **CLOSE)
     assert number(value, "writes") == pytest.approx(
         float((weight[:, best] * product[7, best]).detach().norm()), **CLOSE

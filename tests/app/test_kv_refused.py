@@ -51,6 +51,8 @@ def test_what_follows_the_calculator_says_when_its_numbers_are_old(
     refuse(page)
     for kind in ("kv-chart", "kv-fit"):
         expect(panel(page, kind).locator(".kv-stale")).to_have_text(old)
+    kept = text("kv-calculator.kept", language, model="Llama-3 8B", tokens="8,192", batch="1", dtype="bf16")
+    expect(panel(page, "kv-calculator").locator(".kv-kept")).to_have_text(kept)
     for kind in results:
         expect(panel(page, kind)).to_have_attribute("data-stale", "")
     assert [opacities(kind) for kind in results] == [opacities("kv-calculator")] * 3 != [{1.0}] * 3
@@ -59,7 +61,7 @@ def test_what_follows_the_calculator_says_when_its_numbers_are_old(
     calculated(page, "Llama-2 7B ")
     for kind in results:
         expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
-        expect(panel(page, kind).locator(".kv-stale:not(:empty)")).to_have_count(0)
+        expect(panel(page, kind).locator(":is(.kv-stale, .kv-kept):not(:empty)")).to_have_count(0)
     assert [opacities(kind) for kind in results] == [{1.0}] * 3
 
 

@@ -71,6 +71,8 @@ def check_glance(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     assert close(value, "rms", *(p.rms(layer, query) for p in (a, b))), (at, value)
     value = shown(page, "swiglu", f"B-A layer {layer} token {query} neuron {neuron} ")
     gates, ups = ([p.neuron(layer, name, query, neuron) for p in (a, b)] for name in ("gate", "up"))
+    readout = page.locator("section[data-kind=swiglu] .gp-readout")
+    expect(readout).to_contain_text(text("minus.of_neuron", neuron=neuron))
     silus = torch.nn.functional.silu(torch.tensor(gates, dtype=torch.float64)).tolist()
     products = [silu * up for silu, up in zip(silus, ups, strict=True)]
     for name, both in {"gate": gates, "up": ups, "silu": silus, "product": products}.items():
@@ -366,7 +368,7 @@ def test_two_runs_of_the_same_text_do_not_differ(page: Page) -> None:
         page.evaluate("(side) => glass.showSide(side)", side)
         expect(page.locator("section[data-kind=stream-change]")).to_contain_text("No difference here")
         expect(page.locator("section[data-kind=head-change] figure").nth(2)).to_contain_text("No difference here")
-        expect(page.locator("section[data-kind=compare] tbody td:nth-child(4)").first).to_have_text("0.0000")
+        expect(page.locator("section[data-kind=compare] tbody td:nth-child(4)").first).to_have_text("0.000000")
 
 
 def test_runs_of_different_lengths_say_so(page: Page) -> None:

@@ -30,9 +30,11 @@ test("once all logits have come, every candidate has its probability in both run
 });
 
 test("a change has its sign, and none where one side is unknown", () => {
-  assert.equal(change(0.5, 0.25), "−0.2500");
-  assert.equal(change(0.25, 0.5), "+0.2500");
-  assert.equal(change(0.25, 0.25), "0.0000");
+  assert.equal(change(0.5, 0.25), "−0.250000");
+  assert.equal(change(0.25, 0.5), "+0.250000");
+  assert.equal(change(0.25, 0.25), "0.000000");
+  assert.equal(change(0.25, 0.250229), "+0.000229"); // as many decimals as the others in the column
+  assert.equal(change(3e-9, 1e-9), "−2.00×10⁻⁹");
   assert.equal(change(null, 0.5), "");
 });
 

@@ -117,6 +117,11 @@ test("candidates have their probability over the whole vocabulary, and all rows 
   assert.ok(Math.abs(rows.reduce((sum, r) => sum + r.probability, others.probability) - 1) < 1e-12);
 });
 
+test("panels speak of the strongest neuron of the token where none is selected", () => {
+  const top = { neuron: { shape: [2, 3], data: [5, 1, 9, 7, 0, 2] } };
+  assert.deepEqual([0, 1].map((token) => compute.strongestNeuron({ top }, token)), [5, 7]);
+});
+
 test("strongest and pooled columns go by magnitude", () => {
   assert.deepEqual(compute.strongest([1, -5, 3, 5], 3), [1, 3, 2]);
   assert.deepEqual(compute.poolColumns([1, -5, 3, 2, 0, -1], 3), [1, 2, 5]);

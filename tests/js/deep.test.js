@@ -8,7 +8,7 @@ import * as norms from "../../visuals/static/panels/norm/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
 import { small, whole } from "../../visuals/static/panels/position/place.js";
 import * as turning from "../../visuals/static/panels/position/turning.js";
-import { tickText, ticks, xAt, xOf } from "../../visuals/static/plot.js";
+import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";
 
 const near = (actual, expected, tolerance = 1e-12) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} against ${expected}`);
@@ -113,11 +113,17 @@ test("quadrants count every neuron once, and shares sum to 1", () => {
 
 test("ticks are round and inside their range; the pixel leads back to the value", () => {
   assert.deepEqual(ticks({ low: -3, high: 11 }, 5), [0, 5, 10]);
+  assert.deepEqual(ticks({ low: 0, high: 4095 }, 2), [0, 2000, 4000]); // never one alone
   assert.deepEqual(ticks({ low: 0.9, high: 60, log: true }), [1, 2, 5, 10, 20, 50]);
   assert.deepEqual(ticks({ low: 1e-10, high: 10, log: true }, 4), [1e-9, 1e-6, 1e-3, 1]);
   assert.equal(tickText(-0.5), "−0.5");
   assert.equal(tickText(1e-9), "10⁻⁹");
   assert.equal(tickText(35000), "3.5×10⁴");
+  assert.deepEqual(tickTexts([0, 5, 10, 15]), ["0", "5", "10", "15"]);
+  assert.deepEqual(tickTexts([-0.5, 0, 0.5, 1]), ["−0.5", "0.0", "0.5", "1.0"]);
+  assert.deepEqual(tickTexts([0, 3 * 0.1]), ["0.0", "0.3"]);
+  assert.deepEqual(tickTexts([0.1, 1, 10], { log: true }), ["0.1", "1", "10"]);
+  assert.deepEqual(tickTexts([0, 5000, 10000]), ["0", "5000", "10⁴"]);
   const chart = { left: 40, width: 300, x: { low: 0.1, high: 100, log: true } };
   near(xAt(chart, xOf(chart, 7)), 7, 1e-9);
 });

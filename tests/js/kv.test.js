@@ -14,6 +14,7 @@ import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js"
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
+import { milli } from "../../visuals/static/panels/kv/kv-race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
@@ -21,7 +22,7 @@ import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
 const TEXTS = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]));
 
 test("bytes: exact beyond 2^53, and in both systems", () => {
-  assert.equal(exactBytes("123456789012345678901"), "123,456,789,012,345,678,901 B");
+  assert.equal(exactBytes("123456789012345678901"), "123,456,789,012,345,678,901\u00a0B");
   assert.equal(whole(8589934592), "8,589,934,592");
   assert.equal(both("8589934592"), "8 GiB = 8.59 GB");
   assert.equal(scaled(1023, "binary"), "1023 B");
@@ -191,7 +192,7 @@ test("a chart's heights are the exact bytes over the unit, and its points say th
   const trace = { name: "m", x: [1, 2], models: ["m", "m"], tokens: [1, 2], bytes: ["1073741824", "9007199254740993"] };
   const { data } = drawable({ data: [trace], layout: {}, unit: 2 ** 30 });
   assert.equal(data[0].y[0], 1);
-  assert.deepEqual(data[0].customdata[1], ["m", 2, "9007199254740993", "9,007,199,254,740,993 B"]);
+  assert.deepEqual(data[0].customdata[1], ["m", 2, "9007199254740993", "9,007,199,254,740,993\u00a0B"]);
   assert.deepEqual(Object.keys(data[0]).sort(), ["customdata", "name", "x", "y"]);
   const marked = drawable({ data: [{ ...trace, contexts: [null, 1] }], layout: {}, unit: 2 ** 30 });
   assert.deepEqual(beyondContext(marked.data), [["m", 1]]);
@@ -235,11 +236,26 @@ test("what is wrong with a setting or a config is said in the reader's language,
   const wrong = { code: "hf_config", params: { field: "num_key_value_heads", value: "5", ...right } };
   assert.equal(said("en", wrong), "config.json: num_key_value_heads is 5; expected a divisor of n_heads (32).");
   assert.equal(said("zh", wrong), "config.json 中 num_key_value_heads 是 5，应为 n_heads（32）的约数。");
+  const lacking = { expected: "", expected_code: "no_mtp", expected_params: { model: "text:kv.pasted" } };
+  const pasted = { code: "kv_value", params: { field: "mtp", value: "True", ...lacking } };
+  assert.match(said("en", pasted), /: Pasted config has no multi-token-prediction layers/);
+  assert.match(said("zh", pasted), /粘贴的 config/);
   const json = { code: "hf_config", params: { field: "text", reason: "no_json", line: 2, column: 7, problem: "Expecting ',' delimiter" } };
   assert.equal(said("en", json), "config.json: no JSON at line 2, column 7: a colon or a comma is missing.");
   assert.equal(said("zh", json), "config.json 第 2 行第 7 列不是合法的 JSON：此处缺少冒号或逗号。");
   const format = { code: "weight_format", params: { field: "weights", value: "q8_0", block: 32, count: "90", part: "ffn" } };
   for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, format), /[{}]/);
+});
+
+test("of a long list of names a few are told, and how many there are", () => {
+  const said = (language, code, count) => {
+    const names = Array.from({ length: count }, (_, i) => `family${i}`).join(", ");
+    const params = { field: "model_type", value: null, expected: names, expected_code: code, expected_params: { names, near: "family7" } };
+    return troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  };
+  assert.equal(said("en", "one_of", 3), "config.json: model_type is missing; expected one of family0, family1, family2.");
+  assert.equal(said("en", "one_of", 25), "config.json: model_type is missing; expected one of 25 names, such as family0, family1, family2, family3.");
+  for (const language of ["en", "zh"]) assert.match(said(language, "one_of_near", 25), /25.*family7/);
 });
 
 test("the copied sum is 16 times the right one", () => {
@@ -259,6 +275,10 @@ test("a measurement stops at the promised number, whatever the server's answers 
   await race.start(false);
   assert.equal(race.steps.length, 2 * AT_ONCE);
   assert.equal(asked[7], 3 + AT_ONCE); // and goes on after the last token that was kept
+});
+
+test("milliseconds are never powers of ten", () => {
+  assert.deepEqual([0.00713, 0.505, 0.9994, 0.99951, 1.1046, 61.2].map(milli), ["7.13", "505", "999", "1,000", "1,105", "61,200"]);
 });
 
 test("totals of a measurement", () => {

@@ -7,6 +7,7 @@ import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
 import { layoutMaps } from "../../visuals/static/panels/attention-layout.js";
 import { ceilingOf } from "../../visuals/static/panels/attention-row.js";
+import { rankTicks } from "../../visuals/static/panels/choice/lens.js";
 import { reachOf } from "../../visuals/static/panels/swiglu-curve.js";
 
 test("head maps lie inside the width and inside the frame of their K/V head, without overlap", () => {
@@ -50,7 +51,7 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(shown(NaN), "–");
 });
 
-test("blanks of a token can be seen", () => assert.equal(visible(" a\n\t"), "·a⏎⇥"));
+test("blanks and control characters of a token can be seen", () => assert.equal(visible(" a\n\t\u0000\u001b\u007f"), "·a⏎⇥␀␛␡"));
 
 test("black or white text always reads on the scale's colour", () => {
   const table = Uint8Array.from({ length: 256 * 3 }, (_, i) => Math.floor(i / 3));
@@ -90,6 +91,12 @@ test("axes: the next round number above the values", () => {
     [[1], [-5], [8.5]].map((g) => reachOf(g)),
     [4, 6, 10],
   );
+});
+
+test("ranks on an axis: powers of ten, and the last rank there is", () => {
+  assert.deepEqual(rankTicks(4096), [1, 10, 100, 1000, 4096]);
+  assert.deepEqual(rankTicks(128256), [1, 10, 100, 1000, 10000, 128256]);
+  assert.deepEqual(rankTicks(1000), [1, 10, 100, 1000]);
 });
 
 test("a watcher tells whether something changed", () => {

@@ -85,6 +85,7 @@ BROKEN = [
     ("en", "place", "Tom is in the kitchen. Tom is in the garden."),
     ("en", "place", "Tom and Lily go to the park together. Tom and Lily sing in the park. Lily reads in the barn."),
     ("en", "place", "Tom is in the park. Where is Tom? In the barn."),
+    ("zh", "stammer", "安娜在大厅里。她很很很饿。"),
     ("en", "there", "Tom is in the kitchen. He is hungry. Then Tom runs to the kitchen."),
     ("en", "there", "Tom goes to the park. Lily goes to the park. Tom and Lily walk to the park."),
     ("en", "twice", "Tom is in the kitchen. Lily is in the garden. Tom is in the kitchen."),

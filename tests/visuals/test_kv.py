@@ -67,6 +67,12 @@ def test_bars_beyond_a_models_context_are_marked():
     }
 
 
+def test_a_long_name_under_a_bar_is_broken_at_its_hyphens():
+    figure, _ = kv_charts.stack_figure(question("DeepSeek-V3", LLAMA, tokens=131_072), "gib", weights=False)
+    names = {name for bars in figure["data"] for name in bars["x"][1]}
+    assert names == {"DeepSeek-<br>V3", "DeepSeek-<br>V3 †", "Llama-3<br>8B †"}
+
+
 def test_factors_carry_codes_and_no_words():
     factors = kv.breakdown_message(kv_breakdown(MLA, 100, options=KvOptions(tp=4)))["terms"][0]["factors"]
     assert [f["code"] for f in factors] == [

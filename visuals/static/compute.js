@@ -178,6 +178,9 @@ export function strongest(values, count) {
   return order.sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b).slice(0, count);
 }
 
+/** The neuron with the largest |SiLU(gate)·up| at a token: what panels speak of where none is selected. @param {{ top: { neuron: object } }} layer @returns {number} */
+export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token * neuron.shape[1]];
+
 /**
  * Columns for a strip that is narrower than its vector: in each, the index of the value of largest magnitude.
  * @param {ArrayLike<number>} values @param {number} columns @returns {number[]} at most one index a column

@@ -186,5 +186,10 @@ export function scaleBar(context, x, y, width, table, ticks) {
   }
 }
 
-/** A token as it can be seen: spaces as ·, line breaks as ⏎, tabs as ⇥. @param {string} piece @returns {string} */
-export const visible = (piece) => piece.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
+const PICTURES = 0x2400; // where Unicode's pictures of the control characters begin
+/** A token as it can be seen: spaces as ·, line breaks as ⏎, tabs as ⇥, other control characters as Unicode pictures them. @param {string} piece @returns {string} */
+export const visible = (piece) =>
+  piece.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥").replace(/\p{Cc}/gu, (sign) => {
+    const code = sign.codePointAt(0);
+    return code < 32 ? String.fromCodePoint(PICTURES + code) : code === 127 ? "␡" : sign;
+  });

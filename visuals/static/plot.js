@@ -33,7 +33,13 @@ export function ticks({ low, high, log }, most = 6) {
   }
   const rough = (high - low) / most;
   const power = Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * 10 ** power).find((s) => s >= rough * 0.9999);
+  const steps = [1, 2, 5, 10].map((m) => m * 10 ** power);
+  const at = steps.findIndex((step) => step >= rough * 0.9999);
+  const found = multiples(steps[at], low, high);
+  return found.length > 1 || at === 0 ? found : multiples(steps[at - 1], low, high); // one tick alone tells no scale
+}
+
+function multiples(step, low, high) {
   const first = Math.ceil(low / step - 1e-9);
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 }
@@ -48,31 +54,45 @@ export function tickText(value) {
   return `${mantissa === "1" ? "" : `${mantissa.replace("-", "−")}×`}10${raised}`;
 }
 
+const POWER = new RegExp(`[${Object.values(RAISED).join("")}]`);
+const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
+/** The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or one is a power of ten. @param {number[]} values @param {Range} range @returns {string[]} */
+export function tickTexts(values, { log } = {}) {
+  const texts = values.map(tickText);
+  if (log || texts.some((text) => POWER.test(text))) return texts;
+  const most = Math.max(0, ...texts.map(decimalsOf));
+  return values.map((value) => value.toFixed(most).replace("-", "−"));
+}
+
 /**
  * The frame: grid lines at the ticks of both axes, with their texts. Leave 26 px under the chart, 44 px more for a name.
  * @param {CanvasRenderingContext2D} context @param {Chart} chart
  * @param {{ xTicks?: number[], yTicks?: number[], xText?: (v: number) => string, xName?: string, yName?: string }} how
  */
-export function axes(context, chart, { xTicks, yTicks, xText = tickText, xName, yName } = {}) {
+export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {}) {
   const { colour } = ink();
   const { left, top, width, height } = chart;
   const [muted, grid] = [colour("muted"), colour("grid")];
   context.lineWidth = 1;
   context.strokeStyle = grid;
   let free = -Infinity;
-  for (const tick of xTicks ?? ticks(chart.x, Math.max(2, Math.floor(width / 90)))) {
+  const across = xTicks ?? ticks(chart.x, Math.max(2, Math.floor(width / 90)));
+  const xTexts = xText ? across.map(xText) : tickTexts(across, chart.x);
+  for (const [i, tick] of across.entries()) {
     const x = Math.round(xOf(chart, tick)) + 0.5;
     line(context, x, top, x, top + height);
-    const text = xText(tick);
+    const text = xTexts[i];
     const half = context.measureText(text).width / 2 + 4;
     if (x - half < free) continue;
     free = x + half;
     write(context, text, x, top + height + 18, { align: "center", colour: muted });
   }
-  for (const tick of yTicks ?? ticks(chart.y, Math.max(2, Math.floor(height / 34)))) {
+  const up = yTicks ?? ticks(chart.y, Math.max(2, Math.floor(height / 34)));
+  const yTexts = tickTexts(up, chart.y);
+  for (const [i, tick] of up.entries()) {
     const y = Math.round(yOf(chart, tick)) + 0.5;
     line(context, left, y, left + width, y);
-    write(context, tickText(tick), left - 6, y, { align: "right", base: "middle", colour: muted });
+    write(context, yTexts[i], left - 6, y, { align: "right", base: "middle", colour: muted });
   }
   if (xName) write(context, xName, left + width, top + height + 38, { align: "right", colour: muted, most: width });
   if (yName) write(context, yName, 0, top - 10, { colour: muted, most: left + width });

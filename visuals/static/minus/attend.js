@@ -3,10 +3,11 @@
 import { eachRow, row } from "../compute.js";
 import { visible } from "../draw.js";
 import { cellOf } from "../panels/attend/cell-values.js";
-import { chosenView } from "../panels/attend/cell.js";
-import { otherHead } from "../panels/attend/difference.js";
+import { chosenView, createViews } from "../panels/attend/cell.js";
+import { createOther, otherHead } from "../panels/attend/difference.js";
 import { layoutThumbs } from "../panels/attend/thumbs-layout.js";
 import { cosine, mix, norm, valueNorms, valueOf } from "../panels/attend/values.js";
+import { createWalk } from "../panels/attend/walk.js";
 import { subtract } from "../sides.js";
 import { arcs } from "./arcs.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
@@ -36,7 +37,9 @@ function habits({ held, trace }, { head }) {
 
 const heads = {
   layer: true,
+  without: "minus.without_jobs",
   at: ({ layer, head }) => `layer ${layer} head ${head}`,
+  of: ({ text, named }) => text("of_head", named),
   numbers: habits,
   parts: (glass, text) => [
     headMaps({
@@ -98,6 +101,10 @@ const written = (title, rows) =>
 const cell = {
   layer: true,
   beside: true,
+  controls(glass) {
+    const { element, mark } = createViews(glass);
+    return { elements: [element], show: () => mark(chosenView(glass)) };
+  },
   details: ({ state }) => ({ values: ["values", { layer: state.layer }] }),
   later: ({ state: { locked } }) => ({ write: ["head_write", { layer: locked.layer, head: locked.head, query: locked.query }] }),
   at: atCell,
@@ -144,6 +151,10 @@ const layersOf = ({ held, trace }, glass) => [held, trace.layers.get(otherHead(g
 const difference = {
   layer: true,
   beside: true,
+  controls(glass) {
+    const { element, draw } = createOther(glass);
+    return { elements: [element], show: draw };
+  },
   named: (glass) => {
     const { layer, head } = otherHead(glass);
     return { other_layer: layer, other_head: head };
@@ -157,6 +168,7 @@ const difference = {
     const { layer, head } = otherHead(glass);
     return `layer ${state.layer} head ${state.head} minus layer ${layer} head ${head} query ${state.query} key ${state.key}`;
   },
+  of: ({ text, named }) => text("of_tokens", named),
   numbers: (run, state, glass) => ({ difference: apart(run, state, glass)[state.key] }),
   parts: (glass, text) => [
     oneMap({
@@ -179,7 +191,12 @@ const difference = {
 
 const lookedAt = {
   layer: true,
+  controls(glass) {
+    const { element, draw } = createWalk(glass);
+    return { elements: [element], show: draw };
+  },
   at: atCell,
+  of: ({ text, named }) => text("of_tokens", named),
   numbers: weightNumbers,
   said: ["weight"],
   parts: (glass, text) => [arcs(glass, text), weightsTable(glass, text)],

@@ -1,14 +1,22 @@
 // What the panels that follow tokens through the depth of the network read from a run.
 
+import { createChoices } from "../choices.js";
 import { shown } from "../dom.js";
 import { placeOf, partAt, rowOf } from "../panels/overview/profile.js";
 import { places } from "./places.js";
-import { atToken, ownChoice } from "./selection.js";
+import { atToken, ofPlace, ownChoice } from "./selection.js";
 import { table } from "./table.js";
 
-/** A value of every sub-layer and token, row 0 the attention of layer 0. */
+const QUANTITIES = { norm: ({ norm }) => norm, share: ({ norm, before }) => norm / before, cosine: ({ cosine }) => cosine };
+/** A quantity of every sub-layer and token, row 0 the attention of layer 0. */
 const perPart = (name) => ({ trace, details: { stream } }) =>
-  Float64Array.from({ length: 2 * trace.model.n_layers * trace.T }, (_, i) => placeOf(stream, partAt(Math.floor(i / trace.T)), i % trace.T)[name]);
+  Float64Array.from({ length: 2 * trace.model.n_layers * trace.T }, (_, i) => QUANTITIES[name](placeOf(stream, partAt(Math.floor(i / trace.T)), i % trace.T)));
+
+/** A choice between two things, kept under the panel's name. */
+const choiceOf = (panel, name, values) => (glass) => {
+  const { element, show } = createChoices(glass, panel, name, values, () => glass.repaint(true));
+  return { elements: [element], show };
+};
 
 const partName = (row, _b, _glass, text) => text(`part_${partAt(row).part}`, { layer: partAt(row).layer });
 /** Which of a layer's two sub-layers is selected: the store knows the layer alone. */
@@ -39,11 +47,13 @@ function upAndDown(by) {
 }
 
 const residual = {
+  without: "minus.without_quantity",
   details: () => ({ stream: ["stream", {}] }),
   at: ({ layer, query }) => `layer ${layer} ${part.now()} token ${query}`,
+  of: ofPlace(({ text, state }) => partName(streamRow(state), null, null, text)),
   said: ["norm", "cosine"],
   numbers: ({ details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: part.now() }, query),
-  parts: (glass, text) => [streamMap("norm")(glass, text), streamMap("cosine")(glass, text)],
+  parts: (glass, text) => Object.keys(QUANTITIES).map((name) => streamMap(name)(glass, text)),
 };
 
 /** Both runs are asked about B's tokens, so that one token's numbers are subtracted. */
@@ -52,8 +62,11 @@ const depthName = (row, _b, _glass, text) => (row === 0 ? text("embedding") : te
 const at = ({ trace: { T } }, row, token) => row * T + token;
 
 const lens = {
+  controls: choiceOf("lens", "follow", ["choice", "text"]),
+  without: "minus.without_colour",
   details: (glass, { B }) => ({ lens: ["lens", { follow: followed(glass), other: B.id }] }),
   at: atToken,
+  of: ofPlace(({ text, state }) => depthName(state.layer + 1, null, null, text)),
   numbers: (run, { layer, query }) => {
     const { probability, rank } = run.details.lens;
     const place = at(run, layer + 1, query);
@@ -104,10 +117,12 @@ function aboutRms(a, b, { query }, text) {
 const writers = ({ trace }) => 2 * trace.model.n_layers + 1;
 
 const contributions = {
+  controls: choiceOf("contributions", "versus", ["alone", "second"]),
   details: (glass, { B }) => ({
     shares: ["contributions", { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id }],
   }),
   at: ({ layer, query }) => `${kind.now() === "embedding" ? "embedding" : `layer ${layer} ${kind.now()}`} token ${query}`,
+  of: ofPlace(({ text, b, state }) => writerName(writerRow(state), b, null, text)),
   numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query], final_rms: finalRms(run, state.query) }),
   said: ["contribution", "logit"],
   about: aboutRms,

@@ -1,14 +1,17 @@
 // What the SwiGLU chapter and the sampling panel read from a run.
 
+import { strongestNeuron } from "../compute.js";
+import { h } from "../dom.js";
 import { visible } from "../draw.js";
 import { filter, probabilityAfter, rank } from "../panels/choice/filters.js";
-import { settingsOf } from "../panels/choice/controls.js";
+import { createSliders, settingsOf } from "../panels/choice/controls.js";
 import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
+import { createViews, opened } from "../panels/ffn/views.js";
 import { productsOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { allLogits, atNeuron, candidates, chooseNeuron, inner, neuronNumbers, neuronTable, pieceOf } from "./glance.js";
+import { allLogits, atNeuron, candidates, chooseNeuron, inner, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
 import { places } from "./places.js";
-import { onToken } from "./selection.js";
+import { ofNeuron, onToken } from "./selection.js";
 import { table } from "./table.js";
 
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
@@ -48,6 +51,7 @@ const ffnToken = {
   neurons: true,
   later: ({ state: { locked } }, { B }) => ({ written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] }),
   at: atNeuron,
+  of: ofNeuron,
   choose: chooseNeuron,
   numbers(run, state, glass, neuron) {
     const { layer, query, locked } = state;
@@ -80,12 +84,21 @@ function productsAt(answer) {
 }
 /** The product of B's neuron number `place` at a token. */
 const productOf = ({ trace, details: { map } }, place, token) => productsAt(map)[place * trace.T + token];
-const firstNeuron = ({ details: { map } }, neuron) => Math.max(0, map.neurons.indexOf(neuron));
+/** The row of the neuron that is spoken of; row 0 where the map has it not. */
+const placeOf = ({ details: { map }, held }, { neuron, query }) => Math.max(0, map.neurons.indexOf(neuron ?? (held && strongestNeuron(held, query))));
+
+/** What the map shows in one run: the products, or which gates are open (1) and closed (0). */
+const cellsOf = ({ details: { map } }, glass) => (opened(glass) ? Float64Array.from(map.gate.data, (gate) => Number(gate > 0)) : productsAt(map));
 
 const ffnTokens = {
+  controls(glass) {
+    const { element, mark } = createViews(glass);
+    return { elements: [element], show: mark };
+  },
   details: (glass, { B }) => ({ map: ["ffn_map", { layer: glass.state.layer, other: B.id }], firing: ["ffn_firing", {}] }),
-  choose: ({ neuron }, _a, b) => firstNeuron(b, neuron),
-  at: ({ layer, query, trace }, glass, place) => `layer ${layer} place ${place} token ${query}`,
+  choose: (state, _a, b) => placeOf(b, state),
+  at: ({ layer, query }, _glass, place) => `layer ${layer} place ${place} token ${query}`,
+  of: ({ text, named, chosen, b }) => text("of_neuron_at", { ...named, neuron: b.details.map.neurons[chosen] }),
   numbers(run, { layer, query }, _glass, place) {
     const { firing } = run.details;
     const shares = MEASURES.map(([name]) => [name, firing[name].data[layer * run.trace.T + query]]);
@@ -95,12 +108,13 @@ const ffnTokens = {
   parts: (glass, text) => [
     places({
       title: "strongest",
-      values: ({ details: { map } }) => productsAt(map),
+      values: (run) => cellsOf(run, glass),
       label: (place, { details: { map } }) => String(map.neurons[place]),
-      at: ({ neuron }, _glass, b) => firstNeuron(b, neuron),
+      at: (state, _glass, b) => placeOf(b, state),
       pick: ({ row, token }, _state, b) => ({ query: token, neuron: b.details.map.neurons[row] }),
       scale: "n_product",
-      on: ({ layer }) => [layer],
+      scaled: () => (opened(glass) ? "n_gate_open" : "n_product"),
+      on: ({ layer }) => [layer, opened(glass)],
       moves: {},
     })(glass, text),
     table({
@@ -133,8 +147,14 @@ function chances({ details: { logits } }, _state, glass) {
 
 const sampling = {
   anyLength: true,
+  controls(glass) {
+    const { labels, lively, show } = createSliders(glass);
+    return { elements: [h("div.ch-controls", null, ...labels, h("div", null, lively))], show: () => show(settingsOf(glass)) };
+  },
+  without: "minus.without_draw",
   details: allLogits,
   at: (_state, _glass, id) => `id ${id}`,
+  of: ofCandidate,
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
   numbers: (run, state, glass, id) => ({ p_after: chances(run, state, glass)[id], logit: run.details.logits.logits.data[id] }),
   parts: (glass, text) => [

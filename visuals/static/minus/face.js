@@ -21,18 +21,20 @@ import { number, plus } from "./table.js";
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             later?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
  *             lacks?: (glass: object, sides: { A: object, B: object }) => string|null,
- *             named?: (glass: object, text: Function) => object, controls?: (glass: object) => Controls, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
+ *             named?: (glass: object, text: Function) => object, controls?: (glass: object) => Controls, without?: string, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
  *             at: (state: object, glass: object, chosen: any) => string,
  *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
  *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
+ *             of?: (about: { text: Function, named: object, chosen: any, a: Run, b: Run, state: object, glass: object }) => string,
  *             between?: (a: Run, b: Run, state: object) => Object<string, number>,
  *             said?: string[], worded?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
  * `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run` until it
- * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `note`: a text under the parts; `about`: a line over
+ * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts; `about`: a line over
  * them that is made of both runs;
  * `beside`: what follows the first part stands at its right where there is room; `choose`: what the selection leaves open,
  * such as the neuron where none is selected; `numbers`: the value line, of which `said` are read out (all where it is left out)
- * and `worded` have words of their own, number_<name>; `between`: numbers before them that no subtraction of numbers gives
+ * and `worded` have words of their own, number_<name>; `of`: what the value line is about, in words, where the panel's title
+ * does not say it, of `named` as titles have it; `between`: numbers before them that no subtraction of numbers gives
  */
 
 /** Which module reads a panel's runs. */
@@ -96,6 +98,8 @@ function withDifference(kind, element, glass, reading) {
   const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
   const controls = reading.controls?.(glass);
   const bar = controls ? [h("div.mn-controls", null, ...controls.elements)] : [];
+  if (reading.without) bar.push(h("p.gp-note", { "data-text": reading.without }));
+  places[0].classList.add("is-first");
   const inner = h(reading.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
@@ -133,7 +137,9 @@ function withDifference(kind, element, glass, reading) {
       text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
     );
     const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
-    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`, [...change, ...said].join(" · "));
+    const numbers = [...change, ...said].join(" · ");
+    const what = reading.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
+    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`, what ? text("of", { what, numbers }) : numbers);
   }
 
   /** Says why there is nothing to subtract, or that it is on its way. */

@@ -1,6 +1,6 @@
 // What the panels of the first chapter read from a run.
 
-import { row, silu, softmax, swiglu as activate } from "../compute.js";
+import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
 import { layoutMaps } from "../panels/attention-layout.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
@@ -9,9 +9,9 @@ import { partsOf } from "../panels/rope.js";
 import { pairOf } from "../panels/rope-dials.js";
 import { headMaps } from "./maps.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, onToken, ownChoice } from "./selection.js";
+import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace, onToken, ownChoice } from "./selection.js";
 import { strips } from "./strips.js";
-import { mostChanged, table } from "./table.js";
+import { table } from "./table.js";
 
 /** A token by its text in B, and in A where that is another one. */
 export const tokenName = (t, b, _glass, a) => {
@@ -39,6 +39,7 @@ export const weightNumbers = (run, state) => {
 const attention = {
   layer: true,
   at: atCell,
+  of: ({ text, named }) => text("of_cell", named),
   numbers: weightNumbers,
   parts: (glass, text) => [
     headMaps({
@@ -59,7 +60,9 @@ const dials = ({ held, trace }, state) => partsOf(held, { ...state, trace });
 
 const rope = {
   layer: true,
+  without: "minus.without_dials",
   at: (state) => `pair ${state.pair} ${atCell(state)}`,
+  of: (about) => ofPair(about),
   said: ["term", "sum"],
   numbers(run, state) {
     const found = dials(run, state);
@@ -95,8 +98,11 @@ const norms = ownChoice(null); // what is kept is the panels' common setting
 const normNow = (glass) => norms.now() ?? chosenNorm(glass);
 const selectedNorm = ({ layer }, glass) => ({ layer, norm: normNow(glass) });
 
+const normName = ({ layer, norm }, text) => (norm === "final" ? text("final") : text(`norm_${norm}`, { layer }));
+
 const rmsnorm = {
   at: (state, glass) => atNorm(normNow(glass), state),
+  of: ofPlace(({ text, state, glass }) => normName(selectedNorm(state, glass), text)),
   numbers: ({ trace }, state, glass) => ({ rms: rmsAt(trace, selectedNorm(state, glass), state.query) }),
   parts: (glass, text) => [
     places({
@@ -104,10 +110,7 @@ const rmsnorm = {
         const rows = rowCount(trace.model.n_layers);
         return Float64Array.from({ length: rows * trace.T }, (_, i) => rmsAt(trace, normAt(Math.floor(i / trace.T), trace.model), i % trace.T));
       },
-      label: (up, { trace }, _glass, say) => {
-        const { layer, norm } = normAt(up, trace.model);
-        return norm === "final" ? say("final") : say(`norm_${norm}`, { layer });
-      },
+      label: (up, { trace }, _glass, say) => normName(normAt(up, trace.model), say),
       at: (state, page, { trace }) => rowCount(trace.model.n_layers) - 1 - indexOf(selectedNorm(state, page), trace.model.n_layers),
       pick: ({ row: up, token }, _state, { trace }) => {
         const { layer } = normAt(up, trace.model);
@@ -130,12 +133,8 @@ export function inner({ neurons }) {
 
 export const atNeuron = (state, _glass, neuron) => `${atToken(state)} neuron ${neuron}`;
 
-/** The selected neuron, else the one whose product changes most. */
-export function chooseNeuron({ neuron }, a, b) {
-  if (neuron !== null) return neuron;
-  const [first, second] = [a, b].map((run) => inner(run).product);
-  return mostChanged(second.map((value, i) => value - first[i]));
-}
+/** The selected neuron, else the one that the panel speaks of for B alone. */
+export const chooseNeuron = ({ neuron, query }, _a, b) => neuron ?? strongestNeuron(b.held, query);
 
 export const neuronNumbers = (run, _state, _glass, neuron) => {
   const { gate, up, product } = inner(run);
@@ -145,7 +144,7 @@ export const neuronNumbers = (run, _state, _glass, neuron) => {
 const neuronStrips = strips({
   strips: [["gate", "gate"], ["silu", "gate"], ["up", "up"], ["product", "output"]],
   values: inner,
-  chosen: ({ neuron }, _glass, { product }) => neuron ?? mostChanged(product),
+  chosen: (state, _glass, _changes, b) => chooseNeuron(state, null, b),
   pick: (neuron) => ({ neuron }),
   on: onToken,
 });
@@ -165,6 +164,7 @@ const swiglu = {
   layer: true,
   neurons: true,
   at: atNeuron,
+  of: ofNeuron,
   choose: chooseNeuron,
   numbers: neuronNumbers,
   said: ["product"],
@@ -195,12 +195,15 @@ export function pieceOf(id, b, a) {
   return `#${id}`;
 }
 
+export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
+
 export const allLogits = () => ({ logits: ["logits", {}] });
 
 const next = {
   anyLength: true,
   details: allLogits,
   at: (_state, _glass, id) => `id ${id}`,
+  of: ofCandidate,
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
   numbers: (run, _state, _glass, id) => ({ p: probabilities(run)[id], logit: run.details.logits.logits.data[id] }),
   parts: (glass, text) => [

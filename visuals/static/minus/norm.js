@@ -6,7 +6,9 @@ import { stagesOf } from "../panels/norm/norm-vector.js";
 import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
 import { createScaling, settingsOf } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
+import { normButtons } from "../panels/norm/buttons.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
+import { strongest } from "../compute.js";
 import { exact, shown } from "../dom.js";
 import { atNorm, onToken } from "./selection.js";
 import { strips } from "./strips.js";
@@ -31,16 +33,21 @@ const keptChannel = (glass) => {
   const { channel } = glass.settings.get("norm");
   return channel === undefined ? null : Number(channel);
 };
+/** The channel under the pointer, else the one that was clicked, else the one that the panel speaks of for B alone: the largest. */
+const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? keptChannel(glass) ?? strongest(x, 1)[0], x.length - 1);
 const onNorm = (state, glass) => [...onToken(state), chosenNorm(glass)];
 
 const normVector = {
   details,
+  controls(glass) {
+    const { box, mark } = normButtons(glass);
+    return { elements: [box], show: mark };
+  },
+  without: "minus.without_zoom",
   at: (state, glass, channel) => `${atNorm(chosenNorm(glass), state)} channel ${channel}`,
   said: ["x", "normed", "rms"],
-  choose: (_state, a, b, pointed, glass) => {
-    const [first, second] = [a, b].map((run) => vectorOf(run, glass.state, glass).x);
-    return Math.min(pointed ?? keptChannel(glass) ?? mostChanged(second.map((x, i) => x - first[i])), second.length - 1);
-  },
+  of: ({ text, chosen }) => text("of_channel", { channel: chosen }),
+  choose: (state, _a, b, pointed, glass) => channelOf(pointed, vectorOf(b, state, glass), glass),
   numbers(run, state, glass, channel) {
     const { x, after, normed, rms } = vectorOf(run, state, glass);
     return { x: x[channel], after: after[channel], normed: normed[channel], rms };
@@ -53,7 +60,7 @@ const normVector = {
       name: (channel) => String(channel),
       on: onNorm,
     })(glass, text);
-    const channel = (_state, _glass, { x }) => Math.min(channels.pointed() ?? keptChannel(glass) ?? mostChanged(x), x.length - 1);
+    const channel = (state, _glass, _changes, b) => channelOf(channels.pointed(), vectorOf(b, state, glass), glass);
     return [
       strips({
         strips: [["after", "norm"], ["normed", "norm"], ["x", "residual"]],

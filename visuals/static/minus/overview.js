@@ -138,6 +138,10 @@ const overview = {
     return { index, where: index === null ? "" : ` channel ${nameIn(b, state, index)}` };
   },
   at: (state, _glass, { where }) => `${row.now()} ${atToken(state)}${where}`,
+  of({ text, chosen: { index }, b, state }) {
+    const { name } = tensorIn(b, state, row.now());
+    return index === null ? name : text("of_value", { name, channel: nameIn(b, state, index) });
+  },
   between(a, b, state) {
     const change = isScores(row.now()) ? null : changeOf(a, b, state, row.now());
     return change ? { apart: norm(change) } : {};

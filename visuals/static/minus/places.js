@@ -14,9 +14,9 @@ export const signedTicks = (limit) => [[0, `−${shown(limit, 3)}`], [0.5, "0"],
 /**
  * @param {{ title?: string, values: (run, state, glass) => ArrayLike<number>, label: (row: number, b, glass, text) => string,
  *           at: (state, glass, b) => number, pick: (place: { row: number, token: number }, state, b) => object,
- *           keep?: (row: number, state, glass) => void, hover?: (row: number|null, b) => void, scale: string, first?: number, on: (state) => any[], moves?: Object<string, Function> }} what
+ *           keep?: (row: number, state, glass) => void, hover?: (row: number|null, b) => void, scale: string, scaled?: (glass) => string, first?: number, on: (state) => any[], moves?: Object<string, Function> }} what
  * `values` rows × tokens, row 0 at the bottom; `at`: the selected row; `keep` and `hover`: what
- * else a click chooses and the pointer previews; `scale`: texts' name; `first`: as a depth map has it
+ * else a click chooses and the pointer previews; `scale`: texts' name, `scaled`: where it follows a choice; `first`: as a depth map has it
  */
 export const places = (what) => (glass, text) => {
   const { state } = glass;
@@ -50,7 +50,7 @@ export const places = (what) => (glass, text) => {
       ticks: signedTicks(limit),
       label: (row) => what.label(row, b, glass, text),
       axis: text("tokens"),
-      scale: text(what.scale),
+      scale: text(what.scaled?.(glass) ?? what.scale),
       left: 128,
       first: what.first,
     };

@@ -1,14 +1,30 @@
 // What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
 
 import { wavelength } from "../compute.js";
-import { adjust, placeOf } from "../panels/position/place.js";
+import { h, shown } from "../dom.js";
+import { adjust, placeOf, whole } from "../panels/position/place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowsOf } from "../panels/position/rope-scaling.js";
+import { SPANS, createScoreControls, limitOf } from "../panels/position/score-controls.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
 import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
-import { atCell, byPair, onCell } from "./selection.js";
+import { atCell, byPair, ofPair, onCell } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
+
+/** The distance between query and key that the panel is set to, and how far its chart reaches. */
+function spanOf({ state, settings }) {
+  const { trace, query, key } = state;
+  const { distance, span } = settings.get("rope");
+  const limit = limitOf(trace);
+  return { limit, distance: whole(distance, 0, limit - 1, query - key), count: span === SPANS[1] ? Math.max(2, trace.T) : limit };
+}
+
+/** The panel's slider of the distance and its choice of the chart's reach. */
+function scoreControls(glass) {
+  const { one, spans, show } = createScoreControls(glass);
+  return { elements: [h("div.position-sliders", null, one.box, spans.box)], show: () => show(spanOf(glass)) };
+}
 
 const SINGLE = { single: true };
 /** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
@@ -17,22 +33,45 @@ function pairs({ held, trace }, state) {
   return terms(turned(q, m, frequencies, SINGLE), turned(k, n, frequencies, SINGLE), SINGLE);
 }
 
+/** q·k of the cell's vectors at a distance, as they are turned by RoPE. */
+function atDistance({ held, trace }, state, distance) {
+  const { q, k, frequencies } = placeOf(held, { ...state, trace });
+  return sum(terms(turned(q, distance, frequencies), turned(k, 0, frequencies)));
+}
+
 const ropeScore = {
   layer: true,
-  at: (state) => `${atCell(state)} pair ${state.pair}`,
-  numbers(run, state) {
+  controls: scoreControls,
+  without: "minus.without_both",
+  choose: (_state, _a, _b, pointed, glass) => pointed ?? spanOf(glass).distance,
+  at: (state, _glass, distance) => `${atCell(state)} pair ${state.pair} distance ${distance}`,
+  of: (about) => ofPair(about, "of_pair_far", { distance: about.chosen }),
+  numbers(run, state, _glass, distance) {
     const every = pairs(run, state);
-    const whole = sum(every, true);
-    return { term: every[state.pair], sum: whole, score: whole / Math.sqrt(run.trace.model.head_dim) };
+    const all = sum(every, true);
+    return { term: every[state.pair], sum: all, score: all / Math.sqrt(run.trace.model.head_dim), far: atDistance(run, state, distance) };
   },
+  said: ["term", "sum", "far"],
   parts: (glass, text) => [
     table({
       title: "terms",
       heading: "pair",
       values: pairs,
-      name: (pair, { trace }) => text("pair_of", { pair, wavelength: wavelength(trace.model.inv_freq.data[pair]).toPrecision(3) }),
+      name: (pair, { trace }) => text("pair_of", { pair, wavelength: shown(wavelength(trace.model.inv_freq.data[pair]), 3) }),
       ...byPair,
       rows: 32,
+    })(glass, text),
+    strips({
+      title: "score_by_distance",
+      named: () => ({ last: spanOf(glass).count - 1 }),
+      strips: [["qk", "accent"]],
+      values({ held, trace }, state) {
+        const { q, k, frequencies } = placeOf(held, { ...state, trace });
+        return { qk: overDistance(q, k, frequencies, spanOf(glass).count) };
+      },
+      chosen: () => Math.min(spanOf(glass).distance, spanOf(glass).count - 1),
+      keep: (distance) => adjust(glass, { distance }),
+      on: (state) => [...onCell(state), spanOf(glass).count],
     })(glass, text),
   ],
 };
@@ -59,6 +98,7 @@ const ropeScaling = {
     const { method, distance, limit } = chosen(b.details.scalings, glass);
     return { method, distance: pointed === null ? distance : Math.min(pointed, limit - 1) };
   },
+  of: ({ text, chosen: { method, distance }, glass }) => text("of_method", { method: glass.text(`rope-scaling.${method}`), distance }),
   at: (state, glass, { method, distance }) => `${atCell(state)} factor ${settingsOf(glass).factor} method ${method} distance ${distance}`,
   numbers(run, state, glass, { method, distance }) {
     const { methods } = chosen(run.details.scalings, glass);

@@ -39,8 +39,8 @@ export const strips = (what) => (glass, text) => {
   const chosen = () => (what.pick ? null : under) ?? what.chosen(state, glass, changes, run);
   const move = (by) => () => {
     const count = changes[lead]?.length ?? 0;
-    const next = Math.max(0, Math.min(count - 1, chosen() + by));
     if (!count) return null;
+    const next = Math.max(0, Math.min(count - 1, chosen() + by));
     under = null;
     what.keep?.(next);
     return what.pick?.(next, state, run) ?? {};

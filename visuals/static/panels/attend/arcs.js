@@ -20,7 +20,7 @@ export default function arcs(element, glass) {
     parts: ["what", "formula", "myth"],
   });
   const text = (name, params) => panel.text(name, params);
-  const walk = createWalk(element, glass);
+  const walk = createWalk(glass);
   const note = h("p.gp-note");
   const holder = h("div", null, canvas);
   panel.body.append(walk.element, holder, note);

@@ -7,7 +7,7 @@ import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { createCarried } from "./carried.js";
 import { createChoice } from "./choice.js";
-import { productLine, scoreLines, weightLine } from "./formulas.js";
+import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { blockFor, createMap } from "./map.js";
 import { matrixOf, VIEWS } from "./matrix.js";
 import { jobsOf, labelOf } from "./names.js";
@@ -23,6 +23,13 @@ export function chosenView(glass) {
   return VIEWS.includes(view) ? view : "weights";
 }
 
+/** The choice of view, one for every run. */
+export const createViews = (glass) =>
+  createChoice(VIEWS, (view) => {
+    glass.settings.set("cell", { view: view === "weights" ? "" : view });
+    glass.repaint();
+  });
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {
   const { state } = glass;
@@ -30,10 +37,7 @@ export default function cell(element, glass) {
   const parts = ["what", "formula", "sinks", "myth"];
   const panel = frame(element, glass, "cell", { csv: () => rowTable(glass), parts });
   const text = (name, params) => panel.text(name, params);
-  const views = createChoice(VIEWS, (view) => {
-    glass.settings.set("cell", { view: view === "weights" ? "" : view });
-    glass.repaint();
-  });
+  const views = createViews(glass);
   const mapNote = h("p.gp-note");
   const sink = h("p.gp-note.at-sink");
   const products = h("canvas.gp-canvas", { "data-text-label": "cell.products" });
@@ -104,7 +108,7 @@ export default function cell(element, glass) {
     );
     one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
     sums.replaceChildren(...scoreLines(cellNow, text));
-    softmax.replaceChildren(weightLine(cellNow, text));
+    softmax.replaceChildren(maskLine(cellNow, text), weightLine(cellNow, text));
   }
 
   function tell({ score, weight, dot: product }, facts, write) {

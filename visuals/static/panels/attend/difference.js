@@ -49,6 +49,25 @@ function stepper(name, value, act) {
   return { element, draw };
 }
 
+/** Which head is the second one: layer and head by steps, or the selected one. @returns {{ element: HTMLElement, draw: () => void }} */
+export function createOther(glass) {
+  const { state } = glass;
+  const other = () => otherHead(glass);
+  function keep(chosen) {
+    glass.settings.set("difference", chosen);
+    glass.repaint();
+  }
+  const steps = ["layer", "head"].map((name) => stepper(name, () => other()[name], (by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) })));
+  const hold = h("button.at-chip", { type: "button", "data-text": "difference.hold" });
+  hold.addEventListener("click", () => keep({ layer: state.locked.layer, head: state.locked.head }));
+  const element = h("div.at-bar", null, h("span", { "data-text": "difference.against" }), ...steps.map((step) => step.element), hold);
+  function draw() {
+    const { n_layers, n_heads } = state.trace.model;
+    [n_layers, n_heads].forEach((count, i) => steps[i].draw(count));
+  }
+  return { element, draw };
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function difference(element, glass) {
   const { state } = glass;
@@ -61,31 +80,11 @@ export default function difference(element, glass) {
   });
   const text = (name, params) => panel.text(name, params);
   const captions = canvases.map(() => h("figcaption"));
-  const steps = {
-    layer: stepper(
-      "layer",
-      () => other().layer,
-      (by) => choose("layer", by),
-    ),
-    head: stepper(
-      "head",
-      () => other().head,
-      (by) => choose("head", by),
-    ),
-  };
-  const hold = h("button.at-chip", { type: "button", "data-text": "difference.hold" });
-  hold.addEventListener("click", () => keep({ layer: state.locked.layer, head: state.locked.head }));
+  const against = createOther(glass);
   const note = h("p.gp-note");
   const first = h("figure", null, captions[0], canvases[0]);
   panel.body.append(
-    h(
-      "div.at-bar",
-      null,
-      h("span", { "data-text": "difference.against" }),
-      steps.layer.element,
-      steps.head.element,
-      hold,
-    ),
+    against.element,
     h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], canvases[i]))),
     note,
   );
@@ -97,11 +96,6 @@ export default function difference(element, glass) {
   });
 
   const other = () => otherHead(glass);
-  function keep(chosen) {
-    glass.settings.set("difference", chosen);
-    glass.repaint();
-  }
-  const choose = (name, by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) });
 
   function table() {
     const { trace, layer, head, query } = state;
@@ -158,8 +152,7 @@ export default function difference(element, glass) {
     maps[0].draw(width, doneA ? a : null, "weights");
     maps[1].draw(width, of && doneB ? of : null, "weights");
     maps[2].draw(width, of && complete ? differenceOf(a, of) : null, "scores");
-    steps.layer.draw(trace.model.n_layers);
-    steps.head.draw(trace.model.n_heads);
+    against.draw();
     captions[0].textContent = text("caption_a", { layer, head });
     captions[1].textContent = text("caption_b", b);
     captions[2].textContent = text("caption_minus");

@@ -31,8 +31,8 @@ export function productLine(i, q, k) {
   return h("p", null, ...names, " = ", inBrackets(q, 5), " · ", inBrackets(k, 5), " = ", strong(q * k));
 }
 
-/** q·k, the division, the mask. */
-export function scoreLines({ terms, dot, score, width, query, key, tokens }, text) {
+/** q·k and the division. */
+export function scoreLines({ terms, dot, score, width }, text) {
   const sum = h(
     "p",
     null,
@@ -61,9 +61,12 @@ export function scoreLines({ terms, dot, score, width, query, key, tokens }, tex
     " = ",
     strong(score),
   );
-  const mask = h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
-  return [sum, divided, mask];
+  return [sum, divided];
 }
+
+/** What the mask does to this score, and how many of the row it hides. */
+export const maskLine = ({ query, key, tokens }, text) =>
+  h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
 
 /** The softmax of the row: one power over the sum of all. */
 export function weightLine({ score, top, total, weight }, text) {

@@ -15,19 +15,19 @@ function markGroups(context, layout, { n_heads, n_kv_heads }, layer) {
   }
 }
 
-/** The mark of a head that has a job: a white corner on a black one. */
+/** The mark of a head that has a job: a white corner, black all around, so that it shows on any map and on the page. */
 function corner(context, x, y, size) {
-  for (const [name, by] of [
-    ["cross-edge", size + 2],
-    ["cross", size],
-  ]) {
-    context.fillStyle = ink().colour(name);
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x - by, y);
-    context.lineTo(x, y + by);
-    context.fill();
-  }
+  const { colour } = ink();
+  context.fillStyle = colour("cross");
+  context.strokeStyle = colour("cross-edge");
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(x - 1, y + 1);
+  context.lineTo(x - size - 2, y + 1);
+  context.lineTo(x - 1, y + size + 2);
+  context.closePath();
+  context.fill();
+  context.stroke();
 }
 
 /** @param {Function} text */

@@ -5,8 +5,8 @@ import { visible } from "../../draw.js";
 
 const PACE = 800; // ms a token while it plays
 
-/** @param {HTMLElement} panel the section, which stops playing when it leaves the page @param {object} glass */
-export function createWalk(panel, glass) {
+/** It stops playing when it is no longer seen. @param {object} glass */
+export function createWalk(glass) {
   const { state } = glass;
   const text = (name, params) => glass.text(`arcs.${name}`, params);
   const said = h("span.gp-note");
@@ -44,7 +44,7 @@ export function createWalk(panel, glass) {
   function start() {
     if (place() < 0 || place() >= count() - 1) go(0);
     timer = setInterval(() => {
-      const going = panel.isConnected && state.chapter === "attend" && place() < count() - 1;
+      const going = element.getClientRects().length && state.chapter === "attend" && place() < count() - 1;
       if (going) move(1);
       else stop();
     }, PACE);

@@ -1,17 +1,11 @@
 // The parts of one logit as bars from left to right, with their running sum: embedding, then attention and FFN of each layer.
 
-import { shown, watcher } from "../../dom.js";
+import { watcher } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
+import { ticks, tickTexts } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
 export const HUES = { embedding: "residual", attention: "v", ffn: "gate" };
-
-/** Steps of 1, 2 or 5 × 10ⁿ that part a span into at most `most`. */
-function step(span, most) {
-  const raw = span / most;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  return [1, 2, 5, 10].map((m) => m * power).find((size) => size >= raw);
-}
 
 /** The values that bars and running sums span. @param {number[][]} tokens the parts of each token, in order */
 export function spanOf(tokens) {
@@ -32,18 +26,19 @@ function measure({ low, high, span }, count, width) {
   return { low, high, span, slot, width, count, yOf: (value) => TOP + ((high - value) / span) * HIGH };
 }
 
-function drawGrid(context, { low, high, span, yOf, width }) {
+function drawGrid(context, { low, high, yOf, width }) {
   const { colour } = ink();
-  const by = step(span, 6);
-  for (let n = Math.ceil(low / by); n * by <= high; n++) {
-    const y = Math.round(yOf(n * by)) + 0.5;
-    context.strokeStyle = colour(n === 0 ? "muted" : "grid");
+  const levels = ticks({ low, high });
+  const texts = tickTexts(levels);
+  for (const [i, level] of levels.entries()) {
+    const y = Math.round(yOf(level)) + 0.5;
+    context.strokeStyle = colour(level === 0 ? "muted" : "grid");
     context.lineWidth = 1;
     context.beginPath();
     context.moveTo(LEFT, y);
     context.lineTo(width - RIGHT, y);
     context.stroke();
-    write(context, shown(n * by, Math.abs(n * by) < 100 ? 2 : 3), LEFT - 8, y, { align: "right", base: "middle", colour: colour("muted") });
+    write(context, texts[i], LEFT - 8, y, { align: "right", base: "middle", colour: colour("muted") });
   }
 }
 

@@ -169,6 +169,7 @@ export default function contributionsPanel(element, glass) {
   let answer = null;
   let span = null;
   return inView(element, function draw(fresh) {
+    versus.show();
     const { trace, layer, query, theme } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);

@@ -26,6 +26,27 @@ export function settingsOf({ settings }) {
   return { temperature, topK, topP, seed };
 }
 
+/**
+ * The sliders of temperature, top-k and top-p, and the button that gives every filter something to do.
+ * @returns {{ labels: HTMLElement[], lively: HTMLElement, show: (now: object) => void }} `show`: what settingsOf gave
+ */
+export function createSliders(glass) {
+  const set = (change) => setSampling(glass.settings, change);
+  const text = (name) => glass.text(`${NAME}.${name}`);
+  const sliders = Object.fromEntries(Object.keys(STEPS).map((name) => [name, slider(name, (event) => set({ [name]: Number(event.target.value) }))]));
+  const lively = h("button.gp-option", { type: "button", "data-text": `${NAME}.lively` });
+  lively.addEventListener("click", () => set(LIVELY));
+  function show({ temperature, topK, topP }) {
+    for (const [name, value] of [["temperature", temperature], ["top_k", topK], ["top_p", topP]]) {
+      const { input, value: place } = sliders[name];
+      if (Number(input.value) !== value) input.value = String(value);
+      const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
+      place.textContent = off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value);
+    }
+  }
+  return { labels: Object.values(sliders).map(({ label }) => label), lively, show };
+}
+
 /** @param {object} glass @param {object} panel @param {() => void} changed */
 export function createControls(glass, panel, changed) {
   let timer = 0;
@@ -44,23 +65,18 @@ export function createControls(glass, panel, changed) {
   });
   const set = (change) => setSampling(glass.settings, change);
 
-  const sliders = Object.fromEntries(Object.keys(STEPS).map((name) => [name, slider(name, (event) => set({ [name]: Number(event.target.value) }))]));
+  const sliders = createSliders(glass);
   const seed = h("input.ch-seed", { type: "number", min: 0, step: 1, "data-text-label": `${NAME}.seed` });
   seed.addEventListener("input", () => set({ seed: Math.max(0, Math.trunc(Number(seed.value)) || 0) }));
-  const button = (name, act) => {
-    const made = h("button.gp-option", { type: "button", "data-text": `${NAME}.${name}` });
-    made.addEventListener("click", act);
-    return made;
-  };
-  const again = button("next_seed", () => set({ seed: settings().seed + 1 }));
-  const lively = button("lively", () => set(LIVELY));
+  const again = h("button.gp-option", { type: "button", "data-text": `${NAME}.next_seed` });
+  again.addEventListener("click", () => set({ seed: settings().seed + 1 }));
   const outcome = h("p.ch-outcome", { "aria-live": "polite" });
   const element = h(
     "div.ch-controls",
     null,
-    ...Object.values(sliders).map(({ label }) => label),
+    ...sliders.labels,
     h("label.ch-slider", { "data-setting": "seed" }, h("span", { "data-text": `${NAME}.seed` }), h("span.ch-seeds", null, seed, again)),
-    h("div.ch-result", null, outcome, lively),
+    h("div.ch-result", null, outcome, sliders.lively),
   );
 
   const settings = () => settingsOf(glass);
@@ -74,12 +90,7 @@ export function createControls(glass, panel, changed) {
   /** The sliders as the settings are, and the drawn token. @param {string|null} piece */
   function show(piece, drawn) {
     const now = settings();
-    for (const [name, value] of [["temperature", now.temperature], ["top_k", now.topK], ["top_p", now.topP]]) {
-      const { input, value: place } = sliders[name];
-      if (Number(input.value) !== value) input.value = String(value);
-      const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
-      place.textContent = off ? panel.text("off") : name === "temperature" && value === 0 ? panel.text("zero") : String(value);
-    }
+    sliders.show(now);
     if (Number(seed.value) !== now.seed || seed.value === "") seed.value = String(now.seed);
     const written = glass.state.trace.steps.length;
     const params = { piece, seed: now.seed + written, p: drawn ? share(drawn.probability) : "", written, own: now.seed };

@@ -44,6 +44,12 @@ const COLOURS = {
   },
 };
 
+/** The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out. @returns {number[]} */
+export function rankTicks(vocabulary) {
+  const powers = Array.from({ length: Math.ceil(Math.log10(vocabulary)) }, (_, i) => 10 ** i);
+  return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
+}
+
 const depthName = (panel, depth) => (depth === 0 ? panel.text("embedding") : panel.text("layer", { layer: depth - 1 }));
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -144,16 +150,15 @@ export default function lensPanel(element, glass) {
       ...common,
       values: depths.map((depth) => lens.own(depth, token)),
       title: panel.text("curve_own", { piece: lens.piece(target) }),
-      ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]],
+      ticks: [[0, "0.0"], [0.5, "0.5"], [1, "1.0"]],
       y: (p) => p,
     });
-    const powers = Math.ceil(Math.log10(vocabulary));
     drawRank(key, roomWide(), {
       ...common,
       values: depths.map((depth) => lens.rank(depth, token) + 1),
       title: panel.text("curve_rank", { piece: lens.piece(target), vocabulary }),
-      ticks: Array.from({ length: powers + 1 }, (_, i) => [10 ** i, String(10 ** i)]),
-      y: (rank) => 1 - Math.log10(rank) / powers,
+      ticks: rankTicks(vocabulary).map((rank) => [rank, String(rank)]),
+      y: (rank) => 1 - Math.log(rank) / Math.log(vocabulary),
     });
   }
 
@@ -177,6 +182,7 @@ export default function lensPanel(element, glass) {
   const changed = watcher();
   let answer = null;
   return inView(element, function draw(fresh) {
+    follow.show();
     const { trace, layer, query, theme } = state;
     const came = glass.detail("lens", { follow: follow.now() === "text" });
     element.toggleAttribute("data-loading", !came);

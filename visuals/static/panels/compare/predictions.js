@@ -1,7 +1,7 @@
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
 import { topCandidates } from "../../compute.js";
-import { exact, h, share } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 
 const COUNT = 10;
@@ -36,12 +36,15 @@ export function compared(a, b, count = COUNT) {
   return rows.sort((x, y) => Math.max(y.a ?? 0, y.b ?? 0) - Math.max(x.a ?? 0, x.b ?? 0)).slice(0, count);
 }
 
-const written = (value, least) => (value === null ? `≤ ${share(least)}` : share(value));
+/** All three columns have so many decimals, so that B − A can be checked by eye; what they cannot show is a power of ten. */
+const DECIMALS = 6;
+const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? x.toFixed(DECIMALS) : shown(x, 3));
+const written = (value, least) => (value === null ? `≤ ${sixth(least)}` : sixth(value));
 
 /** B − A with its sign; nothing while one of the two is only known to be small. */
 export function change(a, b) {
   if (a === null || b === null) return "";
-  return `${b < a ? "−" : b > a ? "+" : ""}${share(Math.abs(b - a))}`;
+  return `${b < a ? "−" : b > a ? "+" : ""}${sixth(Math.abs(b - a))}`;
 }
 
 /** @param {Function} text of the panel @param {(value: string) => void} tell */

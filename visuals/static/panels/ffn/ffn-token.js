@@ -1,11 +1,11 @@
 // SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
-import { silu, strongest, swiglu } from "../../compute.js";
+import { silu, strongestNeuron, swiglu } from "../../compute.js";
 import { exact, h, shown, tinted, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { quadrantOf, quadrants } from "./gates.js";
+import { quadrants, signsOf } from "./gates.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
@@ -16,7 +16,7 @@ const known = new WeakMap();
 function fullOf(neurons) {
   if (!known.has(neurons)) {
     const full = swiglu(neurons.gate.data, neurons.up.data);
-    known.set(neurons, { ...full, quadrants: quadrants(full.gate, full.up), best: strongest(full.product, 1)[0] });
+    known.set(neurons, { ...full, quadrants: quadrants(full.gate, full.up) });
   }
   return known.get(neurons);
 }
@@ -24,8 +24,9 @@ function fullOf(neurons) {
 /** The neurons at what is pointed at, where they are here; else at what is locked; null until those have come. */
 function neuronsAt({ state }) {
   for (const { layer, query } of [state, state.locked]) {
-    const held = state.trace.layers.get(layer)?.neurons.get(query);
-    if (held) return { layer, token: query, full: fullOf(held) };
+    const held = state.trace.layers.get(layer);
+    const neurons = held?.neurons.get(query);
+    if (neurons) return { layer, token: query, full: fullOf(neurons), best: strongestNeuron(held, query) };
   }
   return null;
 }
@@ -101,7 +102,7 @@ export default function ffnToken(element, glass) {
     const { gate, up, silu: activated, product } = view.at.full;
     return [
       ["neuron", "gate", "silu", "up", "product", "quadrant"],
-      ...Array.from(gate, (g, i) => [i, g, activated[i], up[i], product[i], quadrantOf(g, up[i])]),
+      ...Array.from(gate, (g, i) => [i, g, activated[i], up[i], product[i], signsOf(g, up[i])]),
     ];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
@@ -161,7 +162,7 @@ export default function ffnToken(element, glass) {
     if (listed(found?.rows, found?.token, found?.layer, at.full, language) || fresh) list(found);
     const renewed = anew(at.full, width, theme, language) || fresh;
     if (renewed) scatter.prepare(width, at.full, at.full.quadrants);
-    const chosen = neuron ?? at.full.best;
+    const chosen = neuron ?? at.best;
     if (!moved(at.full, chosen, found?.rows.length, found?.token, found?.layer, language) && !renewed) return;
     Object.assign(view, { at, chosen });
     const here = found && found.layer === at.layer && found.token === at.token;

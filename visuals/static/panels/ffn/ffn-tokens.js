@@ -1,5 +1,6 @@
 // SwiGLU across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
+import { silu, strongestNeuron } from "../../compute.js";
 import { exact, h, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -7,9 +8,9 @@ import { inView, link, steer, widthOf } from "../../pointing.js";
 import { meanOf } from "./gates.js";
 import { createMap, productsOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
+import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
-const VIEWS = ["product", "gates"];
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {
@@ -34,17 +35,10 @@ export default function ffnTokens(element, glass) {
     return [["neuron", "token", "piece", "gate", "up", "product"], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const buttons = VIEWS.map((name) => {
-    const button = h("button.ffn-tab", { type: "button", "data-text": `${KIND}.${name}` });
-    button.addEventListener("click", () => {
-      glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name });
-      glass.repaint();
-    });
-    return button;
-  });
+  const views = createViews(glass);
   const [note, subtitle, measures] = [h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
   panel.body.append(
-    h("div.ffn-tabs", { role: "group", "data-text-label": `${KIND}.colours` }, ...buttons),
+    views.element,
     note,
     canvas,
     subtitle,
@@ -59,9 +53,9 @@ export default function ffnTokens(element, glass) {
   });
   const move =
     (by) =>
-    ({ neuron }) => {
+    (at) => {
       const { neurons } = view.answer ?? { neurons: [] };
-      const next = Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(neuron) + by));
+      const next = Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, view.layer)) + by));
       return neurons.length ? { neuron: neurons[next] } : null;
     };
   steer(canvas, glass, { ArrowUp: move(-1), ArrowDown: move(1) });
@@ -76,11 +70,25 @@ export default function ffnTokens(element, glass) {
     return null;
   }
 
-  function tell({ query, neuron }) {
-    const { answer, layer, values, firing } = view;
+  /** The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here. */
+  function spokenOf({ trace, query, neuron }, layer) {
+    const held = trace.layers.get(layer);
+    return neuron ?? (held ? strongestNeuron(held, query) : null);
+  }
+
+  /** What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then of the map's first. */
+  function factsOf(query, neuron) {
+    const { answer, layer, values } = view;
     const at = answer.neurons.indexOf(neuron);
-    const place = at < 0 ? 0 : at;
-    const cell = place * state.trace.T + query;
+    const all = at < 0 && neuron !== null && state.trace.layers.get(layer)?.neurons.get(query);
+    if (all) return { neuron, gate: all.gate.data[neuron], up: all.up.data[neuron], product: silu(all.gate.data[neuron]) * all.up.data[neuron] };
+    const cell = Math.max(0, at) * state.trace.T + query;
+    return { neuron: answer.neurons[Math.max(0, at)], gate: answer.gate.data[cell], up: answer.up.data[cell], product: values[cell] };
+  }
+
+  function tell(query, neuron) {
+    const { answer, layer, firing } = view;
+    const facts = factsOf(query, neuron);
     const shares = firing
       ? MEASURES.map(
           ([name]) =>
@@ -88,15 +96,15 @@ export default function ffnTokens(element, glass) {
         ).join("")
       : "";
     const params = {
-      neuron: answer.neurons[place],
+      neuron: facts.neuron,
       token: query,
       piece: visible(state.trace.tokens.pieces[query]),
-      product: shown(values[cell], 5),
-      gate: shown(answer.gate.data[cell], 4),
+      product: shown(facts.product, 5),
+      gate: shown(facts.gate, 4),
     };
     panel.tell(
-      `layer ${layer} neuron ${params.neuron} token ${query} gate=${exact(answer.gate.data[cell])} up=${exact(answer.up.data[cell])} product=${exact(values[cell])} measured layer ${state.layer}${shares}`,
-      (at < 0 && neuron !== null ? `${panel.text("not_here", { neuron })} ` : "") + panel.text("read", params),
+      `layer ${layer} neuron ${params.neuron} token ${query} gate=${exact(facts.gate)} up=${exact(facts.up)} product=${exact(facts.product)} measured layer ${state.layer}${shares}`,
+      (neuron !== null && !answer.neurons.includes(neuron) ? `${panel.text("not_here", { neuron })} ` : "") + panel.text("read", params),
     );
   }
 
@@ -119,8 +127,8 @@ export default function ffnTokens(element, glass) {
     const width = wide();
     element.classList.toggle("is-coming", !found);
     if (!found || width === 0) return;
-    const open = glass.settings.get("ffn").view === VIEWS[1];
-    if (!moved(found.answer, view.firing, layer, query, neuron, open, width, theme, language) && !fresh) return;
+    const open = opened(glass);
+    if (!moved(found.answer, view.firing, layer, query, neuron, trace.layers.get(found.layer)?.neurons.get(query), open, width, theme, language) && !fresh) return;
     if (anew(found.answer, open, width, theme, language) || fresh) {
       Object.assign(view, { ...found, values: productsOf(found.answer) });
       map.prepare(width, found.answer, view.values, { trace, open });
@@ -131,10 +139,11 @@ export default function ffnTokens(element, glass) {
         tokens: trace.T,
       });
       note.textContent = panel.text(open ? "note_gates" : "note");
-      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(open === (i === 1))));
+      views.mark();
     }
-    map.draw(found.answer.neurons.indexOf(neuron), query);
+    const spoken = spokenOf(state, found.layer);
+    map.draw(found.answer.neurons.indexOf(spoken), query);
     drawMeasures(width, layer, query);
-    tell(state);
+    tell(query, spoken);
   });
 }

@@ -10,8 +10,11 @@ export const QUADRANTS = [
   [true, false],
 ];
 
+/** A neuron's quadrant as a saved table has it. @returns {string} */
+export const signsOf = (gate, up) => `gate ${gate > 0 ? ">" : "<="} 0, up ${up > 0 ? ">" : "<="} 0`;
+
 /** Which quadrant a neuron is in; 0 counts as not above 0. */
-export const quadrantOf = (gate, up) => QUADRANTS.findIndex(([g, u]) => g === gate > 0 && u === up > 0);
+const quadrantOf = (gate, up) => QUADRANTS.findIndex(([g, u]) => g === gate > 0 && u === up > 0);
 
 /**
  * How many neurons each quadrant has, and its share of Σ|SiLU(gate)·up|.

@@ -7,6 +7,7 @@ import { axes, dot, rule, xOf, yOf } from "../../plot.js";
 import { QUADRANTS } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
+const COUNTS = 30; // pixels that no dot is in, above and below, where the counts stand
 const [NEAR, STRONG] = [14, 12]; // pixels within which the pointer finds a dot; neurons drawn as strong ones
 
 const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) * spare || 1;
@@ -20,7 +21,8 @@ export function createScatter(canvas, text) {
   function prepare(width, full, found) {
     [gate, up] = [full.gate, full.up];
     size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
-    const [x, y] = [reach(gate, 1.04), reach(up, 1.2)]; // above and below, room for the counts
+    const half = (size.high - TOP - BELOW) / 2;
+    const [x, y] = [reach(gate, 1.04), reach(up, half / (half - COUNTS))];
     chart = {
       left: LEFT,
       top: TOP,

@@ -80,15 +80,17 @@ export function innerShapes(key, { model, T }) {
 export function tensorOf(key, run) {
   const { trace, stream, ends } = run;
   const { T, model } = trace;
+  // After the last layer a run goes on with its last token alone; what is shown is asked for the selected one.
   if (key === "ids") return { name: "ids", shape: [T], dims: "T", norm: null, values: null, ids: null };
   if (key === "head" || key === "softmax") {
     const logits = ends?.logits;
     const values = logits && (key === "head" ? logits.values.data : Float64Array.from(logits.values.data, (x) => Math.exp(x - ends.log_z)));
     const name = key === "head" ? "logits" : "probabilities";
-    return { name, shape: [T, model.vocab_size], dims: "T × V", norm: null, values: values ?? null, ids: logits?.ids.data ?? null };
+    return { name, shape: [model.vocab_size], dims: "V", norm: null, values: values ?? null, ids: logits?.ids.data ?? null };
   }
   const [name, from, part] = TENSORS[key];
   const values = run[from]?.[part].data ?? null;
+  if (key === "final_norm") return { name, shape: [model.d_model], dims: "d", norm: stream && normOf(key, run), values, ids: null };
   return { name, shape: [T, model.d_model], dims: "T × d", norm: stream && normOf(key, run), values, ids: null };
 }
 

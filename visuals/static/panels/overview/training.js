@@ -34,8 +34,9 @@ function legend({ data }, text) {
 }
 
 /** Which stage has which number in the chart, and where it begins. */
-function stageRows(stages, text, name) {
-  return stages.map((stage) => h("li", null, h("strong", null, String(stage.number)), " ", name(stage.name), " ", h("small", null, text("stage_from", { millions: (stage.tokens / 1e6).toFixed(1) }))));
+function stageRows(stages, text, name, language) {
+  const count = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }); // "8M", "800万"
+  return stages.map((stage) => h("li", null, h("strong", null, String(stage.number)), " ", name(stage.name), " ", h("small", null, text("stage_from", { tokens: count.format(stage.tokens) }))));
 }
 
 /** The log, the answers while training went on, and what the finished model was measured to do. @returns {(string|number)[][]} */
@@ -83,7 +84,7 @@ export default function training(element, glass) {
       if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
     }
     if (found?.loss) {
-      stages.replaceChildren(...stageRows(found.stages, panel.text, named));
+      stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));
       begin.hidden = stages.hidden = !found.stages.length;
       const back = found.stages.find(({ name }) => name === "text:training.stage_backwards");
       leap.textContent = back ? panel.text("leap", { number: back.number }) : "";

@@ -5,14 +5,14 @@ import { exact, h, shown, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { adjust, choice, FARTHEST, namesOf, placeOf, slider, whole } from "./place.js";
+import { adjust, namesOf, placeOf, slider, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
+import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, findPair } from "./score-charts.js";
 import { overDistance } from "./turning.js";
 
 const KIND = "rope-score";
 const MOVE = 100; // tokens that both positions are moved by at first
-const SPANS = ["context", "run"]; // how far the chart over distance reaches
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScore(element, glass) {
@@ -34,16 +34,10 @@ export default function ropeScore(element, glass) {
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const both = slider(KIND, "both", (value) => adjust(glass, { both: value }));
-  const one = slider(KIND, "one", (value) => adjust(glass, { distance: value }));
+  const { one, spans, show } = createScoreControls(glass);
   const reset = h("button.position-tab", { type: "button", "data-text": `${KIND}.reset` });
   reset.addEventListener("click", () => adjust(glass, { both: 0, distance: "" }));
   const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
-  const spans = choice(
-    SPANS,
-    (name) => `${KIND}.span_${name}`,
-    `${KIND}.span`,
-    (name) => adjust(glass, { span: name === SPANS[0] ? "" : name }),
-  );
   const sliders = h("div.position-sliders", null, both.box, one.box, reset);
   panel.body.append(
     sliders,
@@ -106,17 +100,17 @@ export default function ropeScore(element, glass) {
     if (!held || width === 0) return;
     const place = placeOf(held, state);
     const { model } = trace;
-    const limit = Math.min(FARTHEST, Math.max(model.max_context, trace.T));
+    const limit = limitOf(trace);
     const set = glass.settings.get("rope");
     const shift = whole(set.both, 0, limit - 1, Math.min(MOVE, limit - 1));
     const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
     const near = set.span === SPANS[1];
     if (!moved(held, head, query, key, pair, shift, distance, near, width, theme, language) && !fresh) return;
     Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });
-    both.input.max = one.input.max = String(limit - 1);
-    [both.input.value, one.input.value] = [shift, distance];
+    both.input.max = String(limit - 1);
+    both.input.value = String(shift);
     both.output.textContent = `+${shift}`;
-    one.output.textContent = String(distance);
+    show({ limit, distance });
     panel.title.textContent = panel.text("title", namesOf(state));
     const { inv_freq } = place.frequencies;
     drawPairs(canvas, width, view.found, {
@@ -127,7 +121,6 @@ export default function ropeScore(element, glass) {
       text: panel.text,
     });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
-    spans.mark(near ? SPANS[1] : SPANS[0]);
     if (deep(held, head, query, key, distance, near, width, theme, language) || fresh) {
       const run = runOf(held, model, head);
       subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });

@@ -66,13 +66,17 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   );
   dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
   axes(context, lower, { xName: text("pairs"), yName: text("waves"), xTicks: everyPair(inv_freq.length, width) });
-  // The wavelengths rise from the left below to the right above: these corners are free.
+  // The wavelengths rise from the left below to the right above: these corners are free. A name that is so wide that it
+  // would meet them is set higher.
+  const above = (right) => yOf(lower, waves[Math.max(0, Math.min(waves.length - 1, Math.ceil(xAt(lower, right))))]) - 8;
   for (const [value, name, align, x] of [
     [tokens, text("run_length", { tokens }), "right", width - RIGHT - 4],
     [trained, text("context", { tokens: trained }), "left", LEFT + 6],
   ]) {
     rule(context, lower, { y: value, colour: colour("muted"), dash: [5, 4] });
-    write(context, name, x, yOf(lower, value) - 5, { align, colour: colour("muted") });
+    const y = yOf(lower, value) - 5;
+    const free = align === "left" ? above(x + context.measureText(name).width) : y;
+    write(context, name, x, Math.min(y, free), { align, colour: colour("muted") });
   }
   path(
     context,
