@@ -26,6 +26,7 @@ class Judged:
     divergence from the network as it was at the start of the stage `likeness`, both as means over the tokens told.
     A token that more of its stories hold than of the corpus's costs the difference of the two shares, `variety` times.
     Sound stories have little to teach: the loss is that of every faulty one and of one in `sound_each` of the others.
+    With `averaged` the stage ends with the mean of the weights that it began with and those that it reached.
     """
 
     stories: int = 128
@@ -34,6 +35,7 @@ class Judged:
     likeness: float = 0.1
     variety: float = 0.0
     sound_each: int = 1
+    averaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,11 +140,6 @@ STAGES = (
     Stage(
         "varied", 1_740_800, rows=20, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_VARIED,
-        judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4),
-    ),
-    Stage(
-        "last stories", 281_600, rows=10, context=256, rate=1.5e-4, last_rate=1e-5, warmup=5, answer_weight=4,
-        random_weight=0.1, first_weight=0.5, mix=_VARIED,
-        judged=Judged(stories=160, weight=20, likeness=0.02, variety=0.5, sound_each=4),
+        judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4, averaged=True),
     ),
 )  # fmt: skip

@@ -138,6 +138,8 @@ class Trainer:
         for rows in bar:
             loss = self._update(stage, rows)
             self.step += 1
+            if stage.judged and stage.judged.averaged and self.step == stage.steps:
+                self.storyteller.average()
             tokens += rows.weights.numel()
             speed = tokens / (time.perf_counter() - started)
             told = {"sound": self.storyteller.sound} if stage.judged else {}

@@ -90,6 +90,19 @@ def test_a_stage_with_stories_of_its_own_goes_on_where_it_was_cut_off(
     assert [0 <= line["sound"] <= 1 for line in log[-3:]] == [True] * 3
 
 
+def test_an_averaged_stage_ends_halfway(tmp_path: Path) -> None:
+    stage = replace(STAGE, tokens=2 * 16, judged=Judged(stories=2))
+    for name, averaged in (("far", False), ("half", True)):
+        settings = Settings((replace(stage, judged=replace(stage.judged, averaged=averaged)),), save_every=20)
+        Trainer(settings, tmp_path / name, CPU, start=BUNDLED).run()
+    begun, far, half = (
+        model.load(path, device="cpu").net.state_dict() for path in (BUNDLED, tmp_path / "far", tmp_path / "half")
+    )
+    assert any(not torch.equal(far[name], begun[name]) for name in begun)
+    for name, weight in half.items():
+        torch.testing.assert_close(weight, (begun[name] + far[name]) / 2, rtol=2e-3, atol=1e-3)
+
+
 def test_more_rows_are_more_stories_too() -> None:
     stage = scaled(replace(STAGE, judged=Judged(stories=2)), tokens=2, rows=4)
     assert (stage.tokens, stage.rows, stage.judged) == (2 * STAGE.tokens, 4, Judged(stories=8))
