@@ -37,6 +37,7 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
 
 
 def panel_of(page: Page, kind: str) -> Locator:
+    page.mouse.move(1, 1)  # what the pointer previews would change under it
     page.evaluate("(chapter) => glass.open(chapter)", PANELS[kind])
     panel = page.locator(f"section[data-kind='{kind}']")
     panel.scroll_into_view_if_needed()

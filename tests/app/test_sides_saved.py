@@ -412,6 +412,10 @@ SET_WITH = "button, input, select"
 
 def test_no_control_goes_without_a_word(both: Page) -> None:
     """Where the panel of one run can be set to something, B − A can be set to it too, or a line says why not."""
+    both.evaluate("glass.showSide('B'); glass.open('attend')")
+    found = both.locator(f"section[data-kind=heads] .gp-body :is({SET_WITH})").first
+    expect(found).to_be_attached(timeout=30_000)  # heads with a job are found while the page is idle
+    both.evaluate("glass.showSide('B-A')")
     for chapter, kinds in SUBTRACTED.items():
         for kind in kinds:
             panel = panel_of(both, chapter, kind)

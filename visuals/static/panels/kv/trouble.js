@@ -8,8 +8,8 @@ const FEW = 4;
 /** What would be right: its text with its particulars; else the names that the server lists. */
 function expectedText(said, { expected, expected_code: code, expected_params: params }) {
   const names = code?.startsWith("one_of") ? params.names.split(", ") : [];
-  const [key, told] = names.length > MOST ? [`${code}_many`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }] : [code, params];
-  return (code && said(`kv.expected_${key}`, told)) || [expected].flat().join(", ");
+  const [key, told] = names.length > MOST ? [`many_${code}`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }] : [`expected_${code}`, params];
+  return (code && said(`kv.${key}`, told)) || [expected].flat().join(", ");
 }
 
 /** What was wrong with a config.json; its fields keep their names. */
