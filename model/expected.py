@@ -1,8 +1,9 @@
 """What would be right in place of a refused value: in English here, and by its code in the page's other languages."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from .phrases import Phrase
 
 ENGLISH: Mapping[str, str] = MappingProxyType(
     {
@@ -70,24 +71,17 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class Expected:
-    """One of ENGLISH with its particulars; `str` is the English text."""
+class Expected(Phrase):
+    """What would be right."""
 
-    code: str
-    params: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return ENGLISH[self.code].format(**self.params)
+    ENGLISH = ENGLISH
 
     def as_params(self) -> dict[str, object]:
         """What a GlassLlamaError tells of it: the English text, the code and the particulars."""
         return {"expected": str(self), "expected_code": self.code, "expected_params": dict(self.params)}
 
 
-def expected(code: str, **params: object) -> Expected:
-    """`code` of ENGLISH with its particulars; whole numbers get separators."""
-    return Expected(code, {name: f"{one:,}" if isinstance(one, int) else str(one) for name, one in params.items()})
+expected = Expected.of
 
 
 def one_of(names: Iterable[str], near: Sequence[str] = ()) -> Expected:

@@ -5,7 +5,7 @@ What is safest to tell is told ever more often when only faults are counted: aft
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import torch
 from jaxtyping import Float
@@ -37,7 +37,7 @@ def corpus_usage(tokenizer: Tokenizer, vocab_size: int, seed: int = 0) -> Usage:
         for document in islice(documents(seed, "train", {f"story-{language}": 1.0}), STORIES):
             yield language, tokenizer.back_end.encode(document.text).ids
 
-    return {"en": usage(of("en"), vocab_size)["en"], "zh": usage(of("zh"), vocab_size)["zh"]}
+    return usage(chain(of("en"), of("zh")), vocab_size)
 
 
 def overused(told: Usage, usual: Usage) -> Usage:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ..phrases import Phrase
+
 # What a number counts, by code; the second where there is one of it.
 NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {code: (several, one or several) for code, several, one in (
@@ -48,20 +50,13 @@ HOWS: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class How:
-    """Arithmetic with words in it: one of HOWS with its particulars, numbers as they are written; `str` is English."""
+class How(Phrase):
+    """Arithmetic with words in it."""
 
-    code: str
-    params: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return HOWS[self.code].format(**self.params)
+    ENGLISH = HOWS
 
 
-def how(code: str, **params: object) -> How:
-    """`code` of HOWS with its particulars; whole numbers get separators."""
-    return How(code, {name: f"{one:,}" if isinstance(one, int) else str(one) for name, one in params.items()})
+how = How.of
 
 
 @dataclass(frozen=True)
