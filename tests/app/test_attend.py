@@ -168,9 +168,10 @@ def test_a_preview_asks_the_server_for_nothing(chapter: Page) -> None:
     chapter.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value.includes('written=')")
     asked: list[str] = []
     chapter.on("request", lambda request: asked.append(request.post_data or ""))
-    chapter.evaluate("glass.preview({ layer: 0, head: 1, query: 8, key: 5 })")
-    assert "carried" not in shown(chapter, "cell", "layer 0 head 1 query 8 key 5 ")
-    assert "difference=" in shown(chapter, "difference", "layer 0 head 1 minus ")
+    # Not layer 0, where a chapter opens: its values may have been asked for before the cell was locked.
+    chapter.evaluate("glass.preview({ layer: 1, head: 1, query: 8, key: 5 })")
+    assert "carried" not in shown(chapter, "cell", "layer 1 head 1 query 8 key 5 ")
+    assert "difference=" in shown(chapter, "difference", "layer 1 head 1 minus ")
     chapter.evaluate("glass.endPreview()")
     assert "written=" in shown(chapter, "cell", "layer 2 head 4 query 9 key 3 ")
     assert [data for data in asked if '"values"' in data or "head_write" in data] == []
