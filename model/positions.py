@@ -70,8 +70,8 @@ def rotation(frequencies: RopeFrequencies, start: int, count: int, dtype: torch.
 
 def rotate(x: Float[Tensor, "B heads T head_dim"], by: Rotation) -> Float[Tensor, "B heads T head_dim"]:
     """Turn each pair (a, b) of every head by its angle: (a·cos - b·sin, b·cos + a·sin)."""
-    swapped = x.roll(x.shape[-1] // 2, -1)  # (a, b) -> (b, a)
-    return torch.addcmul(x * by.cos, swapped, by.sin)
+    a, b = x.chunk(2, -1)
+    return torch.addcmul(x * by.cos, torch.cat((b, a), -1), by.sin)
 
 
 def _unscaled(theta: float, dim: int) -> Float[Tensor, "pairs"]:

@@ -79,7 +79,8 @@ class Tokenizer:
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The text of each token by itself, for display; bytes that are no whole character are shown as ⟨E7⟩."""
-        return [self._piece(i) for i in ids]
+        text = {i: self._piece(i) for i in set(ids)}
+        return [text[i] for i in ids]
 
     def stream(self, prompt: Sequence[int]) -> "TextStream":
         """A decoder that is fed the tokens after `prompt` one by one and gives their text as soon as it is whole."""

@@ -6,6 +6,7 @@ So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 
 import numpy as np
 import torch
@@ -135,15 +136,20 @@ def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Inte
     Raises GlassLlamaError for a prompt that is empty, longer than the model's context, or not of its vocabulary.
     """
     ids = prompt_ids(lm, prompt)
-    taps = ("layers.*.resid_in", "layers.*.resid_mid", "layers.*.ffn.gate", "final_resid")
-    # The changes go on before the hooks that record, which so see what the rest of the network sees.
-    with torch.inference_mode(), intervened(lm.net, intervention), capture(lm.net, *taps) as seen:
+    root = partial(rms, eps=lm.config.norm_eps)
+    # The changes go on before the hooks that record, which so see what the rest of the network sees. Of what is large
+    # its figure is taken at once, while the processor still has the values at hand.
+    with (
+        torch.inference_mode(),
+        intervened(lm.net, intervention),
+        capture(lm.net, "layers.*.resid_in", "final_resid") as stream,
+        capture(lm.net, "layers.*.resid_mid", record=root) as middle,
+        capture(lm.net, "layers.*.ffn.gate", record=_share_above_0) as gates,
+    ):
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
-        layers, eps = range(lm.config.n_layers), lm.config.norm_eps
-        residual = torch.stack([seen[f"layers.{i}.resid_in"][0] for i in layers] + [seen["final_resid"][0]])
-        into_ffn = torch.stack([rms(seen[f"layers.{i}.resid_mid"][0], eps) for i in layers])
-        gate_open = torch.stack([_share_above_0(seen[f"layers.{i}.ffn.gate"][0]) for i in layers])
-        into = rms(residual, eps)
+        # Values come in the order in which the network computed them: layer by layer.
+        residual = torch.cat(list(stream.values()))
+        into, into_ffn, gate_open = root(residual), torch.cat(list(middle.values())), torch.cat(list(gates.values()))
     return Trace(
         lm=lm,
         token_ids=ids,
@@ -172,7 +178,7 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
     return LayerTrace(**arrays)
 
 
-def _share_above_0(gate: Float[Tensor, "T f"]) -> Float[Tensor, "T"]:
+def _share_above_0(gate: Float[Tensor, "B T f"]) -> Float[Tensor, "B T"]:
     # Signs rather than a comparison: on a CPU, making booleans of a part of a wider array takes five times as long.
     return gate.sign().clamp(min=0).float().mean(-1)
 
