@@ -123,6 +123,9 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     longest = max(point.tokens for one in series for point in [*one.points, here])
     layout = _layout(f"text:kv-chart.bytes_{unit}")
     layout["xaxis"] |= {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x)}
+    # Room for the longest words at once: where margins follow the words, plotly draws a step with new ones twice.
+    layout["margin"]["l"] = 84
+    layout["xaxis"]["automargin"] = layout["yaxis"]["automargin"] = False
     layout["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
@@ -248,7 +251,7 @@ def _context_axis(longest: int, log: bool) -> dict[str, Any]:
 
 
 def _title(words: str) -> Message:
-    return {"text": words, "font": {"size": 14}}
+    return {"text": words, "font": {"size": 14}, "standoff": 12}
 
 
 def _layout(bytes_title: str) -> Message:

@@ -199,6 +199,18 @@ test("a chart's heights are the exact bytes over the unit, and its points say th
   assert.deepEqual(beyondContext(data), []);
 });
 
+test("a logarithmic axis goes from a whole power of ten to another, whatever the slider says", () => {
+  const trace = (...bytes) => ({ name: "m", x: bytes, models: bytes.map(() => "m"), tokens: bytes, bytes: bytes.map(String) });
+  const log = { yaxis: { type: "log", dtick: 1 } };
+  const range = (...traces) => drawable({ data: traces, layout: log, unit: 1000 }).layout.yaxis.range;
+  assert.deepEqual(range(trace(20, 3000), trace(500_000)), [-2, 3]);
+  assert.deepEqual(range(trace(1000), trace(0)), [0, 1]);
+  assert.equal(range(trace(0)), undefined);
+  assert.equal(range(), undefined);
+  const linear = { yaxis: { type: "linear", rangemode: "tozero" } };
+  assert.deepEqual(drawable({ data: [trace(5)], layout: linear, unit: 1 }).layout, linear);
+});
+
 test("a bad setting leaves the last good answer", async () => {
   const answers = [{ data: { bytes: "1" } }, { message: { code: "kv_value", params: { field: "tokens" } } }, { data: { bytes: "2" } }];
   const glass = {

@@ -13,7 +13,19 @@ export function drawable({ data, layout, unit }) {
     y: bytes.map((count) => Number(count) / unit),
     customdata: bytes.map((count, i) => [models[i], tokens[i], count, exactBytes(count), ...(contexts ? [contexts[i]] : [])]),
   }));
-  return { data: traces, layout };
+  const yaxis = layout.yaxis?.type === "log" ? { ...layout.yaxis, range: decades(traces) } : layout.yaxis;
+  return { data: traces, layout: { ...layout, yaxis } };
+}
+
+/**
+ * Whole powers of ten around all heights, as powers; undefined where nothing has a height. While a slider moves, the axis
+ * so stands still and the lines move; and plotly, which measures the words of an axis that changes, has nothing to measure.
+ */
+function decades(traces) {
+  const heights = traces.flatMap(({ y }) => y).filter((height) => height > 0);
+  if (!heights.length) return undefined;
+  const lowest = Math.floor(Math.log10(Math.min(...heights)));
+  return [lowest, Math.max(lowest + 1, Math.ceil(Math.log10(Math.max(...heights))))];
 }
 
 /** Models with a bar beyond their own context. @returns {[string, number][]} model and context */
