@@ -1,6 +1,6 @@
 """The named endpoints /trace, /generate and /kv_cache: what programs call, through gradio_client or plain HTTP."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,13 +10,15 @@ import numpy as np
 import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
+from model.expected import expected
 from model.hf_spec import spec_from_hub, spec_from_text
-from model.kv_math import KvBreakdown, kv_breakdown
+from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
-from model.kv_math.options import options_from
+from model.kv_math.options import options_from, refusal
 from model.kv_math.speed import decode_bound
+from model.kv_math.weights import weight_format
 from model.sampling import candidates
 from visuals.payload import Message
 
@@ -151,8 +153,8 @@ def kv_cache(
         bandwidth_gb_per_s: your own GPU: its memory bandwidth in GB/s.
         hub: OWNER/NAME on the Hugging Face Hub, whose config.json is read instead of a model of the catalogue.
         options: how the cache is kept, by name, such as {"tp": 8, "block_size": 16}: encoder_tokens, window,
-            batched_tokens, block_size, shared_prefix, reserved_tokens, reserved_batch, tp, pp, dcp, layout, indexer,
-            state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
+            batched_tokens, block_size, shared_prefix, shared_layers, reserved_tokens, reserved_batch, tp, pp, dcp,
+            layout, indexer, state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token` (what each further token of a
@@ -165,7 +167,9 @@ def kv_cache(
         GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
-        spec, kept = chosen_spec(model, config, hub), options_from(options or {})
+        spec, kept = chosen_spec(model, config, hub), chosen_options(options)
+        device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
+        setup = chosen_setup(dtype, weights, embeddings, kept, usable_percent)
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         answer = {
             "model": breakdown.spec.name,
@@ -179,11 +183,7 @@ def kv_cache(
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
-        device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
-        if device is None:
-            return answer
-        setup = Setup(dtype, weights, embeddings or None, kept, usable_percent)
-        return answer | {"memory": memory_message(spec, tokens, batch, device, setup)}
+        return answer | ({"memory": memory_message(spec, tokens, batch, device, setup)} if device else {})
 
 
 def growth_message(breakdown: KvBreakdown) -> Message:
@@ -203,9 +203,27 @@ def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
     return spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
 
 
+def chosen_options(options: object) -> KvOptions:
+    """How the cache is kept, by name. Raises GlassLlamaError for what is no object."""
+    if not isinstance(options, Mapping | None):
+        raise refusal("options", options, expected("object"))
+    return options_from(options or {})
+
+
+def chosen_setup(dtype: str, weights: str, embeddings: str, options: KvOptions, usable_percent: int) -> Setup:
+    """How the model is served. Raises GlassLlamaError for a wrong setting also where no GPU is asked for."""
+    tables = None if embeddings == "" else embeddings
+    weight_format("weights", weights)
+    if tables is not None:
+        weight_format("embeddings", tables)
+    return Setup(dtype, weights, tables, options, usable_percent)
+
+
 def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
-    """The named GPU, else one's own where its figures are given, else none."""
+    """The named GPU, else one's own where its figures are given, else none. Raises GlassLlamaError for both at once."""
     if gpu:
+        if memory_gb or bandwidth_gb_per_s:
+            raise refusal("gpu", gpu, "a name, or memory_gb and bandwidth_gb_per_s for one's own, not both")
         return find_gpu(gpu)
     return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 

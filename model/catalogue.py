@@ -62,7 +62,11 @@ class Catalogue(Mapping[str, ModelSpec]):
             return self._models[name]
         close = self.close_matches(name) if isinstance(name, str) else []
         shown = f"{name!r:.60}" if isinstance(name, str) else f"of type {type(name).__name__}"
-        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {len(self)}; see catalogue()."
+        hint = (
+            f"did you mean {' or '.join(map(repr, close))}?"
+            if close
+            else f"there are {len(self)}: catalogue() or --list names them all."
+        )
         raise UnknownModelError(
             "unknown_model", f"model {shown} is not in the catalogue; {hint}", model=shown, close=close
         )

@@ -58,12 +58,13 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
 
 
 def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
-    """As `spec_from_config`, from the text of a config.json, at most 100,000 characters.
+    """As `spec_from_config`, from the text of a config.json, at most 100,000 characters; a byte order mark may lead it.
 
     `name` stands where the file has no `_name_or_path`. Raises GlassLlamaError for what is no JSON object, with line
     and column.
     """
-    if not isinstance(text, str) or not text.strip():
+    text = text.removeprefix("\ufeff") if isinstance(text, str) else ""
+    if not text.strip():
         raise missing("text", expected("content"))
     if len(text) > MAX_CHARACTERS:
         raise refusal("length", len(text), expected("at_most_characters", value=MAX_CHARACTERS))

@@ -4,11 +4,13 @@ Bytes travel as decimal texts, since JavaScript's numbers are exact only up to 2
 note carries a code, and the page has its name in the reader's language.
 """
 
+from dataclasses import asdict
+
 import numpy as np
 from jaxtyping import Float
 
 from model import LlamaConfig
-from model.catalogue import catalogue
+from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
@@ -66,7 +68,7 @@ def breakdown_message(breakdown: KvBreakdown) -> Message:
         "gpus": options.tp * options.pp,
         "per_gpu": str(breakdown.per_gpu_bytes),
         "terms": [term_message(term) for term in breakdown.terms],
-        "notes": [{"code": note.code, "text": note.text, "params": note.params} for note in breakdown.notes],
+        "notes": notes_message(breakdown),
     }
 
 
@@ -85,6 +87,11 @@ def growth_message(breakdown: KvBreakdown) -> Message | None:
     }
 
 
+def notes_message(breakdown: KvBreakdown) -> list[Message]:
+    """What is remarked on the cache."""
+    return [{"code": note.code, "text": note.text, "params": note.params} for note in breakdown.notes]
+
+
 def token_message(term: KvTerm) -> Message:
     """One product of what a single token takes, without its factors for the one sequence and the one token."""
     factors = [factor_message(factor) for factor in term.factors if factor.code not in ("sequences", "tokens")]
@@ -92,7 +99,8 @@ def token_message(term: KvTerm) -> Message:
 
 
 def card_message(spec: ModelSpec) -> Message:
-    """A model's shape as far as its cache depends on it, remarks on it in every language, and which options it has."""
+    """A model's shape as far as its cache depends on it, its parameters as counted from all of its shapes and as
+    published, remarks on it in every language, and which options it has."""
     return {
         "name": spec.name,
         "family": spec.family,
@@ -103,6 +111,8 @@ def card_message(spec: ModelSpec) -> Message:
         "window": spec.attention.window,
         "chunk": spec.attention.chunk,
         "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
+        "parameters": parameter_count(spec),
+        "published": asdict(spec.parameters) if spec.parameters else None,
         "source": [in_languages(remark) for remark in spec.source],
         "not_verified": [in_languages(remark) for remark in spec.not_verified],
         "notes": [in_languages(remark) for remark in spec.notes],

@@ -27,12 +27,12 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 PARTS = {
     "weights": ("residual", ""),
     "draft.weights": ("residual", "/"),
-    "self.full.kv": ("k", ""),
+    "self.full.kv": ("accent", ""),
     "self.full.latent": ("gate", ""),
     "self.full.indexer": ("up", ""),
-    "self.full.tail": ("output", ""),
-    "self.sliding.kv": ("v", ""),
-    "self.chunked.kv": ("v", "/"),
+    "self.full.tail": ("norm", ""),
+    "self.sliding.kv": ("output", ""),
+    "self.chunked.kv": ("output", "/"),
     "state.conv": ("norm", "/"),
     "state.recurrent": ("norm", "x"),
     "cross.kv": ("norm", ""),
@@ -181,7 +181,13 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
     layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
     layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
-    data = [_bar(label, bars[label], contexts) for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
+    places = [(tokens, spec.name) for tokens in lengths for spec in asked.specs]
+    labels = [label for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
+    shown = {(bar.tokens, bar.model) for row in bars.values() for bar in row}
+    data = [
+        _order([Point(model, tokens, 0) for tokens, model in places if (tokens, model) in shown], contexts, lengths)
+    ]
+    data += [_bar(label, bars[label], contexts, lengths) for label in labels]
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
 
 
@@ -192,17 +198,32 @@ def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:
         yield label, one.total_bytes
 
 
-def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None]) -> Message:
+def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
+    """Every bar without a height, first of all: plotly stands bars in the order in which it meets their names."""
+    return {"type": "bar", "x": _bar_places(bars, contexts, lengths), **_points(bars), "hoverinfo": "skip"}
+
+
+def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> list[list[str]]:
+    """Context and name of each bar. Its name ends with a space without width for each shorter length: else a model
+    would stand where its name has stood among another length's bars."""
+    names = []
+    for bar in bars:
+        own = contexts[bar.model]
+        name = _bar_name(bar.model, own is not None and bar.tokens > own)
+        names.append(name if name.startswith("text:") else name + "\u200b" * lengths.index(bar.tokens))
+    return [[_short(bar.tokens) for bar in bars], names]
+
+
+def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     owns = [contexts[bar.model] for bar in bars]
     beyond = [own if own is not None and bar.tokens > own else None for bar, own in zip(bars, owns, strict=True)]
-    names = [_bar_name(bar.model, own is not None) for bar, own in zip(bars, beyond, strict=True)]
     colour, shape = PARTS.get(label, ("residual", "x"))
     pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")}  # lines over the part's own colour
     place, _, part = label.rpartition(".")
     return {
         "type": "bar",
-        "x": [[_short(bar.tokens) for bar in bars], names],
+        "x": _bar_places(bars, contexts, lengths),
         **_points(bars),
         "contexts": beyond,
         "name": f"text:kv.stack_{(place or 'own').replace('.', '_')}_{part}",

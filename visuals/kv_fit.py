@@ -13,7 +13,7 @@ from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
 
-from .kv import factor_message, in_languages
+from .kv import factor_message, in_languages, notes_message
 from .payload import Message
 
 
@@ -85,6 +85,7 @@ def needs_message(needs: Needs) -> Message:
         "cache": str(needs.cache.total_bytes),
         "total": str(needs.total_bytes),
         "gpus": [_need_message(need) for need in needs.gpus],
+        "notes": notes_message(needs.cache),
     }
 
 

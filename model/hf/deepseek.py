@@ -14,8 +14,10 @@ def deepseek_v1(f: Fields) -> Shape:
 
 
 def deepseek_mla(f: Fields) -> Shape:
-    """DeepSeek V2, V3, V3.2: MLA. `head_dim` in newer files is the RoPE part alone, so it is not read."""
+    """DeepSeek V2, V3, V3.2: MLA. `head_dim` in newer files is the RoPE part alone, and MLA has no K/V heads: neither
+    counts."""
     kind = f.raw["model_type"]
+    f.get("head_dim", "num_key_value_heads")
     n_heads = f.count("num_attention_heads")
     mla = MlaSpec(
         kv_lora_rank=f.count("kv_lora_rank"),

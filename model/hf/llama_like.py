@@ -111,7 +111,9 @@ def gemma(f: Fields) -> Shape:
 def gemma2(f: Fields) -> Shape:
     """Layers slide by turns, the first one too (transformers' Gemma2Config.layer_types)."""
     placement = "pre + post (sandwich: 4 RMSNorms per layer)"
-    return _gemma_like(f, ("sliding", "full"), f.count("sliding_window"), per_layer=4, placement=placement)
+    window = f.count("sliding_window")
+    f.only("sliding_window_size", window, None, default=None)  # an older name that Google's files carry as well
+    return _gemma_like(f, ("sliding", "full"), window, per_layer=4, placement=placement)
 
 
 def gemma3_text(f: Fields) -> Shape:

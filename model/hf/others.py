@@ -13,6 +13,7 @@ def falcon(f: Fields) -> Shape:
     new = f.flag("new_decoder_architecture", default=f.raw["model_type"] == "RefinedWeb")
     n_heads, d_model = f.count("num_attention_heads", "n_head"), f.count("hidden_size")
     one = f.flag("multi_query", default=True)
+    f.get("num_kv_heads", "n_head_kv")  # the old architecture's files carry it too, where multi_query decides
     n_kv = kv_heads(f, n_heads, "num_kv_heads", "n_head_kv") if new else 1 if one else n_heads
     parallel = new or f.flag("parallel_attn", default=True)
     separate = new and f.count("num_ln_in_parallel_attn", default=2) == 2
@@ -130,6 +131,7 @@ def chatglm(f: Fields) -> Shape:
     f.only("apply_residual_connection_post_layernorm", False, default=False)
     f.only("post_layer_norm", True, default=True)
     n_heads, shared = f.count("num_attention_heads"), f.flag("multi_query_attention", default=False)
+    f.get("multi_query_group_num")  # stands in files without multi_query_attention too, where it says nothing
     sizes = {
         "n_layers": f.count("num_layers", high=MAX_LAYERS),
         "d_model": f.count("hidden_size"),

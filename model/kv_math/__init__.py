@@ -114,7 +114,13 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
     """The products that `kv_bytes_per_token` is the sum of."""
     given = options or KvOptions()
     plain = KvOptions(
-        tp=given.tp, pp=given.pp, layout=given.layout, indexer=given.indexer, draft=given.draft, mtp=given.mtp
+        shared_layers=given.shared_layers,
+        tp=given.tp,
+        pp=given.pp,
+        layout=given.layout,
+        indexer=given.indexer,
+        draft=given.draft,
+        mtp=given.mtp,
     )
     terms = kv_breakdown(spec, 1, 1, dtype, plain).terms
     return tuple(term for term in terms if term.place in SELF)

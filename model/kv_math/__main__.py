@@ -7,7 +7,7 @@ A config.json instead of a name: --config FILE or --hub OWNER/NAME. What fits on
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,22 +17,33 @@ from ..hf_spec import spec_from_hub, spec_from_text
 from ..spec import ModelSpec
 from . import KvOptions, kv_breakdown
 from .formats import FORMATS
-from .gpus import GPUS, Gpu, find_gpu, own_gpu
+from .gpus import GPUS, MAX_GB, Gpu, find_gpu, own_gpu
 from .memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
+from .options import refusal, whole
 from .report import bound_lines, breakdown_lines, largest_lines, memory_lines, needs_lines
 from .speed import decode_bound
-from .weights import WEIGHT_FORMATS
+from .weights import WEIGHT_FORMATS, weight_format
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print every multiplication and the bytes. Gives 0, or 2 after a message on what was wrong."""
     try:
         given = vars(parser().parse_args(arguments))
-        print("\n".join(catalogue() if given.pop("list") else _lines(given)))
+        print("\n".join(_names(given) if given.pop("list") else _lines(given)))
     except GlassLlamaError as error:
         print(f"kv_math: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _names(given: dict[str, Any]) -> Iterable[str]:
+    """Every model's name. Raises GlassLlamaError for anything given beside --list, which would have no effect."""
+    command = parser()
+    for name, value in given.items():
+        if value != command.get_default(name):
+            called = name if name == "model" else f"--{name.replace('_', '-')}"
+            raise refusal(called, value, "nothing beside --list, which names all models and stops")
+    return catalogue()
 
 
 def _lines(given: dict[str, Any]) -> list[str]:
@@ -45,11 +56,16 @@ def _lines(given: dict[str, Any]) -> list[str]:
     dtype, weights, embeddings, percent = (
         given.pop(name) for name in ("dtype", "weights", "embeddings", "usable_percent")
     )
+    weight_format("weights", weights)  # also where no weights are counted: a slip is told, not passed over
+    if embeddings is not None:
+        weight_format("embeddings", embeddings)
     setup = Setup(dtype, weights, embeddings, KvOptions(**given), percent)
     if users is not None:  # the load is the whole question
-        return [
-            line for line in needs_lines(gpus_needed(spec, users, tokens, [gpu] if gpu else list(GPUS), setup)) if line
-        ]
+        if batch is not None:
+            raise refusal("batch", batch, "none with --users, which takes its place")
+        needs = needs_lines(gpus_needed(spec, users, tokens, [gpu] if gpu else list(GPUS), setup))
+        return [line for line in needs if line] + _noted(spec)
+    batch = 1 if batch is None else batch
     lines = breakdown_lines(kv_breakdown(spec, tokens, batch, dtype, setup.options))
     if gpu is not None:
         use = memory_use(spec, tokens, batch, gpu, setup)
@@ -60,7 +76,7 @@ def _lines(given: dict[str, Any]) -> list[str]:
             lines += largest_lines(largest_batch(spec, tokens, gpu, setup), largest_context(spec, batch, gpu, setup))
         if use.fits:
             lines += bound_lines(decode_bound(spec, tokens, batch, gpu, setup))
-    return lines + [f"Note       {note}" for note in _config_notes(spec)] + [f"Source     {s}" for s in spec.source]
+    return lines + _noted(spec) + [f"Source     {source}" for source in spec.source]
 
 
 def _spec(given: dict[str, Any]) -> ModelSpec:
@@ -76,9 +92,10 @@ def _spec(given: dict[str, Any]) -> ModelSpec:
         raise GlassLlamaError("hf_config", f"--config {path}: {reason}.", field="config") from error
 
 
-def _config_notes(spec: ModelSpec) -> tuple[str, ...]:
+def _noted(spec: ModelSpec) -> list[str]:
     """What a config.json left open; a catalogue entry's own notes are about the model, not about the figures."""
-    return spec.notes if spec.source[:1] == (f"config.json of {spec.name}",) else ()
+    notes = spec.notes if spec.source[:1] == (f"config.json of {spec.name}",) else ()
+    return [f"Note       {note}" for note in notes]
 
 
 def _gpu(given: dict[str, Any]) -> Gpu | None:
@@ -89,6 +106,8 @@ def _gpu(given: dict[str, Any]) -> Gpu | None:
         raise GlassLlamaError(
             "kv_value", "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth for one's own.", field="gpu"
         )
+    for option, figure in (("--gpu-memory", memory), ("--gpu-bandwidth", bandwidth)):
+        whole(option, figure, 1, MAX_GB)  # by the command's own name
     return own_gpu(memory, bandwidth)
 
 
@@ -117,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
     command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
     command.add_argument("--tokens", type=whole_number, default=8192, help="tokens per sequence (default 8192)")
-    command.add_argument("--batch", type=whole_number, default=1, help="sequences (default 1)")
+    command.add_argument("--batch", type=whole_number, help="sequences (default 1)")
     command.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
     fits = command.add_argument_group("what fits")
     fits.add_argument("--gpu", help=f"count weights and cache on it: {', '.join(GPUS)}")
@@ -137,6 +156,7 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
     for name, text in (
         ("encoder-tokens", "tokens that the encoder read (encoder-decoder models)"),
         ("batched-tokens", "vLLM's max_num_batched_tokens, with --window vllm"),
+        ("shared-layers", "last layers that read an earlier layer's K and V and keep none"),
         ("reserved-tokens", "tokens allocated per sequence, whatever is used"),
         ("reserved-batch", "sequences allocated, whatever is used"),
         ("prompt-tokens", "how many of the tokens were the prompt (hf_int4)"),

@@ -177,8 +177,9 @@ def largest_batch(
 def largest_context(
     spec: ModelSpec | str, batch: int = 1, gpu: Gpu | str = "H100 80 GB", setup: Setup | None = None
 ) -> Largest:
-    """The most tokens that each of `batch` sequences can have, whatever the model was trained for.
+    """The most tokens that each of `batch` sequences can grow to, whatever the model was trained for.
 
+    Every length up to it fits: a window in blocks of tokens may take a block less at some greater length.
     Where encoder_tokens is None, the encoder's input grows as well. Raises GlassLlamaError as `memory_use` does.
     """
     spec, gpu, setup = find_spec(spec), find_gpu(gpu), setup or Setup()
@@ -187,7 +188,10 @@ def largest_context(
             raise refusal(name, value, expected("tokens_sought"))
     weights, least = setup.weight_breakdowns(spec), max(1, setup.options.shared_prefix)
     return _largest(
-        lambda n: _use(gpu, setup, weights, kv_breakdown(spec, n, batch, setup.dtype, setup.options)), least, MAX_TOKENS
+        lambda n: _use(gpu, setup, weights, kv_breakdown(spec, n, batch, setup.dtype, setup.options)),
+        least,
+        MAX_TOKENS,
+        setup.options.block_size,
     )
 
 
@@ -225,17 +229,26 @@ def _use(gpu: Gpu, setup: Setup, weights: tuple[WeightBreakdown, ...], cache: Kv
     return MemoryUse(gpu, setup.usable_percent, weights[0], weights[1] if len(weights) > 1 else None, cache)
 
 
-def _largest(use: Callable[[int], MemoryUse], least: int, limit: int) -> Largest:
-    """By bisection: more sequences or tokens never take fewer bytes."""
+def _largest(use: Callable[[int], MemoryUse], least: int, limit: int, block: int = 1) -> Largest:
+    """The most that fits with all that is less, from `least` on, by bisection over the first tokens of blocks.
+
+    More sequences or tokens never take fewer bytes, but for windows in blocks: a block is taken with its first token,
+    and while it fills, the window leaves another one. So no token of a block takes more than its first, and first
+    tokens take ever more.
+    """
+
+    def first_of(index: int) -> int:
+        return max(least, least - (least - 1) % block + index * block)
+
     if not (first := use(least)).fits:
         return Largest(0, False, first, None)
-    if (last := use(limit)).fits:
-        return Largest(limit, True, last, None)
-    low, high = least, limit
+    low, high = 0, (limit - 1) // block - (least - 1) // block  # which block from that of `least` on
+    if use(first_of(high)).fits:
+        return Largest(limit, True, use(limit), None)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if use(middle).fits else (low, middle)
-    return Largest(low, False, use(low), use(high).per_gpu_bytes)
+        low, high = (middle, high) if use(first_of(middle)).fits else (low, middle)
+    return Largest(first_of(high) - 1, False, use(first_of(high) - 1), use(first_of(high)).per_gpu_bytes)
 
 
 def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[int, int], int]) -> GpuNeed:

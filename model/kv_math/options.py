@@ -32,6 +32,8 @@ class KvOptions:
     - `batched_tokens`: vLLM's max_num_batched_tokens; needed by window="vllm" and used by it alone.
     - `block_size`: tokens per page; each sequence takes whole blocks. 1: no paging. vLLM's default is 16.
     - `shared_prefix`: first tokens that all sequences have in common. Their full blocks are stored once.
+    - `shared_layers`: cross-layer sharing: this many of the last layers read an earlier layer's K and V and keep none
+      (Gemma 3n; half of them in CLA2, arXiv 2405.12981). None: as many as the model's own config says.
     - `reserved_tokens`, `reserved_batch`: a static cache, allocated for so many tokens and sequences in any case.
     - `tp`: tensor-parallel ranks. K/V heads are split, and copied once tp > n_kv_heads; MLA's latent is whole on each.
     - `pp`: pipeline stages of consecutive layers; the first (n_layers mod pp) stages hold one layer more.
@@ -55,6 +57,7 @@ class KvOptions:
     batched_tokens: int | None = None
     block_size: int = 1
     shared_prefix: int = 0
+    shared_layers: int | None = None
     reserved_tokens: int | None = None
     reserved_batch: int | None = None
     tp: int = 1
@@ -73,6 +76,7 @@ class KvOptions:
             "batched_tokens": (1, MAX_TOKENS),
             "block_size": (1, MAX_TOKENS),
             "shared_prefix": (0, MAX_TOKENS),
+            "shared_layers": (0, MAX_RANKS),
             "reserved_tokens": (1, MAX_TOKENS),
             "reserved_batch": (1, MAX_BATCH),
             "tp": (1, MAX_RANKS),
@@ -147,6 +151,11 @@ def cached_heads(spec: ModelSpec, options: KvOptions) -> int:
     return spec.n_kv_heads if options.layout == "formula" else spec.n_heads
 
 
+def own_layers(spec: ModelSpec, options: KvOptions) -> int:
+    """How many layers, from the first one on, keep K and V of their own."""
+    return spec.n_layers - (spec.kv_shared_layers if options.shared_layers is None else options.shared_layers)
+
+
 def rank_copies(spec: ModelSpec, options: KvOptions) -> int:
     """Tensor-parallel ranks that keep the same K/V head, or the same latent: tp > n_kv_heads makes copies."""
     return options.tp if caches_latents(spec, options) else max(1, options.tp // cached_heads(spec, options))
@@ -161,6 +170,10 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
         raise refusal("encoder_tokens", options.encoder_tokens, expected("no_encoder", model=spec.name))
     if options.mtp and not spec.mtp_layers:
         raise refusal("mtp", options.mtp, expected("no_mtp", model=spec.name))
+    if own_layers(spec, options) < 1:
+        raise refusal(
+            "shared_layers", options.shared_layers, expected("at_most", name="n_layers - 1", value=spec.n_layers - 1)
+        )
     if options.state == "fp32" and spec.state is None:
         raise refusal("state", options.state, expected("no_linear", model=spec.name))
     if options.indexer == "dtype" and spec.indexer is None:

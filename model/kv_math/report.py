@@ -42,7 +42,7 @@ def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
     if options.tp * options.pp > 1:
         lines.append(f"Per GPU    {size(breakdown.per_gpu_bytes)} on the fullest of {options.tp * options.pp}")
     lines += _growth_lines(kv_growth(spec, breakdown.dtype, options))
-    return lines + [f"Note       {note.text}" for note in breakdown.notes]
+    return lines + _note_lines(breakdown)
 
 
 def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
@@ -123,7 +123,7 @@ def needs_lines(needs: Needs) -> list[str]:
             if need.one_server and need.one_server.gpus != need.use.gpus:
                 found += f"; in one server without stages {need.one_server.gpus}"
         lines.append(f"  {need.gpu.name:<15} at least {need.at_least:,} by bytes; fits on {found}")
-    return lines
+    return lines + _note_lines(cache)
 
 
 def size(count: int) -> str:
@@ -146,6 +146,10 @@ def counted(count: int, what: str) -> str:
 def _rates(steps: Fraction, batch: int) -> str:
     """Steps a second as tokens a second, of one sequence and of all."""
     return f"{figure(float(steps))} tokens/s a sequence, {figure(float(steps * batch))} in all"
+
+
+def _note_lines(breakdown: KvBreakdown) -> list[str]:
+    return [f"Note       {note.text}" for note in breakdown.notes]
 
 
 def _product(title: str, factors: Iterable[Factor], count: int) -> list[str]:

@@ -84,14 +84,19 @@ def _read_cache(use: MemoryUse) -> KvBreakdown:
     kept = use.cache
     window = "ideal" if kept.options.window != "transformers" else "transformers"
     options = replace(
-        kept.options, window=window, batched_tokens=None, block_size=1, reserved_tokens=None, reserved_batch=None
+        kept.options,
+        window=window,
+        batched_tokens=None,
+        block_size=1,
+        shared_layers=0,
+        reserved_tokens=None,
+        reserved_batch=None,
     )
-    reading = replace(kept.spec, kv_shared_layers=0)
-    whole = kv_breakdown(reading, kept.tokens, kept.batch, kept.dtype, options)
+    whole = kv_breakdown(kept.spec, kept.tokens, kept.batch, kept.dtype, options)
     indexer = kept.spec.indexer
     if indexer is None or kept.tokens <= indexer.top_k:
         return whole
     fewer = replace(options, shared_prefix=min(options.shared_prefix, indexer.top_k))
-    chosen = kv_breakdown(reading, indexer.top_k, kept.batch, kept.dtype, fewer)
+    chosen = kv_breakdown(kept.spec, indexer.top_k, kept.batch, kept.dtype, fewer)
     terms = [term for term in chosen.terms if term.part != "indexer"]
     return replace(whole, terms=(*terms, *(term for term in whole.terms if term.part == "indexer")))

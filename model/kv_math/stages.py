@@ -30,7 +30,16 @@ def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
     draft = find_spec(options.draft, "draft")
     if draft.is_encoder_decoder:
         raise refusal("draft", draft.name, expected("decoder"))
-    kept = replace(options, draft=None, mtp=False, layout="formula", indexer="fp8", encoder_tokens=None, pp=1)
+    kept = replace(
+        options,
+        draft=None,
+        mtp=False,
+        layout="formula",
+        indexer="fp8",
+        encoder_tokens=None,
+        shared_layers=None,
+        pp=1,
+    )
     if set(draft.attention.layer_cycle) == {"full"}:
         kept = replace(kept, window="ideal", batched_tokens=None)
     return draft, kept

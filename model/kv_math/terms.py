@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..spec import ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
-from .options import KvOptions, cached_heads, caches_latents
+from .options import KvOptions, cached_heads, caches_latents, own_layers
 
 # transformers quantises the 16-bit tail of hf_int4 whenever it reaches this many tokens.
 HF_TAIL = 128
@@ -112,7 +112,7 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
     `tokens` and `batch` as used; the options may reserve more. Raises GlassLlamaError where `fmt` does not fit a width.
     """
     terms: list[KvTerm] = []
-    own = [*spec.layer_kinds[: spec.n_layers - spec.kv_shared_layers]]
+    own = [*spec.layer_kinds[: own_layers(spec, options)]]
     layers = list(enumerate(own)) + [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if options.mtp else 0)]
     for kind in SELF:
         indices = tuple(index for index, layer_kind in layers if layer_kind == kind)

@@ -129,3 +129,26 @@ def test_kv_cache_with_every_option(client: Client) -> None:
 def test_kv_cache_names_the_wrong_field(client: Client, given: tuple, says: str) -> None:
     with pytest.raises(AppError, match=re.escape(says)):
         client.predict(*given, api_name="/kv_cache")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        # Nothing is passed over because no GPU is asked for.
+        ({"weights": "foo"}, "weights is 'foo'; expected one of fp32"),
+        ({"weights": ""}, "weights is ''; expected one of fp32"),
+        ({"embeddings": "foo"}, "embeddings is 'foo'; expected one of fp32"),
+        ({"usable_percent": 0}, "usable_percent is 0; expected a whole number from 1 to 100."),
+        ({"usable_percent": 101}, "usable_percent is 101; expected a whole number from 1 to 100."),
+        ({"usable_percent": "most"}, "usable_percent is 'most'; expected a whole number from 1 to 100."),
+        ({"gpu": "H100", "memory_gb": 80}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per_s"),
+        ({"gpu": "H100", "bandwidth_gb_per_s": 9}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per"),
+        ({"memory_gb": 80}, "bandwidth_gb_per_s is 0; expected a whole number from 1"),
+        ({"options": "x"}, "options is 'x'; expected an object."),
+        ({"options": [8]}, "options is [8]; expected an object."),
+    ],
+    ids=lambda value: ", ".join(value) if isinstance(value, dict) else "",
+)
+def test_kv_cache_passes_over_nothing_that_is_given(client: Client, given: dict, says: str) -> None:
+    with pytest.raises(AppError, match=re.escape(says)):
+        client.predict("Llama-3 8B", **given, api_name="/kv_cache")

@@ -119,7 +119,7 @@ def test_the_chart_for_several_models(service: Service) -> None:
     lines = ask(service, "kv_chart", model="Llama-3 8B", compare=["DeepSeek-V3", "Llama-3 8B"], x="linear")
     assert [trace.get("name") for trace in lines["figure"]["data"]] == ["Llama-3 8B", "DeepSeek-V3", None]
     stack = ask(service, "kv_chart", model="Llama-3 8B", view="stack", unit="gb", weights=True)
-    assert stack["figure"]["data"][0]["name"] == "text:kv.stack_own_weights"
+    assert stack["figure"]["data"][1]["name"] == "text:kv.stack_own_weights"
     for wrong in ({"view": "pie"}, {"unit": "kg"}, {"x": "cubic"}, {"compare": ["nobody"]}):
         assert service.calculate({"what": "kv_chart", "model": "Llama-3 8B", **wrong})["kind"] == "message"
 

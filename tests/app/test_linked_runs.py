@@ -116,6 +116,19 @@ def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser:
     page.context.close()
 
 
+def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str, engine: LocalEngine) -> None:
+    name = engine.names[1]
+    page = open_page(browser, f"{site}#lang=en&prompt={quote(A)}&model={quote(name)}", locale="en-US")
+    expect(page.locator("#model input")).to_have_value(name)
+    opened = page.evaluate("(({ model, prompt }) => [model.name, model.max_context, prompt])(glass.state.trace)")
+    assert opened == [name, 128, A]  # the first one's context is 1024
+    expect(page.locator(".page-message")).to_be_hidden()
+    run(page, B)
+    assert page.evaluate("glass.state.trace.model.name") == name
+    assert f"model={quote(name)}" in page.url
+    page.context.close()
+
+
 def test_a_link_with_markup_stays_text(browser: Browser, site: str) -> None:
     bad = "<img src=x onerror='window.hacked = 1'>"
     page = open_page(browser, f"{site}#lang=en&prompt=x&off-heads={quote(bad)}")

@@ -76,6 +76,7 @@ test("a cell of the grid is found where it was drawn, layer 0 at the bottom", ()
 test("what is typed is sent as a number where it is one, and as it is where it is none", () => {
   assert.equal(asNumber("1,024"), 1024);
   assert.equal(asNumber("-5"), -5);
+  for (const eight of ["8K", "8 k", "８１９２", "８，１９２"]) assert.equal(asNumber(eight), 8192);
   for (const odd of ["", "many", "1.5", "1e9", "99999999999999999999"]) assert.equal(asNumber(odd), odd);
   const request = requestOf({ model: "x", tokens: "", batch: "4", tp: "", mtp: "1", window: "off" });
   assert.deepEqual(request, { model: "x", tokens: "", batch: 4, mtp: true, window: "off" });

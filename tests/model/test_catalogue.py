@@ -112,6 +112,37 @@ def test_every_entry_says_where_it_comes_from(name):
     hash(spec)  # nothing in it is mutable
 
 
+READ, SECONDARY = "core dimensions, read in the listed sources", "core dimensions, by secondary sources only"
+
+
+@pytest.mark.parametrize(
+    ("name", "verified", "not_verified"),
+    [
+        ("Llama-3 8B", READ, ()),  # all of it stands in Meta's own files
+        ("T5-large (v1.0)", READ, ("release", "max_context", "tokenizer")),
+        (
+            "GPT-3 175B",  # OpenAI published no configuration
+            SECONDARY,
+            (
+                "norm_eps",
+                "attention sparsity pattern",
+                "tied_embeddings",
+                "tokenizer",
+                "bias",
+                "max_context from paper",
+            ),
+        ),
+    ],
+)
+def test_an_entry_says_what_was_read_and_what_was_not(name, verified, not_verified):
+    assert (catalogue()[name].verified, catalogue()[name].not_verified) == (verified, not_verified)
+
+
+def test_only_what_third_parties_alone_state_counts_as_secondary():
+    for name, spec in catalogue().items():
+        assert spec.verified == (SECONDARY if spec.source_grade == "secondary" else READ), name
+
+
 def test_the_kinds_of_attention_are_those_of_the_head_counts():
     for name, spec in catalogue().items():
         kind = {spec.n_heads: "MHA", 1: "MQA"}.get(spec.n_kv_heads, "GQA")

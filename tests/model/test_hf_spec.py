@@ -244,6 +244,15 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
         ({"num_local_experts": 8}, "num_local_experts is 8; expected it absent"),
         ({"kv_lora_rank": 512}, "kv_lora_rank is 512; expected it absent"),
         ({"num_kv_shared_layers": 4}, "num_kv_shared_layers is 4; expected it absent"),
+        ({"q_lora_rank": 1536}, "q_lora_rank is 1536; expected it absent"),
+        ({"n_kv_heads": 2}, "n_kv_heads is 2; expected it absent: it is not read for this model_type"),
+        ({"num_kv_heads": 2}, "num_kv_heads is 2; expected it absent"),
+        ({"multi_query_group_num": 2}, "multi_query_group_num is 2; expected it absent"),
+        ({"use_cla": True, "cla_share_factor": 2}, "cla_share_factor is 2; expected it absent"),
+        ({"use_cla": True}, "use_cla is True; expected it absent"),
+        ({"block_configs": [{"attention": {"no_op": True}}]}, "block_configs is [{'attention': {'no_op': True}}]"),
+        ({"sliding_window_size": 4096}, "sliding_window_size is 4096; expected it absent"),
+        ({"kv_channels": 64}, "kv_channels is 64; expected it absent"),
         ({"layer_types": ["sliding_attention"] * 32}, "sliding_window is None; expected a number of at least 2"),
         ({"layer_types": ["full_attention"] * 3}, "layer_types is ['full_attention', 'full_attention'"),
         ({"layer_types": ["linear_attention"] * 32}, "layer_types is 'linear_attention'; expected each one of full"),
@@ -267,6 +276,15 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
             "text_config.num_hidden_layers is missing",
         ),
         ("Llama-4 Scout 17B-16E (text)", {"text_config": {"model_type": "llama"}}, "text_config.model_type is 'llama'"),
+        ("Gemma-2 9B", {"sliding_window_size": 8}, "sliding_window_size is 8; expected 4096 or None"),
+        ("GPT-2 (124M)", {"num_key_value_heads": 2}, "num_key_value_heads is 2; expected it absent"),
+        ("BLOOM-176B", {"multi_query": True}, "multi_query is True; expected it absent"),
+        ("T5-11B (v1.0)", {"head_dim": 64}, "head_dim is 64; expected it absent"),
+        ("ChatGLM3-6B", {"num_key_value_heads": 4}, "num_key_value_heads is 4; expected it absent"),
+        ("Qwen3-8B", {"n_kv_heads": 4}, "n_kv_heads is 4; expected it absent"),
+        ("Mixtral-8x7B v0.1", {"kv_lora_rank": 512}, "kv_lora_rank is 512; expected it absent"),
+        ("DeepSeekMoE-16B", {"q_lora_rank": 1536}, "q_lora_rank is 1536; expected it absent"),
+        ("DeepSeek-V3", {"multi_query_group_num": 2}, "multi_query_group_num is 2; expected it absent"),
         ("Falcon-40B", {"num_kv_heads": 7}, "num_kv_heads is 7; expected a divisor of the heads (128)"),
         ("T5-11B (v1.0)", {"d_kv": None}, "d_kv is missing"),
         ("T5-11B (v1.0)", {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj is 'gated-tanh'"),
@@ -281,6 +299,33 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
 )
 def test_other_families_are_refused_by_the_fields_name(name, change, says):
     assert refused(change, CONFIGS[name]).startswith(f"config.json: {says}")
+
+
+@pytest.mark.parametrize("off", [None, False, 0, [], {}])
+def test_a_shape_field_that_is_switched_off_says_nothing(off):
+    names = ("n_kv_heads", "use_cla", "cla_share_factor", "block_configs", "q_lora_rank", "sliding_window_size")
+    assert spec_from_config({**LLAMA, **dict.fromkeys(names, off)}, "x") == spec_from_config(LLAMA, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("DeepSeek-V3", {"num_key_value_heads": 1, "head_dim": 64}),  # latents are cached, not K/V heads
+        ("DeepSeek-V2", {"q_lora_rank": 1536}),
+        ("Gemma-2 9B", {"sliding_window_size": 4096}),
+        ("Falcon-7B", {"n_head_kv": 71}),  # multi_query decides
+        ("Falcon-40B", {"num_kv_heads": 8}),
+    ],
+)
+def test_a_family_keeps_the_shape_fields_of_its_own_files(name, change):
+    read, plain = (spec_from_config({**CONFIGS[name], **more}, "x") for more in (change, {}))
+    assert kv_cache_bytes(read, 5000, 3) == kv_cache_bytes(plain, 5000, 3)
+
+
+def test_chatglm_without_shared_heads_may_still_count_them():
+    """Its class writes multi_query_group_num 1 into every file; without multi_query_attention all heads are cached."""
+    plain = {**CONFIGS["ChatGLM3-6B"], "multi_query_attention": False, "multi_query_group_num": 1}
+    assert spec_from_config(plain, "x").n_kv_heads == 32
 
 
 def test_mistral_must_say_whether_it_slides():
@@ -313,6 +358,12 @@ def test_every_model_type_has_a_reader_that_names_what_is_missing():
     for kind in FAMILIES:
         with pytest.raises(GlassLlamaError, match=r"config\.json: \S+ is (missing|None); expected"):
             spec_from_config({"model_type": kind}, "empty")
+
+
+def test_a_byte_order_mark_is_no_fault():
+    assert spec_from_text("\ufeff" + json.dumps(LLAMA)) == spec_from_text(json.dumps(LLAMA))
+    with pytest.raises(GlassLlamaError, match="the text is missing"):
+        spec_from_text("\ufeff\n")
 
 
 def test_pasted_text():

@@ -11,6 +11,15 @@ import pytest
 from model.kv_math.__main__ import main
 
 
+def refused(capsys, *arguments):
+    """What the command says to arguments that it refuses; it then prints no result, not even a part of one."""
+    capsys.readouterr()
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err
+
+
 def test_the_command_prints_every_multiplication(capsys):
     assert main(["Llama-3 8B", "--tokens", "8192"]) == 0
     printed = capsys.readouterr().out
@@ -46,10 +55,8 @@ def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(c
 
 
 def test_the_command_says_what_is_wrong(capsys):
-    assert main(["Llama3 8B", "--tokens", "8192"]) == 2
-    assert "did you mean 'Llama-3 8B'" in capsys.readouterr().err
-    assert main(["Llama-3 8B", "--tp", "3"]) == 2
-    assert capsys.readouterr().err == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
+    assert "did you mean 'Llama-3 8B'" in refused(capsys, "Llama3 8B", "--tokens", "8192")
+    assert refused(capsys, "Llama-3 8B", "--tp", "3") == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
 
 
 def test_the_command_says_what_fits(capsys):
@@ -107,14 +114,19 @@ def test_the_command_reads_a_config(capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "8,925,478,912 B" in printed
     assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in printed
+    assert main(["--config", str(path), "--users", "2"]) == 0
+    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in (
+        capsys.readouterr().out
+    )
+    path.write_text(json.dumps(given["Llama-3 8B"]), encoding="utf-8-sig")  # as Windows' editors write it
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
+    assert main(["--config", str(path)]) == 0
+    assert "= 1,073,741,824 B" in capsys.readouterr().out
     path.write_text("{")
-    assert main(["--config", str(path)]) == 2
-    assert "no JSON at line 1" in capsys.readouterr().err
+    assert "no JSON at line 1" in refused(capsys, "--config", str(path))
     path.write_bytes(b"\xff\xfe\x00")
-    assert main(["--config", str(path)]) == 2
-    assert "no UTF-8 text" in capsys.readouterr().err
-    assert main(["--config", str(tmp_path / "none.json")]) == 2
-    assert "No such file" in capsys.readouterr().err
+    assert "no UTF-8 text" in refused(capsys, "--config", str(path))
+    assert "No such file" in refused(capsys, "--config", str(tmp_path / "none.json"))
 
 
 @pytest.mark.parametrize(
@@ -126,11 +138,48 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["Llama-3 8B", "--gpu", "H100", "--weights", "q9"], "weights is 'q9'; expected one of"),
         (["Llama-3 8B", "--draft", "Llama-9"], "draft: model 'Llama-9' is not in the catalogue"),
         (["Llama-3 8B", "--dcp", "2"], "dcp is 2; expected a divisor of the copies"),
+        # Nothing is passed over because no GPU is asked for, or because something else takes its place.
+        (["Llama-3 8B", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--embeddings", "foo"], "embeddings is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--embeddings", ""], "embeddings is ''; expected one of fp32"),
+        (["Llama-3 8B", "--users", "4", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--usable-percent", "0"], "usable_percent is 0; expected a whole number from 1 to 100."),
+        (["Llama-3 8B", "--users", "4", "--batch", "1"], "batch is 1; expected none with --users, which takes its"),
+        (["Llama-3 8B", "--gpu", "H100", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and"),
+        (["Llama-3 8B", "--gpu-memory", "0", "--gpu-bandwidth", "9"], "--gpu-memory is 0; expected a whole number"),
+        (["Llama-3 8B", "--gpu-memory", "9", "--gpu-bandwidth", "0"], "--gpu-bandwidth is 0; expected a whole number"),
+        (["--list", "junk"], "model is 'junk'; expected nothing beside --list, which names all models and stops."),
+        (["--list", "--gpu-memory", "80"], "--gpu-memory is 80; expected nothing beside --list"),
+        # The command's own way to the names, not that of a caller in Python.
+        ([""], "model '' is not in the catalogue; there are 43: catalogue() or --list names them all.\n"),
+        (
+            ["zzzzzzzz"],
+            "model 'zzzzzzzz' is not in the catalogue; there are 43: catalogue() or --list names them all.\n",
+        ),
+        (
+            ["Llama-3 8B", "--draft", ""],
+            "draft: model '' is not in the catalogue; there are 43: catalogue() or --list names them all",
+        ),
     ],
 )
 def test_the_command_names_the_wrong_field(capsys, arguments, says):
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"kv_math: {says}")
+    assert refused(capsys, *arguments).startswith(f"kv_math: {says}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (["Llama-3 8B", "--tokens", "32768"], "32,768 tokens are more than the model's context of 8,192."),
+        (
+            ["T5-large (v1.0)", "--tokens", "1000"],
+            "No encoder_tokens given: the encoder's input counts as 1,000 tokens, like the decoder's.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("load", [[], ["--users", "4"]])
+def test_the_command_notes_what_a_figure_rests_on_for_a_load_too(capsys, arguments, note, load):
+    assert main([*arguments, *load]) == 0
+    assert f"Note       {note}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("tokens", ["8192", "8,192", "8_192", "+8,192"])
@@ -162,8 +211,7 @@ WHOLE = "expected a whole number, such as 8192 or 8,192 (--help names all option
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_the_command_says_in_one_line_what_it_cannot_read(capsys, arguments, says):
-    assert main(["Llama-3 8B", *arguments]) == 2
-    assert capsys.readouterr().err == f"kv_math: {says}\n"
+    assert refused(capsys, "Llama-3 8B", *arguments) == f"kv_math: {says}\n"
 
 
 def test_it_runs_as_a_module():

@@ -95,6 +95,7 @@ def test_every_model_at_three_contexts_in_four_dtypes(name, each, windowed, shor
     [
         ("Llama-2 7B", 1024, 16, "fp16", 8_589_934_592),  # 8 GiB, where heads × hidden size would give 128 GB
         ("Llama-3 8B", 1, 1, "bf16", 131_072),
+        ("Llama-3 8B", 1, 1, "int8", 65_536),  # 32 layers × 8 heads × 2 × 128 of one byte, no scales
         ("DeepSeek-V3", 1, 1, "bf16", 70_272),
         ("TinyLlama-1.1B", 1, 1, "bf16", 22_528),
         ("T5-11B (v1.0)", 1, 1, "bf16", 2 * 1_572_864),  # self and cross, 1.5 MiB each
@@ -277,6 +278,16 @@ def test_shared_layers_extra_layers_and_the_indexers_dtype():
     """Gemma-3n's last layers read an earlier layer's cache; V3's MTP layer caches 576 numbers more."""
     shared = replace(catalogue()["Llama-3 8B"], kv_shared_layers=12)
     assert kv_bytes_per_token(shared) == 2 * 20 * 8 * 128 * 2
+    assert kv_cache_bytes(shared, 100, options=KvOptions(shared_layers=0)) == 131_072 * 100
+    half = KvOptions(shared_layers=16)  # CLA2
+    assert kv_bytes_per_token("Llama-3 8B", options=half) == 65_536
+    assert kv_cache_bytes("Llama-3 8B", 1000, 2, options=half) == 2 * 1000 * 65_536
+    # A draft model of 16 layers with 2 × 8 heads of 64 keeps all of its own.
+    drafted = KvOptions(shared_layers=16, draft="Llama-3.2 1B")
+    assert kv_cache_bytes("Llama-3 8B", 1000, options=drafted) == 1000 * (65_536 + 16 * 2 * 8 * 64 * 2)
+    # Gemma-3 12B: 48 layers, every sixth of them full; the last 10 hold two full ones. 8 heads of 256, window 1,024.
+    gemma = kv_cache_bytes("Gemma-3 12B (text)", 5000, options=KvOptions(shared_layers=10))
+    assert gemma == 2 * 8 * 256 * 2 * (6 * 5000 + 32 * 1024)
     assert kv_bytes_per_token("DeepSeek-V3", options=KvOptions(mtp=True)) == 62 * 1152
     assert kv_bytes_per_token("DeepSeek-V3.2-Exp", options=KvOptions(indexer="dtype")) == 61 * (1152 + 256)
 

@@ -193,6 +193,35 @@ def test_one_more_never_fits(name, dtype):
             assert more.per_gpu_bytes == context.next_bytes
 
 
+def test_a_window_in_blocks_limits_the_context():
+    """Mistral-7B v0.1: 131,072 B a token, a window of 4,096 tokens, 7,241,732,096 weights of 2 B; 90 % of 80 GB.
+
+    4,101 tokens of 107 sequences would fit. 4,097 take 257 blocks of 16; at 4,112 the window leaves one of them.
+    """
+    assert (72 * 10**9 - 2 * 7_241_732_096) // (107 * 131_072) == 4_101
+    setup = Setup(options=KvOptions(block_size=16))
+    found = largest_context("Mistral-7B v0.1", 107, "A100 80", setup)
+    assert (found.value, found.unlimited) == (4_096, False)
+    assert found.next_bytes == 2 * 7_241_732_096 + 107 * 257 * 16 * 131_072
+    assert memory_use("Mistral-7B v0.1", 4_112, 107, "A100 80", setup).fits
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "gpu", "dtype", "block", "prefix"),
+    [
+        ("Gemma-3 12B (text)", 30, "A100 40", "bf16", 100, 0),
+        ("Gemma-3 12B (text)", 60, "A100 40", "fp8", 32, 500),
+        ("Mistral-7B v0.1", 106, "A100 80", "bf16", 48, 3000),
+    ],
+)
+def test_every_length_up_to_the_largest_context_fits(name, batch, gpu, dtype, block, prefix):
+    setup = Setup(dtype, options=KvOptions(block_size=block, shared_prefix=prefix))
+    found = largest_context(name, batch, gpu, setup)
+    fits = [memory_use(name, tokens, batch, gpu, setup).fits for tokens in range(max(1, prefix), found.value + 2)]
+    assert found.value > catalogue()[name].attention.window
+    assert fits == [True] * (len(fits) - 1) + [False]
+
+
 def test_64_users_at_32k():
     """Llama-3 70B: 141,107,412,992 bytes of weights and 64 × 32,768 × 327,680 of cache, over 90 % of each GPU."""
     needs = gpus_needed("Llama-3 70B", 64, 32_768)
@@ -327,6 +356,8 @@ def test_decoding_skips_what_it_does_not_read():
     assert sliding.cache_bytes == 131_072 * 4096
     shared = replace(catalogue()["Llama-3 8B"], kv_shared_layers=12)
     assert decode_bound(shared, 100, 1, "H100").cache_bytes == 131_072 * 100  # kept once, read by each layer
+    asked = Setup(options=KvOptions(shared_layers=12))
+    assert decode_bound("Llama-3 8B", 100, 1, "H100", asked).cache_bytes == 131_072 * 100
     reserved = Setup(options=KvOptions(reserved_tokens=8192))
     assert decode_bound("Llama-3 8B", 100, 1, "H100", reserved).cache_bytes == 131_072 * 100
 

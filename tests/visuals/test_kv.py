@@ -57,11 +57,15 @@ def test_what_a_token_adds_before_and_after_the_window_is_full():
 
 def test_bars_beyond_a_models_context_are_marked():
     figure, _ = kv_charts.stack_figure(question(LLAMA, "Llama-2 7B", tokens=8192), "gib", weights=False)
-    (bars,) = figure["data"]
+    order, bars = figure["data"]
+    assert order["tokens"] == [2048, 2048, 8192, 8192, 32_768, 32_768]
+    assert order["models"] == [LLAMA, "Llama-2 7B"] * 3
+    assert len(set(order["x"][1])) == 6  # a name of its own for every bar, or plotly puts it where the name was before
+    assert set(zip(*bars["x"], strict=True)) <= set(zip(*order["x"], strict=True))
     marked = {(bars["models"][i], bars["tokens"][i]): own for i, own in enumerate(bars["contexts"]) if own}
     beyond_llama_2 = {("Llama-2 7B", tokens): 4096 for tokens in (8192, 32_768)}
     assert marked == beyond_llama_2 | {(LLAMA, 32_768): 8192}
-    assert [name.endswith("†") for name in bars["x"][1]] == [own is not None for own in bars["contexts"]]
+    assert ["†" in name for name in bars["x"][1]] == [own is not None for own in bars["contexts"]]
     assert {text for text, own in zip(bars["hovertemplate"], bars["contexts"], strict=True) if own} == {
         "text:kv-chart.hover_beyond"
     }
@@ -69,7 +73,7 @@ def test_bars_beyond_a_models_context_are_marked():
 
 def test_a_long_name_under_a_bar_is_broken_at_its_hyphens():
     figure, _ = kv_charts.stack_figure(question("DeepSeek-V3", LLAMA, tokens=131_072), "gib", weights=False)
-    names = {name for bars in figure["data"] for name in bars["x"][1]}
+    names = {name.rstrip("\u200b") for bars in figure["data"] for name in bars["x"][1]}
     assert names == {"DeepSeek-<br>V3", "DeepSeek-<br>V3 †", "Llama-3<br>8B †"}
 
 
@@ -184,7 +188,7 @@ def test_stacks_add_up_to_the_cache_and_the_weights():
 def test_a_draft_models_cache_is_one_part_of_the_stack():
     asked = question(LLAMA, options=KvOptions(draft=MIXED))
     figure, _ = kv_charts.stack_figure(asked, "gib", weights=False, few=True)
-    parts = {bar["name"]: [int(count) for count in bar["bytes"]] for bar in figure["data"]}
+    parts = {bar["name"]: [int(count) for count in bar["bytes"]] for bar in figure["data"][1:]}
     # At 8,192 tokens Llama-3 8B takes 1 GiB; Gemma's 8 full layers and its 40 with windows, 832 MiB.
     assert parts == {"text:kv.stack_self_full_kv": [2**30], "text:kv.stack_draft_cache": [832 * 2**20]}
 
@@ -193,17 +197,17 @@ def test_a_draft_models_weights_are_a_part_of_the_stack_with_weights():
     names = (MLA, LLAMA)
     asked = question(*names, options=KvOptions(draft="Llama-3.2 1B", mtp=True))
     figure, _ = kv_charts.stack_figure(asked, "gib", weights=True, few=True)
-    parts = {bar["name"]: dict(zip(bar["models"], map(int, bar["bytes"]), strict=True)) for bar in figure["data"]}
+    parts = {bar["name"]: dict(zip(bar["models"], map(int, bar["bytes"]), strict=True)) for bar in figure["data"][1:]}
     # Meta publishes 1,235,814,400 weights. It drafts for the first model alone.
     assert parts["text:kv.stack_draft_weights"] == {MLA: 2 * 1_235_814_400}
     # DeepSeek-V3's 671,026,419,200 weights and its MTP layer's, whose cache is counted too; 16 bits each.
     layer = parts["text:kv.stack_own_weights"][MLA] / 2 - 671_026_419_200
     assert layer / 1e9 == pytest.approx(11.6, abs=0.05)
     assert parts["text:kv.stack_own_weights"][LLAMA] == 2 * 8_030_261_248
-    for bar in figure["data"][:2]:  # at the bottom, the one on the other
+    for bar in figure["data"][1:3]:  # at the bottom, the one on the other
         assert "weights" in bar["name"]
     without, _ = kv_charts.stack_figure(asked, "gib", weights=False, few=True)
-    assert not [bar for bar in without["data"] if "weights" in bar["name"]]
+    assert not [bar for bar in without["data"][1:] if "weights" in bar["name"]]
 
 
 def test_every_model_can_draft_with_its_weights():
@@ -211,7 +215,7 @@ def test_every_model_can_draft_with_its_weights():
         if not spec.is_encoder_decoder:
             asked = question(LLAMA, tokens=64, options=KvOptions(draft=name))
             figure, _ = kv_charts.stack_figure(asked, "gib", weights=True, few=True)
-            (drafts,) = [bar["bytes"] for bar in figure["data"] if bar["name"] == "text:kv.stack_draft_weights"]
+            (drafts,) = [bar["bytes"] for bar in figure["data"][1:] if bar["name"] == "text:kv.stack_draft_weights"]
             assert drafts == [str(2 * parameter_count(spec))]
 
 
@@ -263,6 +267,9 @@ def test_every_model_and_format_is_offered():
     message = kv.models_message()
     assert [card["name"] for card in message["models"]] == list(catalogue())
     assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
+    told = {card["name"]: (card["parameters"], card["published"]) for card in message["models"]}
+    assert told["Llama-3 8B"][0] == 8_030_261_248
+    assert told["LLaMA-1 7B"] == (6_738_415_616, {"total": 6_700_000_000, "exact": False, "active": None})
     options = {card["name"]: card["options"] for card in message["models"]}
     assert options["Llama-2 7B"] == []
     assert "encoder_tokens" in options["T5-large (v1.0)"]

@@ -87,7 +87,7 @@ export default function heads(element, glass) {
     const { layer, head, trace } = state;
     const one = survey.heads[layer][head];
     const kinds = jobsOf(names, layer, head);
-    const number = (x) => (one.done && Number.isFinite(x) ? shown(x, 3) : "…");
+    const number = (x) => (one.done ? (Number.isFinite(x) ? shown(x, 3) : "—") : "…"); // too short a text has no mean
     const label = kinds
       .map(({ name, score }) => text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }))
       .join(" · ");

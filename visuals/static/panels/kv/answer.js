@@ -1,6 +1,7 @@
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";
+import { notesOf } from "./notes.js";
 import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
 
 /** @param {object} glass */
@@ -17,13 +18,6 @@ export function answerView(glass) {
     return h("div.kv-term", null, h("h4", null, title), product(factors, factor, equals(bytes)));
   }
 
-  /** The note in the reader's language; a code that the page does not know is said in English. */
-  function note({ code, text: english, params }) {
-    const shown = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value]));
-    const said = text(`note_${code}`, shown);
-    return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
-  }
-
   /** What a token adds, as one sum of products under the names of their factors. */
   function rate(said, products) {
     const names = new Set(products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")));
@@ -35,7 +29,7 @@ export function answerView(glass) {
 
   /** Bytes a token: one figure, or more where a window drops older tokens once it is full. */
   function rates({ per_token, growth }) {
-    if (!growth) return [h("p.gp-note", null, text("per_token", { bytes: exactBytes(per_token), scaled: scaled(per_token, "binary") }))];
+    if (!growth) return [h("p.gp-note", null, text("per_token", { bytes: exactBytes(per_token), scaled: Number(per_token) < 1024 ? "" : ` = ${scaled(per_token, "binary")}` }))];
     const said = (until, i) => (until === null ? text(`after_${growth.kind}`) : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) }));
     return growth.phases.map(({ until, terms }, i) => rate(said(until, i), terms));
   }
@@ -51,17 +45,19 @@ export function answerView(glass) {
       ...small.map((line) => h("p.gp-note", null, line)),
       h("div.kv-terms", null, ...terms.map(term)),
       ...(terms.length > 1 ? [h("p.kv-sum", null, terms.map((t) => exactBytes(t.bytes)).join(" + "), " = ", h("strong", null, exactBytes(bytes)))] : []),
-      ...notes.map(note),
+      ...notesOf(glass, notes),
       source(card),
     );
   }
 
   /** What is remarked on the model; what a reader opened stays open while the numbers change. */
-  function source({ source: read, not_verified: unsure, notes }) {
+  function source({ source: read, not_verified: unsure, notes, parameters, published }) {
     const remark = (one) => remarkIn(one, glass.state.language);
     const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
     const fields = unsure.map(remark).join(text("list_comma"));
+    const stated = published ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) }) : "";
     return h("details.kv-source", opened ? { open: "" } : null, h("summary", null, text("source")), list(read),
+      h("p.gp-note.kv-parameters", null, text("parameters", { count: whole(parameters) }), " ", stated),
       ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
       ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []));
   }

@@ -2,6 +2,7 @@
 
 import { h, shown } from "../../dom.js";
 import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
+import { notesOf } from "./notes.js";
 import { troubleText } from "./trouble.js";
 
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
@@ -79,14 +80,15 @@ export function needsView(glass) {
 
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
 
-  function show({ users, tokens, weights, cache, total, gpus }) {
+  function show({ users, tokens, weights, cache, total, gpus, notes }) {
     const rows = gpus.map(({ name, own, at_least, layout: found, one_server }) =>
       h("tr", null, h("th.gp-token", { scope: "row" }, own ? text("own_gpu") : name), h("td", null, whole(at_least)), h("td", null, layout(found)), h("td", null, one_server ? String(one_server) : "—")));
     const heads = ["gpu", "at_least", "found", "one_server"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, text(name)));
     element.replaceChildren(
       h("h3.gp-subtitle", null, text("reverse_title", { users: whole(users), tokens: whole(tokens) })),
       h("p", null, text("reverse_sum", { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) })),
-      h("div.kv-scroll", null, h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows))));
+      h("div.kv-scroll", null, h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows))),
+      ...notesOf(glass, notes));
   }
   return { element, show };
 }

@@ -27,7 +27,7 @@ function table(glass, { answer }) {
 const keptOf = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glass, model), tokens: whole(tokens), batch: whole(batch), dtype });
 
 /** Settings that the comparison of the four kinds leaves out. */
-const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
+const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "shared_layers", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvCalculator(element, glass) {

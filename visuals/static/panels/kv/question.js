@@ -4,13 +4,13 @@ import { createAsker } from "./asking.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
-const NUMBERS = new Set(["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "encoder_tokens", "batched_tokens",
+const NUMBERS = new Set(["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "shared_layers", "encoder_tokens", "batched_tokens",
   "reserved_tokens", "reserved_batch", "prompt_tokens", "n_kv_heads", "dcp", "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
 
-/** A number as it was typed: separators and blanks do not count; what is no whole number stays a text. */
+/** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
-  const plain = text.replace(/[\s,_]/g, "");
-  return /^-?\d{1,15}$/.test(plain) ? Number(plain) : text;
+  const [, digits, thousands] = text.normalize("NFKC").replace(/[\s,_]/g, "").match(/^(-?\d{1,12})(k?)$/i) ?? [];
+  return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
 }
 
 /** What no question goes without: empty, it is sent so, and refused by its name. */

@@ -41,7 +41,7 @@ export function settingsForm(glass, asked) {
   ];
   const more = [
     numberField("tp", set, "1"), numberField("pp", set, "1"), numberField("dcp", set, "1"), numberField("block_size", set, "1"),
-    numberField("shared_prefix", set, "0"), numberField("reserved_tokens", set, "—"), numberField("reserved_batch", set, "—"),
+    numberField("shared_prefix", set, "0"), numberField("shared_layers", set, "—"), numberField("reserved_tokens", set, "—"), numberField("reserved_batch", set, "—"),
     numberField("encoder_tokens", set, "—"), choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
     numberField("batched_tokens", set, "—"),
     choiceField("layout", set, () => layouts(cardOf(asked), text)), choiceField("indexer", set, options("choice_fp8", "dtype")),

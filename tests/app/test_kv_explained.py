@@ -1,0 +1,93 @@
+"""What the KV-cache chapter says in words about the run and about a GPU, against numbers worked out here."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.app.kv_chapter import opened, panel
+from tests.app.looking import number, shown
+from tests.page import open_page, wait_for_run
+
+
+@pytest.fixture(scope="module")
+def chapter(browser: Browser, site: str) -> Iterator[Page]:
+    page = open_page(browser, f"{site}#lang=en", locale="en-US")
+    yield opened(page)
+    page.context.close()
+
+
+def look_at(page: Page, token: int) -> None:
+    """Clicks a token of the strip and leaves it."""
+    page.locator(f".gp-chip[data-position='{token}']").click()
+    page.mouse.move(1, 1)
+    page.wait_for_function("(token) => glass.state.locked.query === token && glass.state.query === token", arg=token)
+
+
+def write_on(page: Page, count: int) -> None:
+    for _ in range(count):
+        before = page.evaluate("glass.state.trace.T")
+        page.click("#step")
+        page.wait_for_function("(n) => glass.state.trace.T > n && glass.state.status === 'idle'", arg=before)
+    wait_for_run(page)
+
+
+def test_why_queries_are_not_kept(chapter: Page, roomy_checkpoint: Path) -> None:
+    page = chapter
+    config = json.loads((roomy_checkpoint / "config.json").read_text())
+    layers, heads, kv, width = (
+        config[name] for name in ("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim")
+    )
+    query, kept = layers * heads * width * 4, layers * kv * 2 * width * 4  # bytes a token, in float32
+    story = panel(page, "kv-live").locator(".kv-story > div", has_text="Why Q is not cached")
+    for token in (2, 5):
+        look_at(page, token)
+        value = shown(page, "kv-live", f"layer 0 token {token} ")
+        assert number(value, "bytes") == kept * number(value, "tokens")
+        expect(story.locator("p")).to_have_text(
+            [
+                f"A query is used once: token {token}'s q meets the keys up to its own, in this very step. Later tokens"
+                " bring their own q. They ask older tokens only for k and v, so only those are kept.",
+                f"Keeping Q too would cost {heads} heads × {width} numbers in each of {layers} layers, {query:,}\xa0B a"
+                f" token: {100 * query // kept} % more, never read again.",
+            ]
+        )
+
+
+def test_the_kinds_follow_the_token(chapter: Page) -> None:
+    page = chapter
+    write_on(page, 2)
+    prompt = page.evaluate("glass.state.trace.nPrompt")
+    kinds = panel(page, "kv-kinds")
+    # Numbers of float32 a token in 3 layers: 2 × 8 for each of 6, 2 or 1 K/V heads; a latent of 32 and a key of 4.
+    each = {"MHA": 3 * 6 * 2 * 8 * 4, "GQA": 3 * 2 * 2 * 8 * 4, "MQA": 3 * 2 * 8 * 4, "MLA": 3 * 36 * 4}
+    for token, held in ((prompt + 1, prompt + 2), (prompt, prompt + 1), (1, prompt)):  # a prompt is read at once
+        look_at(page, token)
+        value = shown(page, "kv-kinds", f"tokens={held} ")
+        assert {name: number(value, name) for name in each} == {name: held * one for name, one in each.items()}
+        expect(kinds.locator(".gp-title")).to_contain_text(f"{held} tokens")
+        for (name, one), card in zip(each.items(), kinds.locator(".kv-kind").all(), strict=True):
+            expect(card.locator("h4")).to_contain_text(name)
+            expect(card.locator(".kv-short strong")).to_have_text(f"{held * one:,}\xa0B")
+
+
+def test_the_bound_on_decoding_says_that_it_is_one(chapter: Page) -> None:
+    page = chapter
+    panel(page, "kv-fit")
+    shown(page, "kv-fit", "gpu=H100 80 GB")
+    # All weights but the embedding table's other 128,255 rows, and the cache of 8,192 tokens, at 3.35 TB/s.
+    weights, cache = 16_060_522_496 - 128_255 * 4096 * 2, 1_073_741_824
+    took = (weights + cache) / 3.35e12
+    fact = panel(page, "kv-fit").locator(".kv-fact", has_text="Decoding: no faster than")
+    expect(fact.locator("strong")).to_have_text(f"{1 / took:.0f} tokens/s for each sequence")
+    expect(fact.locator(".gp-note")).to_have_text(
+        f"A step reads at least {weights / 2**30:.2f} GiB of weights and 1 GiB of cache = {weights + cache:,}\xa0B;"
+        f" with 3.35 TB/s on each GPU (in use: 1) that takes {1000 * took:.2f} ms. A bound, not a forecast: real steps"
+        " are slower."
+    )
+    page.click("#language >> text=中文")
+    fact = panel(page, "kv-fit").locator(".kv-fact", has_text="解码不会快于")
+    expect(fact.locator(".gp-note")).to_contain_text(f"需要 {1000 * took:.2f} 毫秒。这是上限，不是预测：实际会更慢。")
+    page.click("#language >> text=English")
