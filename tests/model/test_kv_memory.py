@@ -209,7 +209,7 @@ def test_a_window_in_blocks_limits_the_context():
 @pytest.mark.parametrize(
     ("name", "batch", "gpu", "dtype", "block", "prefix"),
     [
-        ("Gemma-3 12B (text)", 30, "A100 40", "bf16", 100, 0),
+        ("Gemma-3 12B (text)", 24, "A100 40", "bf16", 100, 0),
         ("Gemma-3 12B (text)", 60, "A100 40", "fp8", 32, 500),
         ("Mistral-7B v0.1", 106, "A100 80", "bf16", 48, 3000),
     ],

@@ -76,6 +76,7 @@ def test_an_interrupted_run_ends_as_one_that_was_not(
 def test_a_stage_with_stories_of_its_own_goes_on_where_it_was_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("model.variety.STORIES", 20)  # counting a thousand takes longer than all else here
     stage = replace(STAGE, tokens=3 * 16, judged=Judged(stories=2))
     settings = Settings((stage,), save_every=10)
     Trainer(settings, tmp_path / "whole", CPU, start=BUNDLED).run()
@@ -90,7 +91,8 @@ def test_a_stage_with_stories_of_its_own_goes_on_where_it_was_cut_off(
     assert [0 <= line["sound"] <= 1 for line in log[-3:]] == [True] * 3
 
 
-def test_an_averaged_stage_ends_halfway(tmp_path: Path) -> None:
+def test_an_averaged_stage_ends_halfway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.variety.STORIES", 20)
     stage = replace(STAGE, tokens=2 * 16, judged=Judged(stories=2))
     for name, averaged in (("far", False), ("half", True)):
         settings = Settings((replace(stage, judged=replace(stage.judged, averaged=averaged)),), save_every=20)
