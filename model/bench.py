@@ -33,12 +33,20 @@ TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS = 512, 32, 64
 
 
 class Figure(NamedTuple):
-    """One measurement: it must not pass `bar` (sign "≤") or must reach it ("≥")."""
+    """One line of a report: `value` must not pass `bar` (sign "≤") or must reach it ("≥")."""
 
     what: str
     value: float
     sign: str
     bar: float
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.bar if self.sign == "≤" else self.value >= self.bar
+
+    def __str__(self) -> str:
+        verdict = "met" if self.met else "NOT met"
+        return f"{self.what:<78} {self.value:>9.3g}  {self.sign} {self.bar:<6g} {verdict}"
 
 
 Part = Callable[[LanguageModel, str, int], list[Figure]]
@@ -64,13 +72,10 @@ def in_fresh_processes(part: Part, args: argparse.Namespace) -> list[list[Figure
 
 def report(figures: Sequence[Figure]) -> bool:
     """Print one figure: its median, its bar, and how far the processes differ; True if the bar is met."""
-    what, _, sign, bar = figures[0]
     values = [figure.value for figure in figures]
-    value = statistics.median(values)
-    met = value <= bar if sign == "≤" else value >= bar
-    verdict = "met    " if met else "NOT met"
-    print(f"{what:<78} {value:>9.3g}  {sign} {bar:<6g} {verdict}  {min(values):.3g} to {max(values):.3g}")
-    return met
+    middle = figures[0]._replace(value=statistics.median(values))
+    print(f"{middle!s:<110} {min(values):.3g} to {max(values):.3g}")
+    return middle.met
 
 
 def measure(part: Part, rounds: int) -> list[Figure]:
