@@ -18,7 +18,6 @@ from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from, refusal
 from model.kv_math.speed import decode_bound
-from model.kv_math.weights import weight_format
 from model.sampling import candidates
 from visuals.payload import Message
 
@@ -169,7 +168,7 @@ def kv_cache(
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
         device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
-        setup = chosen_setup(dtype, weights, embeddings, kept, usable_percent)
+        setup = Setup(dtype, weights, None if embeddings == "" else embeddings, kept, usable_percent)
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         answer = {
             "model": breakdown.spec.name,
@@ -208,15 +207,6 @@ def chosen_options(options: object) -> KvOptions:
     if not isinstance(options, Mapping | None):
         raise refusal("options", options, expected("object"))
     return options_from(options or {})
-
-
-def chosen_setup(dtype: str, weights: str, embeddings: str, options: KvOptions, usable_percent: int) -> Setup:
-    """How the model is served. Raises GlassLlamaError for a wrong setting also where no GPU is asked for."""
-    tables = None if embeddings == "" else embeddings
-    weight_format("weights", weights)
-    if tables is not None:
-        weight_format("embeddings", tables)
-    return Setup(dtype, weights, tables, options, usable_percent)
 
 
 def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:

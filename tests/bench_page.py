@@ -107,7 +107,7 @@ def use(page: Page, runs: int = 15) -> list[Figure]:
     short = page.evaluate("watched.bytes")
     run(page, PROMPT * 2, LONG_TOKENS)
     grown = page.evaluate("watched.bytes") / short
-    page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers", timeout=120_000)
+    every_layer(page)
     return [
         Figure(f"Run to all panels drawn, {PROMPT_TOKENS} tokens: ms (median)", ran, "≤", 250),
         Figure(f"payload of that run: kB ({PROMPT_TOKENS} tokens)", short / 1000, "≤", 150),
@@ -126,9 +126,7 @@ def wide(browser: Browser) -> list[Figure]:
             page.evaluate(WATCH)
             page.evaluate("glass.select({ query: 0 })")
             run(page, SENTENCE * 60, WIDE_TOKENS, cut=True)
-            page.wait_for_function(
-                "glass.state.trace.layers.size === glass.state.trace.model.n_layers", timeout=120_000
-            )
+            every_layer(page)
             figures = repaints(page, f"30 layers × 9 heads, {WIDE_TOKENS} tokens")
             run(page, SENTENCE * 60, MOST_TOKENS, cut=True)
             page.wait_for_timeout(3000)  # layers of so many tokens are fetched when they are asked for, not all at once
@@ -148,6 +146,11 @@ def run(page: Page, prompt: str, tokens: int, cut: bool = False) -> None:
             break
         prompt = prompt[: len(prompt) * tokens // count]
     assert count == tokens or (cut and count > tokens * 0.9), f"the prompt has {count} tokens, not {tokens}"
+
+
+def every_layer(page: Page) -> None:
+    """Wait until every layer of the shown run has been fetched."""
+    page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers", timeout=120_000)
 
 
 def found(page: Page) -> int:

@@ -160,6 +160,7 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
     Gives also the models that the format excludes.
     """
     bars: dict[str, list[Point]] = {}
+    order: list[Point] = []
     contexts = {spec.name: spec.max_context for spec in asked.specs}
     excluded: list[str] = []
     lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, min(asked.tokens * 4, 10**8)})
@@ -177,17 +178,14 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
             for term in found.terms if found else ():
                 label = "draft.cache" if term.draft else term.label
                 parts[label] = parts.get(label, 0) + term.bytes
+            if parts:
+                order.append(Point(spec.name, tokens, 0))
             for label, count in parts.items():
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
     layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
     layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
-    places = [(tokens, spec.name) for tokens in lengths for spec in asked.specs]
     labels = [label for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
-    shown = {(bar.tokens, bar.model) for row in bars.values() for bar in row}
-    data = [
-        _order([Point(model, tokens, 0) for tokens, model in places if (tokens, model) in shown], contexts, lengths)
-    ]
-    data += [_bar(label, bars[label], contexts, lengths) for label in labels]
+    data = [_order(order, contexts, lengths), *(_bar(label, bars[label], contexts, lengths) for label in labels)]
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
 
 
@@ -208,16 +206,14 @@ def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengt
     would stand where its name has stood among another length's bars."""
     names = []
     for bar in bars:
-        own = contexts[bar.model]
-        name = _bar_name(bar.model, own is not None and bar.tokens > own)
+        name = _bar_name(bar.model, _beyond(bar, contexts) is not None)
         names.append(name if name.startswith("text:") else name + "\u200b" * lengths.index(bar.tokens))
     return [[_short(bar.tokens) for bar in bars], names]
 
 
 def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
-    owns = [contexts[bar.model] for bar in bars]
-    beyond = [own if own is not None and bar.tokens > own else None for bar, own in zip(bars, owns, strict=True)]
+    beyond = [_beyond(bar, contexts) for bar in bars]
     colour, shape = PARTS.get(label, ("residual", "x"))
     pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")}  # lines over the part's own colour
     place, _, part = label.rpartition(".")
@@ -230,6 +226,12 @@ def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], 
         "marker": {"color": _colour(colour), "pattern": pattern},
         "hovertemplate": [f"text:kv-chart.hover{'_beyond' if own else ''}" for own in beyond],
     }
+
+
+def _beyond(bar: Point, contexts: Mapping[str, int | None]) -> int | None:
+    """The model's own context where the bar is beyond it."""
+    own = contexts[bar.model]
+    return own if own is not None and bar.tokens > own else None
 
 
 def _bar_name(model: str, beyond: bool) -> str:

@@ -22,7 +22,7 @@ from .memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_c
 from .options import refusal, whole
 from .report import bound_lines, breakdown_lines, largest_lines, memory_lines, needs_lines
 from .speed import decode_bound
-from .weights import WEIGHT_FORMATS, weight_format
+from .weights import WEIGHT_FORMATS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,9 +56,6 @@ def _lines(given: dict[str, Any]) -> list[str]:
     dtype, weights, embeddings, percent = (
         given.pop(name) for name in ("dtype", "weights", "embeddings", "usable_percent")
     )
-    weight_format("weights", weights)  # also where no weights are counted: a slip is told, not passed over
-    if embeddings is not None:
-        weight_format("embeddings", embeddings)
     setup = Setup(dtype, weights, embeddings, KvOptions(**given), percent)
     if users is not None:  # the load is the whole question
         if batch is not None:

@@ -15,7 +15,7 @@ from . import KvBreakdown, kv_breakdown
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
 from .stages import find_spec
-from .weights import WeightBreakdown, weight_breakdown
+from .weights import WeightBreakdown, weight_breakdown, weight_format
 
 USABLE_PERCENT = 90  # vLLM's gpu_memory_utilization of 0.9
 RANKS_PER_NODE = 8  # tensor parallelism stays within a server, eight GPUs at most
@@ -25,7 +25,8 @@ RANKS_PER_NODE = 8  # tensor parallelism stays within a server, eight GPUs at mo
 class Setup:
     """How a model is served: number formats of cache and weights, cache options, usable percent of each GPU.
 
-    `weights` and `embeddings` as in `weight_breakdown`. Raises GlassLlamaError for a percent outside 1 to 100.
+    `weights` and `embeddings` as in `weight_breakdown`. Raises GlassLlamaError for an unknown format and for a percent
+    outside 1 to 100.
     """
 
     dtype: str = "bf16"
@@ -36,6 +37,9 @@ class Setup:
 
     def __post_init__(self) -> None:
         whole("usable_percent", self.usable_percent, 1, 100)
+        weight_format("weights", self.weights)
+        if self.embeddings is not None:
+            weight_format("embeddings", self.embeddings)
         if not isinstance(self.options, KvOptions):
             raise refusal("options", self.options, "a KvOptions")
 

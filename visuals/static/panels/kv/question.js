@@ -9,7 +9,7 @@ const NUMBERS = new Set(["tokens", "batch", "tp", "pp", "block_size", "shared_pr
 
 /** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
-  const [, digits, thousands] = text.normalize("NFKC").replace(/[\s,_]/g, "").match(/^(-?\d{1,12})(k?)$/i) ?? [];
+  const [, digits, thousands] = text.normalize("NFKC").replace(/[\s,_]/g, "").match(/^(-?\d{1,15})(k?)$/i) ?? [];
   return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
 }
 
