@@ -16,6 +16,7 @@ _KINDS = ("name", "animal", "thing", "food", "people", "place", "furniture", "co
 _PLAYERS = {"name", "animal", "thing", "food", "people", "place", "furniture"}
 _GENDERED = {"he": "m", "she": "f", "他": "m", "她": "f"}
 _BE = re.compile(r"\b(is|are|was|were)\b")
+_ANSWERED_LAST = re.compile(r"^Who did\b|给了谁？$|\bwhere\b|哪里|哪儿", re.IGNORECASE)
 _PARTNER = {")": "(", "]": "[", "}": "{", ">": "<", "”": "“"}
 
 
@@ -96,8 +97,8 @@ def content(question: str, answer: str, language: Language) -> Judge:
     """
     named = dict(mentions(question, language))
     ((gold, kinds),) = mentions(answer, language)
-    # "Who did Tom give the ball to?": the answer is the last of its kind; else it is the first.
-    last = bool(re.match(r"Who did\b", question)) or question.endswith("给了谁？")
+    # "Who did Tom give the ball to?", "Where is the bell?": the answer is the last of its kind; else it is the first.
+    last = _ANSWERED_LAST.search(question) is not None
     genders = _genders(question, language)
 
     def judge(text: str, ended: bool) -> bool | None:
