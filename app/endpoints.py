@@ -196,8 +196,13 @@ def growth_message(breakdown: KvBreakdown) -> Message:
 
 
 def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
-    """The model of a question: of the Hub, of a pasted config.json, else of the catalogue."""
+    """The model of a question: of the Hub, of a pasted config.json, else of the catalogue.
+
+    Raises GlassLlamaError for a model of the Hub with another beside it.
+    """
     if hub:
+        if model or config:
+            raise refusal("hub", hub, "a model of the Hub alone, with model and config empty")
         return spec_from_hub(hub)
     return spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
 

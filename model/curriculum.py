@@ -26,7 +26,6 @@ class Judged:
     divergence from the network as it was at the start of the stage `likeness`, both as means over the tokens told.
     A token that more of its stories hold than of the corpus's costs the difference of the two shares, `variety` times.
     Sound stories have little to teach: the loss is that of every faulty one and of one in `sound_each` of the others.
-    With `averaged` the stage ends with the mean of the weights that it began with and those that it reached.
     """
 
     stories: int = 128
@@ -35,7 +34,6 @@ class Judged:
     likeness: float = 0.1
     variety: float = 0.0
     sound_each: int = 1
-    averaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,8 @@ class Stage:
     counts `random_weight`. A token that a story has not had before counts `first_weight`: below 1 the model learns to
     stay with whom and what it has named, rather than who else might come. The learning rate goes up to `rate` over
     `warmup` steps and down a cosine to `last_rate`. With `judged` every step also has stories that the network tells.
+    `averaged_with` names an earlier stage: this one ends with the mean of its weights and of that one's last, often
+    better at everything than either (Wortsman et al. 2022, arXiv 2203.05482).
     """
 
     name: str
@@ -61,6 +61,7 @@ class Stage:
     first_weight: float = 1.0
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
     judged: Judged | None = None
+    averaged_with: str = ""
 
     @property
     def steps(self) -> int:
@@ -103,6 +104,11 @@ _CLOSING = _SETTLING | {"who-en": 6, "who-zh": 6, "induction": 18, "story-en": 2
 _LONG = _CLOSING | {"who-en": 4, "who-zh": 4, "induction": 24, "story-en": 30, "story-zh": 30}
 _JUDGED = _LONG | {"induction": 36}
 _VARIED = _JUDGED | {"induction": 40, "counting": 16, "facts-en": 24, "facts-zh": 18, "story-en": 24, "story-zh": 24}
+_WEAKEST = _LONG | {
+    "induction": 20, "made-up": 16, "counting": 6, "counting-words": 8, "asked-en": 20, "asked-zh": 20, "story-en": 24,
+    "story-zh": 24, "facts-en": 20, "facts-zh": 17,
+}  # fmt: skip
+_WARMER = _WEAKEST | {"induction": 44}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -140,6 +146,22 @@ STAGES = (
     Stage(
         "varied", 1_740_800, rows=20, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_VARIED,
-        judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4, averaged=True),
+        judged=Judged(weight=10, likeness=0.05, variety=1, sound_each=4),
+        averaged_with="judged again",
+    ),
+    Stage(
+        "weakest", 8_192_000, rows=16, context=256, rate=8e-4, last_rate=1e-5, answer_weight=4, random_weight=0.1,
+        first_weight=0.3, mix=_WEAKEST, averaged_with="varied",
+    ),
+    Stage(
+        "warmer", 1_228_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_WARMER,
+        judged=Judged(stories=160, temperature=1.0, weight=10, likeness=0.05, variety=1, sound_each=4),
+        averaged_with="weakest",
+    ),
+    Stage(
+        "cooler", 491_520, rows=16, context=256, rate=2e-4, last_rate=1e-5, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_WARMER,
+        judged=Judged(stories=160, temperature=0.7, weight=10, likeness=0.05, variety=1, sound_each=4),
     ),
 )  # fmt: skip

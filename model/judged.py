@@ -53,24 +53,13 @@ class Storyteller:
     `before` is the network at the start of the stage, `sound` the share of the last stories that had no fault.
     """
 
-    def __init__(self, net: Llama, tokenizer: Tokenizer):
+    def __init__(self, net: Llama, before: Llama, tokenizer: Tokenizer):
         device = net.embed.weight.device
-        self.net = net
-        self.before = Llama(net.config).requires_grad_(False).to(device)
+        self.net, self.before = net, before
         teller = Llama(net.config).requires_grad_(False).to(device, torch.bfloat16)  # tells them quicker
         self.telling = LanguageModel("in training", net.config, tokenizer, teller)
         self.usual: Usage | None = None  # counted with the first stories
         self.sound: float | None = None
-
-    def begin(self) -> None:
-        """A stage begins: from here on, leaving the network's way of telling has a price."""
-        self.before.load_state_dict(self.net.state_dict())
-
-    def average(self) -> None:
-        """Halfway back to where the stage began: often better at everything than either end (arXiv 2203.05482)."""
-        with torch.no_grad():
-            for weight, before in zip(self.net.parameters(), self.before.parameters(), strict=True):
-                weight.lerp_(before, 0.5)
 
     def losses(self, judged: Judged, seed: int) -> Iterator[Float[Tensor, ""]]:
         """The loss of `judged.stories` new stories in parts: see `losses`."""
@@ -119,7 +108,7 @@ def losses(
     `before` is the network as it was at the start of the stage, `usual` how many of the corpus's stories hold a token.
     """
     count = sum(len(story.rewards) for story in told)
-    ordered = sorted(_weighed(told, judged, usual), key=lambda one: len(one.story.ids))
+    ordered = sorted(_weighed(told, judged, usual), key=lambda one: len(one.ids))
     device = net.embed.weight.device
     explicit = device.type == "cpu"  # short rows: see EXPLICIT_UP_TO of train.py
     for start in range(0, len(ordered), ROWS):
@@ -145,6 +134,11 @@ class _Weighed(NamedTuple):
     story: Told
     advantages: list[float]
     stands_for: int
+
+    @property
+    def ids(self) -> list[int]:
+        """The tokens that count, and those before them: what follows a fault does not."""
+        return self.story.ids[: self.story.opening + len(self.advantages)]
 
 
 def _weighed(told: Sequence[Told], judged: Judged, usual: Usage) -> list[_Weighed]:
@@ -182,12 +176,13 @@ def _padded(
     told: Sequence[_Weighed],
 ) -> tuple[Int[Tensor, "rows T"], Float[Tensor, "rows T_1"], Float[Tensor, "rows T_1"]]:
     """Ids with END after each shorter story; of every token but the first its weight, and for how many it stands."""
-    width = max(len(one.story.ids) for one in told)
+    width = max(len(one.ids) for one in told)
     ids = torch.full((len(told), width), END)
     weights = torch.zeros(len(told), width - 1)
     stands_for = torch.zeros(len(told), width - 1)
-    for row, (story, advantages, many) in enumerate(told):
-        ids[row, : len(story.ids)] = torch.tensor(story.ids)
+    for row, one in enumerate(told):
+        story, advantages, many = one
+        ids[row, : len(one.ids)] = torch.tensor(one.ids)
         part = slice(story.opening - 1, story.opening - 1 + len(advantages))
         weights[row, part] = many * torch.tensor(advantages)
         stands_for[row, part] = many

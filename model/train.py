@@ -113,7 +113,10 @@ class Trainer:
         self.tokenizer = self._begin(start)
         self.net.to(device)
         self.optimiser = optimiser(self.net, settings.weight_decay)
-        self.storyteller = Storyteller(self.net, self.tokenizer)
+        self.before = Llama(SHAPE).requires_grad_(False).to(device)  # as the network was when its stage began
+        self.ends = {} if start is None else {settings.stages[settings.first - 1].name: self._weights()}
+        self._check_averages()
+        self.storyteller = Storyteller(self.net, self.before, self.tokenizer)
         self.stage, self.step = self._resume()
         self.compute = torch.compile(self.net) if compiled else self.net
 
@@ -124,8 +127,11 @@ class Trainer:
                 self.stage, self.step = number, 0
                 self.optimiser = optimiser(self.net, self.settings.weight_decay)
             if self.step == 0:
-                self.storyteller.begin()
-            self._run_stage(self.settings.stages[number])
+                self.before.load_state_dict(self.net.state_dict())
+            stage = self.settings.stages[number]
+            self._run_stage(stage)
+            if any(later.averaged_with == stage.name for later in self.settings.stages[number + 1 :]):
+                self.ends[stage.name] = self._weights()
         self.state_file.unlink(missing_ok=True)
         print(f"wrote {self.out}; held-out loss {heldout_loss(self.net, self.tokenizer):.4f} nats a token")
 
@@ -138,8 +144,8 @@ class Trainer:
         for rows in bar:
             loss = self._update(stage, rows)
             self.step += 1
-            if stage.judged and stage.judged.averaged and self.step == stage.steps:
-                self.storyteller.average()
+            if stage.averaged_with and self.step == stage.steps:
+                self._average(self.ends[stage.averaged_with])
             tokens += rows.weights.numel()
             speed = tokens / (time.perf_counter() - started)
             told = {"sound": self.storyteller.sound} if stage.judged else {}
@@ -164,6 +170,24 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         self.optimiser.step()
         return float(loss.detach())
+
+    def _weights(self) -> dict[str, Tensor]:
+        return {name: weight.detach().clone() for name, weight in self.net.named_parameters()}
+
+    def _average(self, other: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, weight in self.net.named_parameters():
+                weight.lerp_(other[name], 0.5)
+
+    def _check_averages(self) -> None:
+        """SystemExit where a stage is to be averaged with one that this run does not have."""
+        for stage in self.settings.stages[self.settings.first :]:
+            other = stage.averaged_with
+            if other and stage_number(self.settings.stages, other) < self.settings.first and other not in self.ends:
+                raise SystemExit(
+                    f"--first: {stage.name!r} is averaged with the weights after {other!r}, which this run does not "
+                    "have; start with the stage that follows it."
+                )
 
     def _batches(self, stage: Stage) -> Iterator[Rows]:
         for step in range(self.step, stage.steps):
@@ -199,8 +223,10 @@ class Trainer:
             "stage": self.stage,
             "step": self.step,
             "net": self.net.state_dict(),
+            "before": self.before.state_dict(),
+            "ends": self.ends,
             "optimiser": self.optimiser.state_dict(),
-        } | ({"before": self.storyteller.before.state_dict()} if self.settings.stages[self.stage].judged else {})
+        }
         partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
         torch.save(state, partial)
         os.replace(partial, self.state_file)
@@ -232,9 +258,9 @@ class Trainer:
                 "to begin anew."
             )
         self.net.load_state_dict(state["net"])
+        self.before.load_state_dict(state["before"])
+        self.ends = state["ends"]
         self.optimiser.load_state_dict(state["optimiser"])
-        if "before" in state:
-            self.storyteller.before.load_state_dict(state["before"])
         return state["stage"], state["step"]
 
 

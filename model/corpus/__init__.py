@@ -42,6 +42,10 @@ _KINDS: dict[str, tuple[Maker, float]] = {
     "who-en": (lambda rng, split: facts.who_document(rng, "en", split), 0),
     "who-zh": (lambda rng, split: facts.who_document(rng, "zh", split), 0),
     "reversal": (patterns.reversal, 0),
+    "made-up": (patterns.made_up_induction, 0),
+    "counting-words": (patterns.counting_in_words, 0),
+    "asked-en": (lambda rng, split: stories.story_document(rng, "en", split, thorough=True), 0),
+    "asked-zh": (lambda rng, split: stories.story_document(rng, "zh", split, thorough=True), 0),
 }
 MIX: Mapping[str, float] = {name: share for name, (_, share) in _KINDS.items()}
 

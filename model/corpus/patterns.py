@@ -12,6 +12,7 @@ _EN_POOL = sorted({pair.en for pair in lexicon.all_pairs() if " " not in pair.en
 _ZH_POOL = sorted({pair.zh for pair in lexicon.all_pairs()})
 _SUMS = [(a, b) for a in range(11) for b in range(11)]
 _DIFFERENCES = [(a, b) for a, b in _SUMS if a >= b]
+_MADE_UP_FROM = 0.35
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -42,12 +43,21 @@ def _sequence(rng: random.Random, split: SplitName, n: int, draw: Callable[[], s
 
 def induction(rng: random.Random, split: SplitName) -> Document:
     """A random sequence, repeated two to four times; from the second time on every word is determined."""
-    choice = rng.random()
+    return _induction(rng, split, rng.random())
+
+
+def made_up_induction(rng: random.Random, split: SplitName) -> Document:
+    """The same with made-up words alone, each of several tokens."""
+    return _induction(rng, split, _MADE_UP_FROM)
+
+
+def _induction(rng: random.Random, split: SplitName, choice: float) -> Document:
+    """Chinese for a `choice` below 0.35, made-up words below 0.55, else English."""
     language: Language = "en"
     pool = _EN_POOL
-    if choice < 0.35:
+    if choice < _MADE_UP_FROM:
         language, pool = "zh", _ZH_POOL
-    made_up = 0.35 <= choice < 0.55
+    made_up = _MADE_UP_FROM <= choice < 0.55
     n = rng.choice((3, 3, 4, 4, 5, 6, 7, 8, 10, 12)) if rng.random() < 0.97 else rng.randint(16, 30)
     sequence = _sequence(rng, split, n, lambda: _made_up(rng) if made_up else pool[int(rng.random() * len(pool))])
     times = rng.randint(2, 4)
@@ -126,7 +136,15 @@ def reversal(rng: random.Random, split: SplitName) -> Document:
 
 def counting(rng: random.Random, split: SplitName) -> Document:
     """Counting up or down, in digits or in words."""
-    in_words = rng.random() < 0.5
+    return _counting(rng, split, rng.random() < 0.5)
+
+
+def counting_in_words(rng: random.Random, split: SplitName) -> Document:
+    """The same in words alone."""
+    return _counting(rng, split, True)
+
+
+def _counting(rng: random.Random, split: SplitName, in_words: bool) -> Document:
     held_out = split == "heldout"
     top, steps = (20, (1, 1, 1, 1, -1, -1, -1, 2, -2)) if in_words else (99, (1, 1, 1, 1, -1, -1, 2, -2, 5, 10))
     runs = [(start, step) for step in steps for start in range(top + 1) if 0 <= start + 3 * step <= top]

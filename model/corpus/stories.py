@@ -14,6 +14,7 @@ from model.corpus.writer import Document, document, sentences
 
 _TELLS_PLACE = {"be_at", "once_at", "go", "together", "stay", "act", "together_act", "meet", "come"}
 _COLOURS = set(lexicon.COLOURS)
+_THOROUGH = 8  # questions after a story that asks for everything it has told
 
 
 class Known(NamedTuple):
@@ -100,17 +101,21 @@ def _title(world: World, language: Language) -> str:
     return f"{who.en} and {other.en if isinstance(other, Name) else 'the ' + other.en}\n"
 
 
-def story_document(rng: random.Random, language: Language, split: SplitName) -> Document:
-    """One story, mostly of 3 to 12 sentences, perhaps with a title before and questions with their answers after."""
+def story_document(rng: random.Random, language: Language, split: SplitName, thorough: bool = False) -> Document:
+    """One story, mostly of 3 to 12 sentences, perhaps with a title before and questions with their answers after.
+
+    `thorough` asks for everything that was told, up to eight questions.
+    """
     world = make_story(rng, split)
     narrator = Narrator(rng, language)
     lines = [narrator.tell(event) for event in world.events]
     if rng.random() < 0.15:
         lines.insert(0, _title(world, language))
     facts = known_facts(world, language)
-    if facts and rng.random() < 0.6:
+    if facts and (thorough or rng.random() < 0.6):
         lines[-1] += "\n"
-        for known in rng.sample(facts, min(len(facts), rng.choice((1, 2, 3, 4, 5)))):
+        asked = _THOROUGH if thorough else rng.choice((1, 2, 3, 4, 5))
+        for known in rng.sample(facts, min(len(facts), asked)):
             crowd = _crowd(world, language) if rng.random() < 0.08 else None
             question, answer = crowd or ask(rng, known.relation, known.fact, language, known.subject_share)
             lines.append(f"{question} {answer}\n")

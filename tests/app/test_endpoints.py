@@ -143,6 +143,7 @@ def test_kv_cache_names_the_wrong_field(client: Client, given: tuple, says: str)
         ({"usable_percent": "most"}, "usable_percent is 'most'; expected a whole number from 1 to 100."),
         ({"gpu": "H100", "memory_gb": 80}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per_s"),
         ({"gpu": "H100", "bandwidth_gb_per_s": 9}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per"),
+        ({"hub": "org/mine"}, "hub is 'org/mine'; expected a model of the Hub alone, with model and config empty"),
         ({"memory_gb": 80}, "bandwidth_gb_per_s is 0; expected a whole number from 1"),
         ({"options": "x"}, "options is 'x'; expected an object."),
         ({"options": [8]}, "options is [8]; expected an object."),

@@ -207,3 +207,19 @@ def test_article(phrase, article):
 )
 def test_plural(one, many):
     assert lexicon.plural_of(one) == many
+
+
+def test_some_documents_are_shown_in_some_stages_only():
+    def shown(kind: str) -> list[Document]:
+        return list(islice(documents(0, "train", {kind: 1}), 60))
+
+    known = {pair.en for pair in lexicon.all_pairs()}
+    made_up = [word for d in shown("made-up") for word in re.split(r"[ ,]+", d.text)]
+    assert sum(word in known for word in made_up) < len(made_up) / 50  # a made-up "to" is a word by chance
+    assert not any(re.search(r"\d", d.text) for d in shown("counting-words"))
+    for kind in ("asked-en", "asked-zh"):
+        asked = shown(kind)
+        assert all(re.search("[?？]", d.text) for d in asked)
+        usual = shown(kind.replace("asked", "story"))
+        count, fewer = (sum(len(re.findall("[?？]", d.text)) for d in stories) for stories in (asked, usual))
+        assert count > 1.5 * fewer

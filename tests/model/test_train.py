@@ -91,11 +91,10 @@ def test_a_stage_with_stories_of_its_own_goes_on_where_it_was_cut_off(
     assert [0 <= line["sound"] <= 1 for line in log[-3:]] == [True] * 3
 
 
-def test_an_averaged_stage_ends_halfway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.variety.STORIES", 20)
-    stage = replace(STAGE, tokens=2 * 16, judged=Judged(stories=2))
-    for name, averaged in (("far", False), ("half", True)):
-        settings = Settings((replace(stage, judged=replace(stage.judged, averaged=averaged)),), save_every=20)
+def test_an_averaged_stage_ends_halfway(tmp_path: Path) -> None:
+    begin = replace(STAGE, name="begin")
+    for name, other in (("far", ""), ("half", "begin")):
+        settings = Settings((begin, replace(STAGE, averaged_with=other)), first=1)
         Trainer(settings, tmp_path / name, CPU, start=BUNDLED).run()
     begun, far, half = (
         model.load(path, device="cpu").net.state_dict() for path in (BUNDLED, tmp_path / "far", tmp_path / "half")
@@ -103,6 +102,27 @@ def test_an_averaged_stage_ends_halfway(tmp_path: Path, monkeypatch: pytest.Monk
     assert any(not torch.equal(far[name], begun[name]) for name in begun)
     for name, weight in half.items():
         torch.testing.assert_close(weight, (begun[name] + far[name]) / 2, rtol=2e-3, atol=1e-3)
+
+
+def test_an_average_with_an_earlier_stage_outlives_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages = (STAGE, replace(STAGE, name="second"), replace(STAGE, name="third", averaged_with="tiny"))
+    settings = Settings(stages, save_every=2)
+    Trainer(Settings(stages[:1]), tmp_path / "first", CPU).run()
+    Trainer(replace(settings, stages=(*stages[:2], replace(stages[2], averaged_with=""))), tmp_path / "far", CPU).run()
+    killed_after(Trainer(settings, tmp_path / "cut", CPU), "third", 3, monkeypatch)
+    Trainer(settings, tmp_path / "cut", CPU).run()
+    first, far, cut = (model.load(tmp_path / name, device="cpu").net.state_dict() for name in ("first", "far", "cut"))
+    for name, weight in cut.items():
+        torch.testing.assert_close(weight, (first[name] + far[name]) / 2, rtol=2e-3, atol=1e-3)
+
+
+def test_an_average_needs_the_other_stage(tmp_path: Path) -> None:
+    stages = (STAGE, replace(STAGE, name="second"), replace(STAGE, name="third", averaged_with="tiny"))
+    with pytest.raises(SystemExit, match="'third' is averaged with the weights after 'tiny'"):
+        Trainer(Settings(stages, first=2), tmp_path, CPU, start=BUNDLED)
+    Trainer(Settings(stages, first=1), tmp_path, CPU, start=BUNDLED)
 
 
 def test_more_rows_are_more_stories_too() -> None:
