@@ -163,5 +163,6 @@ STAGES = (
         "cooler", 491_520, rows=16, context=256, rate=2e-4, last_rate=1e-5, warmup=5, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_WARMER,
         judged=Judged(stories=160, temperature=0.7, weight=10, likeness=0.05, variety=1, sound_each=4),
+        averaged_with="varied",
     ),
 )  # fmt: skip
