@@ -32,15 +32,17 @@ FAULTS = {
     "pronoun": "a pronoun that fits nobody",
     "place": "someone in another place without going there",
     "there": "someone goes to where they are already",
-    "twice": "told again where someone is who has not moved, or one sentence right after itself",
+    "twice": "told again where someone is who has not moved, or what one of the last five clauses has told",
     "apart": "two people do something together in different places",
     "self": "someone who does something to themselves, or with themselves",
     "owner": "a thing in two hands",
+    "person": "someone who has a person",
     "gone": "a thing that was eaten",
     "broken": "mending what is whole, or breaking it twice",
     "colour": "a thing with two colours",
     "unmentioned": "somebody or something that was never mentioned",
     "count": "a wrong number of people",
+    "answer": "an answer to another question",
 }
 
 
@@ -54,14 +56,17 @@ def check(text: str, language: Language, complete: bool = True) -> list[Fault]:
 
 
 def first_fault(text: str, language: Language, complete: bool = True) -> tuple[int, int] | None:
-    """Where the first faulty part of a text, mostly a sentence, begins and ends, in characters; None without faults."""
+    """Where the first faulty part of a text, mostly a sentence, begins and ends, in characters; None without faults.
+
+    A wrong answer begins with its question: what was asked may be what is wrong, as "Where is Lily?" where no Lily is.
+    """
     sentences, faults = read(text, language, complete)
     places = [_place(text, fault.sentence, 0) for fault in faults]
-    end = 0
+    start = end = 0
     for sentence, wrong in zip(sentences, _faults(sentences, language), strict=True):
-        start, end = _place(text, sentence.text, end)
+        before, (start, end) = start, _place(text, sentence.text, end)
         if wrong:
-            places.append((start, end))
+            places.append((before if sentence.answers else start, end))
     return min(places, default=None)
 
 

@@ -109,6 +109,7 @@ _WEAKEST = _LONG | {
     "story-zh": 24, "facts-en": 20, "facts-zh": 17,
 }  # fmt: skip
 _WARMER = _WEAKEST | {"induction": 44}
+_ASKING = _WARMER | {"made-up": 30}
 
 STAGES = (
     Stage("everything", 8_000_000, rows=8, context=512, last_rate=2e-4, warmup=200),
@@ -160,9 +161,15 @@ STAGES = (
         averaged_with="weakest",
     ),
     Stage(
-        "cooler", 491_520, rows=16, context=256, rate=2e-4, last_rate=1e-5, warmup=5, answer_weight=4,
-        random_weight=0.1, first_weight=0.5, mix=_WARMER,
-        judged=Judged(stories=160, temperature=0.7, weight=10, likeness=0.05, variety=1, sound_each=4),
-        averaged_with="varied",
+        "asking", 1_228_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_ASKING,
+        judged=Judged(stories=160, temperature=0.9, weight=10, likeness=0.5, variety=1, sound_each=4),
+        averaged_with="weakest",
+    ),
+    Stage(
+        "answering", 716_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=5, answer_weight=4,
+        random_weight=0.1, first_weight=0.5, mix=_ASKING,
+        judged=Judged(stories=160, temperature=0.8, weight=10, likeness=0.25, variety=1, sound_each=4),
+        averaged_with="asking",
     ),
 )  # fmt: skip

@@ -1,10 +1,10 @@
 """Stories that a network in training tells by itself: what the checker finds faulty in them becomes less probable.
 
-A policy gradient (Williams 1992, "REINFORCE"): the reward of each sentence is 0, that of the first faulty one -1, and
-what is told after it counts for nothing. The mean reward is the baseline. Nothing rewards an early end, as the choice
-to end a text is left out; and a price on leaving the network's own way of telling (the divergence of Kullback and
-Leibler from what it was at the start of the stage) keeps it from telling only what is safe. So does a price on each
-token that more of its stories hold than of the corpus's.
+A policy gradient (Williams 1992, "REINFORCE"): the reward of each sentence is 0, that of the first faulty one -1, with
+its question where it is an answer, and what is told after it counts for nothing. The mean reward is the baseline.
+Nothing rewards an early end, as the choice to end a text is left out; and a price on leaving the network's own way of
+telling (the divergence of Kullback and Leibler from what it was at the start of the stage) keeps it from telling only
+what is safe. So does a price on each token that more of its stories hold than of the corpus's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ ROWS = 16  # stories whose loss is computed at once
 class Told(NamedTuple):
     """A story, and what the checker says of it.
 
-    `rewards` has one number for each token after the opening, up to the end of the first faulty sentence: -1 in that
-    sentence, else 0.
+    `rewards` has one number for each token after the opening, up to the end of the first faulty part, a sentence or a
+    question with its answer: -1 in that part, else 0.
     """
 
     language: Language

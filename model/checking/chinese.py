@@ -95,8 +95,8 @@ def _fits(words: list[Word]) -> bool:
         )
     for word in words[1:]:
         allowed = {sense.form for sense in word.senses if sense.kind in (*NOUNS, "drink", "place", "furniture")}
-        if word.text == "人" or allowed:
-            return words[0].text in (allowed or {"个"})
+        if allowed:
+            return words[0].text in allowed
         if not (word.sense("adjective", "colour") or word.text == "的"):
             return True
     return True
@@ -134,7 +134,6 @@ _TIMES = "早上 下午 晚上 中午 夜里 今天 星期天 星期一 星期�
 _CLASSES: dict[str, frozenset[str]] = {
     "M": measure_words(),
     "NUM": frozenset({"两"}),
-    "NOUN": frozenset({"人"}),
     "PRONOUN": frozenset("我你他她它"),
     "AFTER": frozenset(("里", "上", "旁边", "下面")),
     "SAYS": frozenset(("大叫",)),

@@ -37,6 +37,7 @@ class Clause:
     refs: list[tuple[str, Ref]] = field(default_factory=list)
     negated: bool = False
     colour: str = ""
+    quality: str = ""  # another adjective said of the subject: "is hungry", 很饿
     number: str = ""
     owner: str = ""  # the gender of "his", "her", "its"
 
@@ -166,7 +167,10 @@ class _Reader:
         elif colour := word.sense("colour"):
             self.colour = self.clause.colour = colour.key
         else:
-            self.described |= bool(self.clause.subjects) and word.sense("adjective") is not None
+            quality = word.sense("adjective")
+            if quality and self.clause.subjects:
+                self.described = True
+                self.clause.quality = "" if self.noun else quality.key
             self._noun(word)
 
     def _reads_role(self, text: str) -> bool:

@@ -23,7 +23,7 @@ def answered(question: Sentence, answer: Sentence, state: WorldState) -> list[st
     if "people" in words or "人" in words:
         return _miscounted(asked, said, state)
     statement = _statement(words, asked, said, about(question))
-    faults = state.tell(statement, answer=True) if statement else []
+    faults = state.tell(statement, answer=True) if statement else _beside(words, asked, said)
     if said.verb and not (said.verb == "be" and not said.refs):
         state.last_subject = about(question)
         faults = faults + state.tell(said, answer=True)
@@ -50,11 +50,26 @@ def _statement(words: set[str], asked: Clause, said: Clause, subject: Ref | None
         place = said.role("at", *_PLACES)
         return Clause([subject], "be", [("at", place)]) if place else None
     if words & {"colour", "颜色"}:
-        return Clause([subject], "be", colour=said.colour)
+        return Clause([subject], "be", colour=said.colour) if said.colour else None
     if words & {"what", "什么"} and asked.verb == "have":
         things = [ref for ref in _named(said) if ref.kind in ("thing", "food")]
         return Clause([subject], "have", [("", things[0])]) if things else None
     return None
+
+
+def _beside(words: set[str], asked: Clause, said: Clause) -> list[str]:
+    """What is asked for who, where, what somebody has, or which colour, and the answer does not name."""
+    if words & {"who", "谁"}:
+        named = any(ref.kind in _BEINGS for ref in [*_named(said), *(ref for _, ref in said.refs)])
+    elif words & {"where", "哪里", "哪儿"}:
+        named = said.role("at", *_PLACES) is not None
+    elif words & {"colour", "颜色"}:
+        named = bool(said.colour)
+    elif words & {"what", "什么"} and asked.verb == "have":
+        named = any(ref.kind in ("thing", "food") for ref in _named(said))
+    else:
+        return []
+    return [] if named else ["answer"]
 
 
 def _miscounted(asked: Clause, said: Clause, state: WorldState) -> list[str]:

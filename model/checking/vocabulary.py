@@ -55,7 +55,7 @@ the then there they to today together too under up very was warm we were what wh
 _CHINESE_FUNCTION = """
 的 了 在 里 上 下 旁边 下面 和 把 给 送给 向 对 为 让 跟着 得 着 过来 起来 下来 出来 来到 到 走 跑 坐 吃 喝 找 帮 请
 吃饱 睡着 准备 拿起 地上 东西 一点 一直 一起 就 也 很 非常 太 快 很快 不 没有 可以 可是 因为 所以 然后 接着 最后 现在
-今天 今年 吗 呢 谁 什么 哪 哪里 哪儿 几 岁 我 你 他 她 它 你好 当然 那 这 那里 外面 刮 阴天 晴朗 暖和 天气 天 两 人
+今天 今年 吗 呢 谁 什么 哪 哪里 哪儿 几 岁 我 你 他 她 它 你好 当然 那 这 那里 外面 刮 阴天 晴朗 暖和 天气 天 两
 早上 中午 下午 晚上 夜里 加 减 等于 星期天 星期一 星期六 有一天 放学后 晚饭前 午饭后 一大早
 """
 _MORE_VERBS = [
@@ -84,6 +84,8 @@ def senses(language: Language) -> dict[str, tuple[Sense, ...]]:
             if english:
                 table[lexicon.plural_of(place.en)].add(Sense(kind, place.en, "many"))
             table[place.en if english else place.zh].add(Sense(kind, place.en, "one" if english else place.measure))
+    if not english:
+        table["人"].add(Sense("people", "person", "个"))
     for name in lexicon.NAMES:
         table[name.en if english else name.zh].add(Sense("name", name.en, name.gender))
     for text, sense in chain(_plain(language), _verbs(language)):

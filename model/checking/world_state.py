@@ -4,6 +4,8 @@ Who is where, who has what, what is eaten or broken, which colour a thing has. K
 corpus makes its worlds: it hears clauses.
 """
 
+from collections import deque
+
 from model.checking.clauses import Clause, Ref
 from model.corpus import lexicon
 
@@ -13,8 +15,10 @@ _GOODS = ("thing", "food")
 _GOING = {"go", "walk", "run", "come", "return"}
 _GETTING = {"have", "take", "pick", "buy", "make", "catch", "wear", "prepare", "get", "hold"}
 _MEETING = {"meet", "see", "hug", "feed", "help", "chase", "play"}
+_SPEAKING = {"say", "ask", "answer"}
 # Verbs whose place is where the thing is, not where the subject is.
-_ELSEWHERE = {"put", "drop", "throw", "say", "ask", "answer", "want", "like", "love"}
+_ELSEWHERE = {"put", "drop", "throw", "want", "like", "love", *_SPEAKING}
+LATELY = 5  # clauses: what one of so many before has told is no news
 
 
 class WorldState:
@@ -36,6 +40,7 @@ class WorldState:
         self.last_subject: Ref | None = None
         self.last_thing: Ref | None = None
         self.asker: Ref | None = None  # who has asked for something
+        self.lately: deque[tuple] = deque(maxlen=LATELY)  # what the last clauses have told
         self.found: list[str] = []
 
     def tell(self, clause: Clause, answer: bool = False) -> list[str]:
@@ -49,6 +54,7 @@ class WorldState:
             [(role, ref) for role, ref in refs if ref],
             clause.negated,
             clause.colour,
+            clause.quality,
             owner=clause.owner,
         )
         if clause.owner in ("m", "f") and not any(_GENDER.get(being) == clause.owner for being in self._told(clause)):
@@ -57,6 +63,8 @@ class WorldState:
             self._mention(ref, clause, answer)
         if len(subjects) == len(clause.subjects):  # else a pronoun is open, and nothing can be said
             self._act(clause, answer)
+        if not answer:
+            self._hear(clause)
         self._remember(clause)
         return self.found
 
@@ -97,6 +105,20 @@ class WorldState:
                 self.found.append("pronoun")
             meant = Ref("name", fitting[0]) if len(fitting) == 1 else None
         return meant._replace(said=False, colour="") if meant else None
+
+    def _hear(self, clause: Clause) -> None:
+        """Who does the same again, or is as they have just been. They may say another thing, and eat another apple."""
+        refs = tuple((role, ref.key) for role, ref in clause.refs)
+        subjects = tuple(ref.key for ref in clause.subjects)
+        told = (subjects, clause.verb, refs, clause.negated, clause.colour, clause.quality)
+        news = (
+            clause.verb in {*_SPEAKING, "eat"}
+            or told not in self.lately
+            or not (refs or clause.colour or clause.quality)
+        )
+        if subjects and not news and "twice" not in self.found:
+            self.found.append("twice")
+        self.lately.append(told)
 
     def _remember(self, clause: Clause) -> None:
         one = clause.subjects[0] if len(clause.subjects) == 1 else None
@@ -148,6 +170,8 @@ class WorldState:
             return
         if len({*beings}) < len(beings) or any(ref.said and ref.key in beings for _, ref in clause.refs):
             self.found.append("self")
+        if verb == "have" and beings and clause.role("", "people", "name"):
+            self.found.append("person")
         thing = self._good(clause)
         if thing and beings:
             self._handle(beings[0], verb, thing.key, clause, answer)

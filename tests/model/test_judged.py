@@ -37,6 +37,8 @@ def told(bundled: LanguageModel) -> list[Told]:
         ("en", "Tom is in the park. Tom is in the barn", "Tom is in the barn"),
         ("zh", "汤姆在公园里。汤姆有一个球。莉莉有那个球。", "莉莉有那个球。"),
         ("en", "Tom is in the park. He sings in the park. He sings in the park.", "He sings in the park."),
+        ("en", "Tom is in the park.\nWhere is Lily? Lily is in the park.", "Where is Lily? Lily is in the park."),
+        ("zh", "汤姆有一个球。\n谁有球？汤姆。\n谁有球？莉莉。", "谁有球？莉莉。"),
     ],
 )
 def test_the_first_fault_is_found_where_it_stands(language, text, part):
