@@ -22,8 +22,9 @@ def answered(question: Sentence, answer: Sentence, state: WorldState) -> list[st
     state.last_subject = about(question)
     if "people" in words or "人" in words:
         return _miscounted(asked, said, state)
-    statement = _statement(words, asked, said, about(question))
-    faults = state.tell(statement, answer=True) if statement else _beside(words, asked, said)
+    named = _named_as_asked(words, asked, said)
+    statement = _statement(words, asked, named, about(question)) if named else None
+    faults = ["answer"] if named == [] else state.tell(statement, answer=True) if statement else []
     if said.verb and not (said.verb == "be" and not said.refs):
         state.last_subject = about(question)
         faults = faults + state.tell(said, answer=True)
@@ -34,42 +35,37 @@ def _named(clause: Clause) -> list[Ref]:
     return [*clause.subjects, *(ref for role, ref in clause.refs if not role)]
 
 
-def _statement(words: set[str], asked: Clause, said: Clause, subject: Ref | None) -> Clause | None:
-    """The question with its answer filled in."""
-    beings = [ref for ref in [*_named(said), *(ref for _, ref in said.refs)] if ref.kind in _BEINGS]
+def _named_as_asked(words: set[str], asked: Clause, said: Clause) -> list[Ref] | None:
+    """What the answer names of the kind that is asked for: who, where, a colour, what somebody has.
+
+    None for other questions.
+    """
     if words & {"who", "谁"}:
-        if asked.verb == "give" and ("did" in words or asked.subjects):  # to whom
-            thing = asked.role("", "thing", "food")
-            if not (subject and thing and beings):
-                return None
-            return Clause([subject], "give", [("", thing), ("to", beings[-1])])
-        return Clause(beings[:1], asked.verb, asked.refs) if beings else None
-    if subject is None:
-        return None
+        return [ref for ref in [*_named(said), *(ref for _, ref in said.refs)] if ref.kind in _BEINGS]
     if words & {"where", "哪里", "哪儿"}:
         place = said.role("at", *_PLACES)
-        return Clause([subject], "be", [("at", place)]) if place else None
+        return [place] if place else []
     if words & {"colour", "颜色"}:
-        return Clause([subject], "be", colour=said.colour) if said.colour else None
+        return [Ref("colour", said.colour)] if said.colour else []
     if words & {"what", "什么"} and asked.verb == "have":
-        things = [ref for ref in _named(said) if ref.kind in ("thing", "food")]
-        return Clause([subject], "have", [("", things[0])]) if things else None
+        return [ref for ref in _named(said) if ref.kind in ("thing", "food")]
     return None
 
 
-def _beside(words: set[str], asked: Clause, said: Clause) -> list[str]:
-    """What is asked for who, where, what somebody has, or which colour, and the answer does not name."""
+def _statement(words: set[str], asked: Clause, named: list[Ref], subject: Ref | None) -> Clause | None:
+    """The question with what its answer names filled in."""
     if words & {"who", "谁"}:
-        named = any(ref.kind in _BEINGS for ref in [*_named(said), *(ref for _, ref in said.refs)])
-    elif words & {"where", "哪里", "哪儿"}:
-        named = said.role("at", *_PLACES) is not None
-    elif words & {"colour", "颜色"}:
-        named = bool(said.colour)
-    elif words & {"what", "什么"} and asked.verb == "have":
-        named = any(ref.kind in ("thing", "food") for ref in _named(said))
-    else:
-        return []
-    return [] if named else ["answer"]
+        if asked.verb == "give" and ("did" in words or asked.subjects):  # to whom
+            thing = asked.role("", "thing", "food")
+            return Clause([subject], "give", [("", thing), ("to", named[-1])]) if subject and thing else None
+        return Clause(named[:1], asked.verb, asked.refs)
+    if subject is None:
+        return None
+    if named[0].kind in _PLACES:
+        return Clause([subject], "be", [("at", named[0])])
+    if named[0].kind == "colour":
+        return Clause([subject], "be", colour=named[0].key)
+    return Clause([subject], "have", [("", named[0])])
 
 
 def _miscounted(asked: Clause, said: Clause, state: WorldState) -> list[str]:

@@ -18,6 +18,7 @@ _MEETING = {"meet", "see", "hug", "feed", "help", "chase", "play"}
 _SPEAKING = {"say", "ask", "answer"}
 # Verbs whose place is where the thing is, not where the subject is.
 _ELSEWHERE = {"put", "drop", "throw", "want", "like", "love", *_SPEAKING}
+_NEW_EACH_TIME = {*_SPEAKING, "eat"}  # another thing is said, another apple eaten
 LATELY = 5  # clauses: what one of so many before has told is no news
 
 
@@ -107,15 +108,11 @@ class WorldState:
         return meant._replace(said=False, colour="") if meant else None
 
     def _hear(self, clause: Clause) -> None:
-        """Who does the same again, or is as they have just been. They may say another thing, and eat another apple."""
+        """Who does the same again, or is as they have just been."""
         refs = tuple((role, ref.key) for role, ref in clause.refs)
         subjects = tuple(ref.key for ref in clause.subjects)
         told = (subjects, clause.verb, refs, clause.negated, clause.colour, clause.quality)
-        news = (
-            clause.verb in {*_SPEAKING, "eat"}
-            or told not in self.lately
-            or not (refs or clause.colour or clause.quality)
-        )
+        news = clause.verb in _NEW_EACH_TIME or told not in self.lately or not (refs or clause.colour or clause.quality)
         if subjects and not news and "twice" not in self.found:
             self.found.append("twice")
         self.lately.append(told)
