@@ -8,6 +8,7 @@ import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
+import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 
@@ -49,6 +50,7 @@ async function mount(kind, element) {
   const { default: build } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass));
   texts.translate(element);
+  still(...element.querySelectorAll(".gp-head, .gp-body, .gp-formula"));
   const paint = (fresh, steps = false) => {
     if (!element.isConnected) return void store.unwatch(paint);
     element.toggleAttribute("data-waiting", !state.trace);
@@ -111,6 +113,7 @@ keepLink(store);
 keepChapters(store, open);
 followBar(store, settings);
 listenToKeys(store);
+listenToPointer(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(wanted in config.texts ? wanted : "en");
 window.glassLoaded(glass);

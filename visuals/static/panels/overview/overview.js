@@ -4,6 +4,7 @@ import { exact, h, shown, signed, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
+import { still } from "../../still.js";
 import { createDiagram, s } from "./diagram.js";
 import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
@@ -37,6 +38,7 @@ export default function overview(element, glass) {
   const sums = h("div.gp-formula.ov-sums");
   const room = h("div.ov-room", null, svg);
   panel.body.append(player.element, say, sums, room);
+  still(say);
   const wide = widthOf(room, glass);
 
   const diagram = createDiagram(svg, {

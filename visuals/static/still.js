@@ -1,0 +1,55 @@
+// Nothing moves from under the pointer. What it previews changes the texts of the panels: if one became shorter, what
+// stands below would move up, lie under another point, change the text again, and tremble under a hand that rests.
+
+/** @type {Map<HTMLElement, { width: number, height: number }>} */
+const parts = new Map();
+let pointing = false; // the pointer has come to the panels, and nothing has been pressed or run since
+
+const hold = (element, { height }) => { element.style.minHeight = `${height}px`; };
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target, borderBoxSize } of entries) {
+    const [{ inlineSize: width, blockSize: height }] = borderBoxSize;
+    const part = parts.get(target);
+    if (width !== part.width) target.style.minHeight = ""; // other lines: the old height says nothing
+    else if (pointing && height > part.height) hold(target, { height });
+    Object.assign(part, { width, height });
+  }
+});
+
+/** Lets a part grow, but not shrink, while the pointer is on the panels. @param {...HTMLElement} elements */
+export function still(...elements) {
+  for (const element of elements) {
+    element.style.boxSizing = "border-box";
+    parts.set(element, { width: 0, height: 0 });
+    sizes.observe(element, { box: "border-box" });
+  }
+}
+
+function release() {
+  pointing = false;
+  for (const element of parts.keys()) {
+    element.style.minHeight = "";
+    if (element.isConnected) continue;
+    sizes.unobserve(element);
+    parts.delete(element);
+  }
+}
+
+const PANELS = "section.glass-panel";
+const PRESSED = "button, a, label, summary, input, select, textarea";
+
+/** Holds from when the pointer comes to a panel until it leaves the page, a control or a key is pressed, or a run comes. */
+export function listenToPointer(store) {
+  document.addEventListener("pointermove", ({ target, pointerType }) => {
+    if (pointing || pointerType === "touch" || !(target instanceof Element) || !target.closest(PANELS)) return;
+    pointing = true;
+    for (const [element, part] of parts) if (part.height) hold(element, part);
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest(PRESSED)) release();
+  });
+  document.addEventListener("keydown", release);
+  document.documentElement.addEventListener("pointerleave", release);
+  store.on("painted", (fresh) => { if (fresh) release(); });
+}
