@@ -22,17 +22,21 @@ PATTERNS = frozenset({
 class Judged:
     """What the network tells by itself in every step of a stage, for the checker to judge (judged.py).
 
-    `stories` at this `temperature`. A faulty sentence weighs `weight` beside the loss on the corpus, and a nat of
-    divergence from the network as it was at the start of the stage `likeness`, both as means over the tokens told.
-    A token that more of its stories hold than of the corpus's costs the difference of the two shares, `variety` times.
+    `stories`, in turn at each of the `temperatures`. A faulty sentence weighs `weight` beside the loss on the corpus,
+    and a nat of divergence from the network as it was at the start of the stage `likeness`, both as means over the
+    tokens told. Below 1, `likeness_temperature` makes that network's choices surer than they were.
+    A token that more of its stories hold than of the corpus's costs the difference of the two shares, `variety` times;
+    so it does where more hold it twice, and so on up to `occurrences`.
     Sound stories have little to teach: the loss is that of every faulty one and of one in `sound_each` of the others.
     """
 
     stories: int = 128
-    temperature: float = 0.8
+    temperatures: tuple[float, ...] = (0.8,)
     weight: float = 5.0
     likeness: float = 0.1
+    likeness_temperature: float = 1.0
     variety: float = 0.0
+    occurrences: int = 1
     sound_each: int = 1
 
 
@@ -157,19 +161,28 @@ STAGES = (
     Stage(
         "warmer", 1_228_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_WARMER,
-        judged=Judged(stories=160, temperature=1.0, weight=10, likeness=0.05, variety=1, sound_each=4),
+        judged=Judged(stories=160, temperatures=(1.0,), weight=10, likeness=0.05, variety=1, sound_each=4),
         averaged_with="weakest",
     ),
     Stage(
         "asking", 1_228_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=10, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_ASKING,
-        judged=Judged(stories=160, temperature=0.9, weight=10, likeness=0.5, variety=1, sound_each=4),
+        judged=Judged(stories=160, temperatures=(0.9,), weight=10, likeness=0.5, variety=1, sound_each=4),
         averaged_with="weakest",
     ),
     Stage(
         "answering", 716_800, rows=16, context=256, rate=3e-4, last_rate=1e-5, warmup=5, answer_weight=4,
         random_weight=0.1, first_weight=0.5, mix=_ASKING,
-        judged=Judged(stories=160, temperature=0.8, weight=10, likeness=0.25, variety=1, sound_each=4),
+        judged=Judged(stories=160, weight=10, likeness=0.25, variety=1, sound_each=4),
         averaged_with="asking",
+    ),
+    Stage(
+        "surer", 1_843_200, rows=16, context=256, rate=2e-4, last_rate=1e-5, warmup=10, answer_weight=4,
+        random_weight=0.1, first_weight=0.2, mix=_ASKING,
+        judged=Judged(
+            stories=160, temperatures=(0.8, 0.4), weight=10, likeness=0.25, likeness_temperature=0.7, variety=1,
+            occurrences=12, sound_each=4,
+        ),
+        averaged_with="answering",
     ),
 )  # fmt: skip

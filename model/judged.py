@@ -4,10 +4,12 @@ A policy gradient (Williams 1992, "REINFORCE"): the reward of each sentence is 0
 its question where it is an answer, and what is told after it counts for nothing. The mean reward is the baseline.
 Nothing rewards an early end, as the choice to end a text is left out; and a price on leaving the network's own way of
 telling (the divergence of Kullback and Leibler from what it was at the start of the stage) keeps it from telling only
-what is safe. So does a price on each token that more of its stories hold than of the corpus's.
+what is safe. So does a price on each token that more of its stories hold, or hold so many times, than of the corpus's.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
 from typing import NamedTuple
 
 import torch
@@ -37,6 +39,7 @@ class Told(NamedTuple):
     """
 
     language: Language
+    temperature: float
     ids: list[int]
     opening: int  # how many of `ids` the network did not write itself
     rewards: list[float]
@@ -63,7 +66,8 @@ class Storyteller:
 
     def losses(self, judged: Judged, seed: int) -> Iterator[Float[Tensor, ""]]:
         """The loss of `judged.stories` new stories in parts: see `losses`."""
-        self.usual = self.usual or corpus_usage(self.telling.tokenizer, self.net.config.vocab_size)
+        if self.usual is None or len(self.usual["en"]) != judged.occurrences:
+            self.usual = corpus_usage(self.telling.tokenizer, self.net.config.vocab_size, judged.occurrences)
         self.telling.net.load_state_dict(self.net.state_dict())
         told = tell(self.telling, judged, seed)
         self.sound = round(sum(story.sound for story in told) / len(told), 3)
@@ -73,11 +77,12 @@ class Storyteller:
 def tell(lm: LanguageModel, judged: Judged, seed: int) -> list[Told]:
     """`judged.stories` stories, half of them in each language, on openings of the corpus's training part."""
     jobs = openings(judged.stories // 2, seed, "train")
+    temperatures = list(islice(cycle(judged.temperatures), len(jobs)))
     told = []
-    for job, row in zip(jobs, write(lm, jobs, judged.temperature, seed), strict=True):
+    for job, row in zip(jobs, write(lm, jobs, temperatures, seed), strict=True):
         fault = first_fault(job.prompt + row.text, job.language, row.ended)
         rewards = _rewards(_starts(lm, row.prompt, row.new, len(job.prompt)), fault)
-        told.append(Told(job.language, [*row.prompt, *row.new], len(row.prompt), rewards))
+        told.append(Told(job.language, row.temperature, [*row.prompt, *row.new], len(row.prompt), rewards))
     return told
 
 
@@ -112,24 +117,31 @@ def losses(
     device = net.embed.weight.device
     explicit = device.type == "cpu"  # short rows: see EXPLICIT_UP_TO of train.py
     for start in range(0, len(ordered), ROWS):
-        ids, weights, stands_for = _padded(ordered[start : start + ROWS])
+        part = ordered[start : start + ROWS]
+        ids, weights, stands_for = _padded(part)
         counted = stands_for > 0
         chosen = ids[:, 1:][counted].to(device)
         with torch.autocast(device.type, dtype=torch.bfloat16):
             with torch.no_grad():
-                old = before(ids[:, :-1].to(device), explicit=explicit)[counted].float().log_softmax(-1)
+                old = before(ids[:, :-1].to(device), explicit=explicit)[counted].float()
             logits = net(ids[:, :-1].to(device), explicit=explicit)[counted].float()
-        divergences = F.kl_div(logits.log_softmax(-1), old, reduction="none", log_target=True).sum(-1)
+        divergences = F.kl_div(
+            logits.log_softmax(-1),
+            (old / judged.likeness_temperature).log_softmax(-1),
+            reduction="none",
+            log_target=True,
+        ).sum(-1)
         divergence = (stands_for[counted].to(device) * divergences).sum()
         # Among the tokens that do not end the text; where that was chosen, the weight is 0.
-        going_on = (logits / judged.temperature).index_fill(-1, torch.tensor(END, device=device), -torch.inf)
+        temperatures = torch.tensor([[one.story.temperature] for one in part]).expand_as(counted)[counted].to(device)
+        going_on = (logits / temperatures[:, None]).index_fill(-1, torch.tensor(END, device=device), -torch.inf)
         unlikely = F.cross_entropy(going_on, chosen.where(chosen != END, END + 1), reduction="none")
         gradient = (weights[counted].to(device) * unlikely).sum()
         yield (judged.weight * gradient + judged.likeness * divergence) / count
 
 
 class _Weighed(NamedTuple):
-    """A story, each token's reward over the mean of its language, and for how many stories it stands."""
+    """A story, each token's reward over the mean of those told in the same way, and for how many stories it stands."""
 
     story: Told
     advantages: list[float]
@@ -145,29 +157,33 @@ def _weighed(told: Sequence[Told], judged: Judged, usual: Usage) -> list[_Weighe
     """All faulty stories and every `judged.sound_each`th sound one, which stands for so many."""
     rewards = _rewards_of_all(told, judged, usual)
     mean = {}
-    for language in {story.language for story in told}:
-        own = [r for story, row in zip(told, rewards, strict=True) if story.language == language for r in row]
-        mean[language] = sum(own) / max(1, len(own))
+    for way in {_way(story) for story in told}:
+        own = [r for story, row in zip(told, rewards, strict=True) if _way(story) == way for r in row]
+        mean[way] = sum(own) / max(1, len(own))
     weighed, sound = [], 0
     for story, row in zip(told, rewards, strict=True):
         sound += story.sound
         if not story.sound or sound % judged.sound_each == 0:
-            advantages = [reward - mean[story.language] for reward in row]
+            advantages = [reward - mean[_way(story)] for reward in row]
             weighed.append(_Weighed(story, advantages, judged.sound_each if story.sound else 1))
     return weighed
 
 
+def _way(story: Told) -> tuple[Language, float]:
+    return story.language, story.temperature
+
+
 def _rewards_of_all(told: Sequence[Told], judged: Judged, usual: Usage) -> list[list[float]]:
-    """The rewards of each story, less the price of each overused token where the story has it for the first time."""
-    size = len(usual["en"])
-    over = overused(usage(((story.language, story.ids) for story in told), size), usual)
+    """The rewards of each story, less the prices of overused tokens: of the first time in the story, the second …"""
+    times, size = usual["en"].shape
+    over = overused(usage(((story.language, story.ids) for story in told), size, times), usual)
     priced = []
     for story in told:
-        had, row = set(story.ids[: story.opening]), []
+        had, row = Counter(story.ids[: story.opening]), []
         price = over[story.language].tolist()
         for token, reward in zip(story.ids[story.opening :], story.rewards, strict=False):  # none after a fault
-            row.append(reward - (0.0 if token in had else judged.variety * price[token]))
-            had.add(token)
+            row.append(reward - (judged.variety * price[had[token]][token] if had[token] < times else 0.0))
+            had[token] += 1
         priced.append(row)
     return priced
 

@@ -39,6 +39,7 @@ class Row:
     prompt: list[int]
     limit: int
     judge: Judge
+    temperature: float
     stream: TextStream
     random: torch.Generator
     text: str = ""
@@ -60,29 +61,30 @@ class Row:
 def write(
     lm: LanguageModel,
     jobs: Sequence[Job],
-    temperature: float = 0.0,
+    temperature: float | Sequence[float] = 0.0,
     seed: int = 0,
     progress: Callable[[int], object] = lambda _: None,
 ) -> list[Row]:
     """Continue every job's prompt until its judge has a verdict, the text ends, or its limit is reached.
 
-    Temperature 0 is greedy; otherwise a row's draws depend on the seed and on its place in the list, not on the batch.
-    `progress` hears the number of rows that have just been finished.
+    The temperature is that of all rows, or of each its own; 0 is greedy. Otherwise a row's draws depend on the seed and
+    on its place in the list, not on the batch. `progress` hears the number of rows that have just been finished.
     """
+    temperatures = [temperature] * len(jobs) if isinstance(temperature, int | float) else temperature
     rows = []
-    for i, job in enumerate(jobs):
+    for i, (job, own) in enumerate(zip(jobs, temperatures, strict=True)):
         ids = prompt_ids(lm, job.prompt)
         limit = min(job.limit, max(1, lm.config.context_limit - len(ids)))
         random = torch.Generator().manual_seed(seed * 1_000_003 + i)
-        rows.append(Row(ids, limit, job.judge, lm.tokenizer.stream(ids), random))
+        rows.append(Row(ids, limit, job.judge, own, lm.tokenizer.stream(ids), random))
     by_length = sorted(rows, key=lambda row: len(row.prompt))
     for start in range(0, len(rows), ROWS):
-        _write_batch(lm, by_length[start : start + ROWS], temperature, progress)
+        _write_batch(lm, by_length[start : start + ROWS], progress)
     return rows
 
 
 @torch.inference_mode()
-def _write_batch(lm: LanguageModel, rows: list[Row], temperature: float, progress: Callable[[int], object]) -> None:
+def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], object]) -> None:
     position, seen = 0, min(len(row.prompt) for row in rows)
     cache = KVCache(lm.config, max(len(row.prompt) + row.limit for row in rows), len(rows), lm.dtype, lm.device)
     feed = [row.prompt[:seen] for row in rows]
@@ -90,7 +92,7 @@ def _write_batch(lm: LanguageModel, rows: list[Row], temperature: float, progres
         logits = lm.net(torch.tensor(feed, device=lm.device), cache, position, last_only=True)[:, -1].float()
         position = seen
         writing = [i for i, row in enumerate(rows) if len(row.prompt) <= position]
-        for i, token in zip(writing, _choose(logits, rows, writing, temperature), strict=True):
+        for i, token in zip(writing, _choose(logits, rows, writing), strict=True):
             rows[i].take(token, token in lm.config.eos_ids)
         alive = [i for i, row in enumerate(rows) if not row.done]
         if len(alive) < len(rows):
@@ -102,12 +104,11 @@ def _write_batch(lm: LanguageModel, rows: list[Row], temperature: float, progres
         seen = position + 1
 
 
-def _choose(logits: Float[Tensor, "B V"], rows: list[Row], writing: list[int], temperature: float) -> Iterator[int]:
+def _choose(logits: Float[Tensor, "B V"], rows: list[Row], writing: list[int]) -> Iterator[int]:
     """The next token of each row that is writing."""
-    if not temperature:
-        greedy = logits.argmax(-1).tolist()
-        yield from (greedy[i] for i in writing)
-        return
-    probabilities = (logits / temperature).softmax(-1).cpu()
+    greedy = logits.argmax(-1).tolist()
+    divisors = torch.tensor([[row.temperature or 1.0] for row in rows], device=logits.device)
+    probabilities = (logits / divisors).softmax(-1).cpu()
     for i in writing:
-        yield int(torch.multinomial(probabilities[i], 1, generator=rows[i].random))
+        row = rows[i]
+        yield int(torch.multinomial(probabilities[i], 1, generator=row.random)) if row.temperature else greedy[i]

@@ -1,5 +1,7 @@
 """Stories that a network tells in training: whom the checker blames, and what that does to the network."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -7,7 +9,7 @@ import model
 from model.checker import check, first_fault
 from model.checkpoint import BUNDLED, LanguageModel
 from model.curriculum import Judged
-from model.judged import Told, losses, tell
+from model.judged import Told, _rewards_of_all, losses, tell
 from model.llama import Llama
 from model.packing import END
 from model.variety import corpus_usage, overused, usage
@@ -27,7 +29,7 @@ def bundled() -> LanguageModel:
 @pytest.fixture(scope="module")
 def told(bundled: LanguageModel) -> list[Told]:
     # Hot, so that there are faults of many kinds.
-    return tell(bundled, Judged(stories=12, temperature=1.2), seed=3)
+    return tell(bundled, Judged(stories=12, temperatures=(1.2, 0.6)), seed=3)
 
 
 @pytest.mark.parametrize(
@@ -75,29 +77,34 @@ def test_blame_falls_on_the_first_faulty_sentence_alone(bundled: LanguageModel, 
 
 
 def test_a_fault_in_the_opening_leaves_nothing_to_blame():
-    story = Told("en", [5, 6, 7], opening=2, rewards=[])
+    story = Told("en", 1.0, [5, 6, 7], opening=2, rewards=[])
     assert not story.sound
 
 
 def written_out(net: Llama, before: Llama, told: list[Told], judged: Judged) -> float:
     """The loss, story by story and token by token, without padding."""
-    mean = {
-        language: sum(sum(s.rewards) for s in told if s.language == language)
-        / sum(len(s.rewards) for s in told if s.language == language)
-        for language in ("en", "zh")
-    }
+    ways = {(story.language, story.temperature) for story in told}
+    assert len(ways) == 4
+    mean = {}
+    for way in ways:
+        own = [story.rewards for story in told if (story.language, story.temperature) == way]
+        mean[way] = sum(map(sum, own)) / sum(map(len, own))
     total, count = 0.0, 0
     for story in told:
         ids = torch.tensor([story.ids])
         with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
             new, old = (of(ids[:, :-1])[0].double() for of in (net, before))
         for i, reward in enumerate(story.rewards, start=story.opening):
-            p, q = old[i - 1].softmax(-1), new[i - 1].softmax(-1)
+            p, q = (old[i - 1] / judged.likeness_temperature).softmax(-1), new[i - 1].softmax(-1)
             total += judged.likeness * float((p * (p / q).log()).sum())
             if story.ids[i] != END:
-                hot = torch.cat([new[i - 1][:END], new[i - 1][END + 1 :]]) / judged.temperature
-                chosen = new[i - 1][story.ids[i]] / judged.temperature
-                total -= judged.weight * (reward - mean[story.language]) * float(chosen - hot.logsumexp(-1))
+                hot = torch.cat([new[i - 1][:END], new[i - 1][END + 1 :]]) / story.temperature
+                chosen = new[i - 1][story.ids[i]] / story.temperature
+                total -= (
+                    judged.weight
+                    * (reward - mean[story.language, story.temperature])
+                    * float(chosen - hot.logsumexp(-1))
+                )
             count += 1
     return total / count
 
@@ -108,8 +115,9 @@ def test_the_loss_is_the_one_written_out(bundled: LanguageModel, told: list[Told
     with torch.no_grad():
         for weight in other.parameters():
             weight.mul_(1.01)
-    total = sum(float(part.detach()) for part in losses(bundled.net, other, told, JUDGED, NOTHING_NEW))
-    assert total == pytest.approx(written_out(bundled.net, other, told, JUDGED), rel=0.05)
+    for judged in (JUDGED, replace(JUDGED, likeness=1.0, likeness_temperature=0.7)):
+        total = sum(float(part.detach()) for part in losses(bundled.net, other, told, judged, NOTHING_NEW))
+        assert total == pytest.approx(written_out(bundled.net, other, told, judged), rel=0.05)
 
 
 def test_a_step_makes_the_blamed_less_probable_and_leaves_the_end_alone(bundled: LanguageModel, told: list[Told]):
@@ -140,20 +148,22 @@ def test_a_step_makes_the_blamed_less_probable_and_leaves_the_end_alone(bundled:
 
 def test_usage_is_the_share_of_stories_that_hold_a_token():
     told = usage([("en", [1, 2, 2]), ("en", [2, 3]), ("zh", [1])], 5)
-    assert told["en"].tolist() == [0, 0.5, 1, 0.5, 0]
-    assert told["zh"].tolist() == [0, 1, 0, 0, 0]
+    assert told["en"].tolist() == [[0, 0.5, 1, 0.5, 0]]
+    assert told["zh"].tolist() == [[0, 1, 0, 0, 0]]
     usual = usage([("en", [1]), ("zh", [1, 4])], 5)
-    assert overused(told, usual)["en"].tolist() == [0, 0, 1, 0.5, 0]
-    assert overused(told, usual)["zh"].tolist() == [0, 0, 0, 0, 0]
+    assert overused(told, usual)["en"].tolist() == [[0, 0, 1, 0.5, 0]]
+    assert overused(told, usual)["zh"].tolist() == [[0, 0, 0, 0, 0]]
+    twice = usage([("en", [1, 2, 2]), ("en", [2, 3])], 5, times=2)
+    assert twice["en"].tolist() == [[0, 0.5, 1, 0.5, 0], [0, 0, 0.5, 0, 0]]
 
 
 def test_the_corpus_tells_seldom_of_hunger(bundled: LanguageModel):
     usual = corpus_usage(bundled.tokenizer, bundled.config.vocab_size)
     (hungry,) = bundled.tokenizer.encode(" hungry")
     (full_stop,) = bundled.tokenizer.encode(".")
-    assert 0.02 < float(usual["en"][hungry]) < 0.3
-    assert float(usual["en"][full_stop]) > 0.99
-    assert float(usual["zh"][hungry]) < 0.02
+    assert 0.02 < float(usual["en"][0, hungry]) < 0.3
+    assert float(usual["en"][0, full_stop]) > 0.99
+    assert float(usual["zh"][0, hungry]) < 0.02
 
 
 def test_what_every_story_tells_and_the_corpus_does_not_becomes_less_probable(bundled: LanguageModel):
@@ -162,7 +172,7 @@ def test_what_every_story_tells_and_the_corpus_does_not_becomes_less_probable(bu
     encode = bundled.tokenizer.encode
     opening = encode("Tom is in the kitchen.")
     told = [
-        Told("en", opening + new, len(opening), [0.0] * len(new))
+        Told("en", 1.0, opening + new, len(opening), [0.0] * len(new))
         for new in (encode(" He is hungry."), encode(" He is hungry."), encode(" He has a ball."), encode(" He sings."))
     ]
     usual = corpus_usage(bundled.tokenizer, bundled.config.vocab_size)
@@ -182,15 +192,25 @@ def test_what_every_story_tells_and_the_corpus_does_not_becomes_less_probable(bu
     assert probability(" He is hungry") < 0.9 * was
 
 
+def test_what_stories_tell_more_often_than_the_corpus_s_costs_each_time(bundled: LanguageModel):
+    """Every story of the corpus holds the token once; these hold it three times, one of them in the opening."""
+    token = 900
+    told = [Told("en", 1.0, [token, token, 5, token], 1, [0.0] * 3)]
+    usual = usage([("en", [token, 5])], 4096, times=2)
+    (row,) = _rewards_of_all(told, Judged(variety=0.5, occurrences=2), usual)
+    assert row == [-0.5, 0.0, 0.0]  # the second time costs, the third is not looked at
+    (row,) = _rewards_of_all(told, Judged(variety=0.5, occurrences=3), usage([("en", [token, 5])], 4096, times=3))
+    assert row == [-0.5, 0.0, -0.5]
+
+
 def test_one_sound_story_can_stand_for_several(bundled: LanguageModel):
     """The same sound story twice and a faulty one: with one in two counted, the loss stays what it was."""
     encode = bundled.tokenizer.encode
     opening = encode("Tom is in the park.")
-    sound = Told(
-        "en", opening + encode(" He sings in the park."), len(opening), [0.0] * len(encode(" He sings in the park."))
-    )
+    kept = encode(" He sings in the park.")
+    sound = Told("en", 1.0, opening + kept, len(opening), [0.0] * len(kept))
     lost = encode(" Tom is in the barn.")
-    faulty = Told("en", opening + lost, len(opening), [-1.0] * len(lost))
+    faulty = Told("en", 1.0, opening + lost, len(opening), [-1.0] * len(lost))
     other = Llama(bundled.config)
     other.load_state_dict(bundled.net.state_dict())
     with torch.no_grad():
