@@ -47,8 +47,10 @@ def test_what_is_pointed_at_lies_still(narrow: Page, kind: str) -> None:
     narrow.mouse.move(1, 1)
     narrow.evaluate("(chapter) => glass.open(chapter)", chapter)
     settled(narrow)
-    swept(narrow, kind)  # what is told at its longest has its place after this
     places = swept(narrow, kind)
+    for _ in range(2):  # what is told at its longest has its place after the first time, on a busy machine the second
+        if len({(top, height) for top, height, _ in places}) > 1:
+            places = swept(narrow, kind)
     assert len({value for *_, value in places}) > 1, "the pointer previews nothing here"
     assert len({top for top, *_ in places}) == 1, places
     assert len({height for _, height, _ in places}) == 1, places
