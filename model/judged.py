@@ -45,6 +45,11 @@ class Told(NamedTuple):
     rewards: list[float]
 
     @property
+    def way(self) -> tuple[Language, float]:
+        """How it was told; stories told in the same way have a mean reward of their own."""
+        return self.language, self.temperature
+
+    @property
     def sound(self) -> bool:
         """Whether the checker found no fault. Where there are no rewards, the opening has one."""
         return min(self.rewards, default=-1.0) == 0
@@ -155,25 +160,21 @@ class _Weighed(NamedTuple):
 
 def _weighed(told: Sequence[Told], judged: Judged, usual: Usage) -> list[_Weighed]:
     """All faulty stories and every `judged.sound_each`th sound one, which stands for so many."""
-    rewards = _rewards_of_all(told, judged, usual)
+    rewards = priced_rewards(told, judged, usual)
     mean = {}
-    for way in {_way(story) for story in told}:
-        own = [r for story, row in zip(told, rewards, strict=True) if _way(story) == way for r in row]
+    for way in {story.way for story in told}:
+        own = [r for story, row in zip(told, rewards, strict=True) if story.way == way for r in row]
         mean[way] = sum(own) / max(1, len(own))
     weighed, sound = [], 0
     for story, row in zip(told, rewards, strict=True):
         sound += story.sound
         if not story.sound or sound % judged.sound_each == 0:
-            advantages = [reward - mean[_way(story)] for reward in row]
+            advantages = [reward - mean[story.way] for reward in row]
             weighed.append(_Weighed(story, advantages, judged.sound_each if story.sound else 1))
     return weighed
 
 
-def _way(story: Told) -> tuple[Language, float]:
-    return story.language, story.temperature
-
-
-def _rewards_of_all(told: Sequence[Told], judged: Judged, usual: Usage) -> list[list[float]]:
+def priced_rewards(told: Sequence[Told], judged: Judged, usual: Usage) -> list[list[float]]:
     """The rewards of each story, less the prices of overused tokens: of the first time in the story, the second …"""
     times, size = usual["en"].shape
     over = overused(usage(((story.language, story.ids) for story in told), size, times), usual)

@@ -4,7 +4,7 @@ All rows stand at the same position. A row whose prompt is longer than that read
 token that it has just chosen; so each row sees exactly what it would see alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -104,11 +104,12 @@ def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], o
         seen = position + 1
 
 
-def _choose(logits: Float[Tensor, "B V"], rows: list[Row], writing: list[int]) -> Iterator[int]:
+def _choose(logits: Float[Tensor, "B V"], rows: list[Row], writing: list[int]) -> list[int]:
     """The next token of each row that is writing."""
-    greedy = logits.argmax(-1).tolist()
-    divisors = torch.tensor([[row.temperature or 1.0] for row in rows], device=logits.device)
-    probabilities = (logits / divisors).softmax(-1).cpu()
-    for i in writing:
-        row = rows[i]
-        yield int(torch.multinomial(probabilities[i], 1, generator=row.random)) if row.temperature else greedy[i]
+    chosen = dict(zip(writing, logits[writing].argmax(-1).tolist(), strict=True))
+    warm = [i for i in writing if rows[i].temperature]
+    if warm:
+        temperatures = torch.tensor([[rows[i].temperature] for i in warm], device=logits.device)
+        for i, probabilities in zip(warm, (logits[warm] / temperatures).softmax(-1).cpu(), strict=True):
+            chosen[i] = int(torch.multinomial(probabilities, 1, generator=rows[i].random))
+    return list(chosen.values())

@@ -9,7 +9,7 @@ import model
 from model.checker import check, first_fault
 from model.checkpoint import BUNDLED, LanguageModel
 from model.curriculum import Judged
-from model.judged import Told, _rewards_of_all, losses, tell
+from model.judged import Told, losses, priced_rewards, tell
 from model.llama import Llama
 from model.packing import END
 from model.variety import corpus_usage, overused, usage
@@ -192,14 +192,14 @@ def test_what_every_story_tells_and_the_corpus_does_not_becomes_less_probable(bu
     assert probability(" He is hungry") < 0.9 * was
 
 
-def test_what_stories_tell_more_often_than_the_corpus_s_costs_each_time(bundled: LanguageModel):
+def test_what_stories_tell_more_often_than_those_of_the_corpus_costs_each_time(bundled: LanguageModel):
     """Every story of the corpus holds the token once; these hold it three times, one of them in the opening."""
     token = 900
     told = [Told("en", 1.0, [token, token, 5, token], 1, [0.0] * 3)]
     usual = usage([("en", [token, 5])], 4096, times=2)
-    (row,) = _rewards_of_all(told, Judged(variety=0.5, occurrences=2), usual)
+    (row,) = priced_rewards(told, Judged(variety=0.5, occurrences=2), usual)
     assert row == [-0.5, 0.0, 0.0]  # the second time costs, the third is not looked at
-    (row,) = _rewards_of_all(told, Judged(variety=0.5, occurrences=3), usage([("en", [token, 5])], 4096, times=3))
+    (row,) = priced_rewards(told, Judged(variety=0.5, occurrences=3), usage([("en", [token, 5])], 4096, times=3))
     assert row == [-0.5, 0.0, -0.5]
 
 

@@ -11,8 +11,10 @@ const sizes = new ResizeObserver((entries) => {
   for (const { target, borderBoxSize } of entries) {
     const [{ inlineSize: width, blockSize: height }] = borderBoxSize;
     const part = parts.get(target);
-    if (width !== part.width) target.style.minHeight = ""; // other lines: the old height says nothing
-    else if (pointing && height > part.height) hold(target, { height });
+    if (width !== part.width) {
+      target.style.minHeight = ""; // other lines: the old height says nothing
+      pointing = false; // the pointer's next move holds the new ones
+    } else if (pointing && height > part.height) hold(target, { height });
     Object.assign(part, { width, height });
   }
 });
