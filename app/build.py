@@ -16,6 +16,7 @@ from visuals.payload import Message
 
 from . import panels
 from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
+from .doors import Doors
 from .endpoints import endpoints
 from .engine import Engine, Settings
 from .service import MAX_NEW_TOKENS, Service
@@ -92,9 +93,8 @@ def server_functions(service: Service) -> list[Callable[[Any], Message]]:
 
 
 def launch_options() -> dict[str, Any]:
-    """What launch() needs for this page; reading it also lets gradio serve the page's scripts and texts."""
-    texts = [text_file(code) for code in LANGUAGES]
-    gr.set_static_paths([STATIC, PLOTLY, *texts])
+    """What launch() needs for this page."""
+    files = [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES)]
     return {
         "theme": theme(),
         "footer_links": [],
@@ -108,7 +108,8 @@ def launch_options() -> dict[str, Any]:
         # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
         "app_kwargs": {
             "middleware": [
-                Middleware(PackedFiles, files={f"/{address(path)}": path for path in [*scripts(), *texts]}),
+                Middleware(Doors),
+                Middleware(PackedFiles, files={f"/{address(path)}": path for path in files}),
                 Middleware(GZipMiddleware, compresslevel=6),
                 Middleware(PageHead, head=head()),
             ]
@@ -122,9 +123,12 @@ def scripts() -> list[Path]:
 
 
 def address(path: Path) -> str:
-    """Where the page finds a static file, relative to itself, so that it also works under a path prefix."""
-    here = Path.cwd()
-    return f"gradio_api/file={path.relative_to(here) if path.is_relative_to(here) else path}"
+    """Where the page finds a static file, relative to itself, so that it also works under a path prefix.
+
+    Says nothing of where the file is on the server.
+    """
+    name = path.relative_to(STATIC).as_posix() if path.is_relative_to(STATIC) else path.name
+    return f"glass/{name}"
 
 
 def chapter_style(chapter: str) -> str | None:

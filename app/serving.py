@@ -23,21 +23,26 @@ def path_of(scope: Scope) -> str:
 
 
 class PackedFiles:
-    """Answers for `files`, a path on the server to a file each, and gradio's own scripts and styles.
+    """Answers for `files`, an address to a file each, and packed for gradio's own scripts and styles.
 
-    gradio opens and packs a file anew for every request, four milliseconds each, and a first load is a hundred files.
+    gradio opens and packs a file anew for every request, four milliseconds each, and a first load is a hundred files;
+    and it would have the page name each by its path on the server.
     """
 
     def __init__(self, app: ASGIApp, files: dict[str, Path]):
         self.app = app
         assets = (path for path in GRADIO_ASSETS.iterdir() if path.suffix in TYPES)
+        self.own = files
         self.files = {f"/assets/{path.name}": path for path in assets} | files
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         asked = scope["type"] == "http" and scope["method"] == "GET"
-        file = self.files.get(path_of(scope)) if asked else None
+        address = path_of(scope) if asked else ""
+        file = self.files.get(address)
         given = Headers(raw=scope.get("headers", []))
+        if file is not None and "gzip" not in given.get("accept-encoding", "") and address in self.own:
+            return await Response(file.read_bytes(), media_type=TYPES[file.suffix])(scope, receive, send)
         if file is None or "gzip" not in given.get("accept-encoding", ""):
             return await self.app(scope, receive, send)
         body, tag = packed(file, file.stat().st_mtime_ns)

@@ -22,11 +22,11 @@ def script(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(script: Path) -> TestClient:
     """Over a server that answers everything else with "else"."""
-    return TestClient(PackedFiles(PlainTextResponse("else"), {"/gradio_api/file=one.js": script}))
+    return TestClient(PackedFiles(PlainTextResponse("else"), {"/glass/one.js": script}))
 
 
 def test_a_file_comes_packed_and_whole(client: TestClient, script: Path) -> None:
-    answer = client.get("/gradio_api/file=one.js", headers=PACKED)
+    answer = client.get("/glass/one.js", headers=PACKED)
     assert answer.headers["content-encoding"] == "gzip"
     assert int(answer.headers["content-length"]) < script.stat().st_size / 5
     assert answer.headers["content-type"].startswith("text/javascript")
@@ -34,11 +34,11 @@ def test_a_file_comes_packed_and_whole(client: TestClient, script: Path) -> None
 
 
 def test_a_changed_file_is_packed_again(client: TestClient, script: Path) -> None:
-    tag = client.get("/gradio_api/file=one.js", headers=PACKED).headers["etag"]
-    assert client.get("/gradio_api/file=one.js", headers=PACKED | {"If-None-Match": tag}).status_code == 304
+    tag = client.get("/glass/one.js", headers=PACKED).headers["etag"]
+    assert client.get("/glass/one.js", headers=PACKED | {"If-None-Match": tag}).status_code == 304
     script.write_text("export const two = 2;\n")
     os.utime(script, ns=(1, 1))
-    answer = client.get("/gradio_api/file=one.js", headers=PACKED | {"If-None-Match": tag})
+    answer = client.get("/glass/one.js", headers=PACKED | {"If-None-Match": tag})
     assert (answer.status_code, answer.text) == (200, "export const two = 2;\n")
 
 
@@ -48,15 +48,18 @@ def test_gradios_scripts_come_packed_too(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/gradio_api/file=two.js", "/gradio_api/file=../one.js", "/assets/../../routes.py", "/"]
+    "path", ["/glass/two.js", "/glass/../one.js", "/assets/../../routes.py", "/"]
 )
 def test_nothing_but_the_files_that_are_named(client: TestClient, path: str) -> None:
     assert client.get(path, headers=PACKED).text == "else"
 
 
-def test_who_reads_no_gzip_and_who_posts_go_to_the_server(client: TestClient) -> None:
-    assert client.get("/gradio_api/file=one.js", headers={"Accept-Encoding": "identity"}).text == "else"
-    assert client.post("/gradio_api/file=one.js", headers=PACKED).text == "else"
+def test_who_reads_no_gzip_has_it_plain_and_who_posts_goes_to_the_server(client: TestClient, script: Path) -> None:
+    plain = client.get("/glass/one.js", headers={"Accept-Encoding": "identity"})
+    assert (plain.text, "content-encoding" in plain.headers) == (script.read_text(), False)
+    asset = next(path.name for path in GRADIO_ASSETS.glob("*.css"))
+    assert client.get(f"/assets/{asset}", headers={"Accept-Encoding": "identity"}).text == "else"
+    assert client.post("/glass/one.js", headers=PACKED).text == "else"
 
 
 def test_the_head_is_put_into_the_page_and_into_nothing_else() -> None:
@@ -67,7 +70,7 @@ def test_the_head_is_put_into_the_page_and_into_nothing_else() -> None:
 
 
 def test_it_knows_the_path_under_a_prefix(script: Path) -> None:
-    files = {"/gradio_api/file=one.js": script}
+    files = {"/glass/one.js": script}
     client = TestClient(PackedFiles(PlainTextResponse("else"), files), root_path="/some/where")
-    answer = client.get("/some/where/gradio_api/file=one.js", headers=PACKED)
+    answer = client.get("/some/where/glass/one.js", headers=PACKED)
     assert answer.text == script.read_text()
