@@ -4,6 +4,7 @@ LocalEngine runs models in this process. Another engine (on other machines, say)
 in any panel. Knows nothing about gradio, languages or messages.
 """
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -74,6 +75,15 @@ def short_name(name: str) -> str:
     return Path(name).expanduser().resolve().name if Path(name).expanduser().is_dir() else name
 
 
+def short_names(names: Sequence[str]) -> list[str]:
+    """The short name of each, with a number where an earlier one has it: "run" and "run (2)" of two places."""
+    found: list[str] = []
+    for short in map(short_name, names):
+        numbered = (short if n == 1 else f"{short} ({n})" for n in itertools.count(1))
+        found.append(next(name for name in numbered if name not in found))
+    return found
+
+
 class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
@@ -83,12 +93,10 @@ class LocalEngine:
 
     def __init__(self, models: Sequence[Any]):
         """`models` as model.load() gives them. Raises ValueError for none, or for two of the same name."""
-        names = [short_name(lm.name) for lm in models]
-        if len(set(names)) != len(models):  # two directories of one name in different places
-            names = [lm.name for lm in models]
-        if len(set(names)) != len(models) or not models:
-            raise ValueError(f"expected one or more different models, got {', '.join(names) or 'none'}.")
-        self._models = dict(zip(names, models, strict=True))
+        given = [lm.name for lm in models]
+        if len(set(given)) != len(models) or not models:
+            raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
+        self._models = dict(zip(short_names(given), models, strict=True))
         self._locks = {name: threading.RLock() for name in self._models}
 
     @property

@@ -12,3 +12,8 @@ class GlassLlamaError(ValueError):
         super().__init__(message)
         self.code = code
         self.params = params
+
+
+def reason(error: Exception) -> str:
+    """What an error says, without where on this machine the file is: a page shows it to strangers."""
+    return str(error.strerror) if isinstance(error, OSError) and error.strerror else str(error)

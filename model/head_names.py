@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .config import LlamaConfig
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, reason
 
 FILE = "heads.json"
 MOST_BYTES = 4_000_000
@@ -48,7 +48,7 @@ def read_heads(directory: Path | None, config: LlamaConfig) -> dict[str, HeadKin
         return {name: _kind(kind, f"kinds.{name}", config) for name, kind in kinds.items()}
     except (ValueError, OSError, RecursionError) as error:
         hint = "write it afresh with `python -m model.evaluate --heads`, or remove it"
-        raise GlassLlamaError("heads", f"{FILE} of this model cannot be used: {error}; {hint}.") from error
+        raise GlassLlamaError("heads", f"{FILE} of this model cannot be used: {reason(error)}; {hint}.") from error
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

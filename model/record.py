@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, reason
 
 LOG, EVALUATION = "training_log.jsonl", "evaluation.json"
 MOST_BYTES = 4_000_000
@@ -60,7 +60,7 @@ def _read(directory: Path | None, name: str, parse: Any) -> Any:
             raise ValueError(f"it is larger than {MOST_BYTES} bytes")
         return parse(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
-        message = f"{name} of this model cannot be read ({error}); remove it, or write it afresh."
+        message = f"{name} of this model cannot be read ({reason(error)}); remove it, or write it afresh."
         raise GlassLlamaError("record", message, file=name) from error
 
 

@@ -1,6 +1,7 @@
 """The in-process engine: names, turns, and what it says about a model."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,16 @@ def test_two_models_of_one_name(lm: model.LanguageModel) -> None:
         LocalEngine([lm, lm])
     with pytest.raises(ValueError, match="none"):
         LocalEngine([])
+
+
+def test_directories_of_one_name_are_told_apart_without_their_paths(
+    lm: model.LanguageModel, tmp_path: Path
+) -> None:
+    places = [tmp_path / place for place in ("a/run", "b/run", "run (2)", "c/run")]
+    for place in places:
+        place.mkdir(parents=True)
+    engine = LocalEngine([replace(lm, name=str(place)) for place in places] + [replace(lm, name="org/run")])
+    assert engine.names == ["run", "run (2)", "run (2) (2)", "run (3)", "org/run"]
 
 
 def test_about_says_what_is_really_used(engine: LocalEngine) -> None:

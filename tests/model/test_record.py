@@ -50,3 +50,17 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(GlassLlamaError, match=name):
         read_record(tmp_path)
+
+
+def test_a_file_that_may_not_be_read_is_named_without_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / LOG).write_text("{}")
+
+    def shut(path: Path, **_how: str) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", shut)
+    with pytest.raises(GlassLlamaError, match=r"^training_log\.jsonl .+ \(Permission denied\)") as caught:
+        read_record(tmp_path)
+    assert str(tmp_path) not in str(caught.value)
