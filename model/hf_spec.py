@@ -6,17 +6,17 @@ refused by its name; nothing is guessed.
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
 from .errors import GlassLlamaError
 from .expected import expected, one_of
 from .hf import FAMILIES
 from .hf.fields import Fields, missing, refusal
+from .hub import REASONS as HUB_REASONS
+from .hub import config_text
 from .spec import ModelSpec
 
 MAX_CHARACTERS = 100_000
-HUB_REASONS = ("no_id", "gated", "malformed", "unknown", "unreachable", "no_config", "no_text")
 
 
 def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
@@ -92,40 +92,7 @@ def spec_from_hub(model_id: str) -> ModelSpec:
     `model_id` is OWNER/NAME. Raises GlassLlamaError (code "hub") where there is none; its params say the `reason`, one
     of HUB_REASONS.
     """
-    from huggingface_hub import snapshot_download  # here, since it takes a second and only this needs it
-    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-
-    if not isinstance(model_id, str) or not 0 < len(model_id.strip()) <= 200:
-        message = "the model id is empty or too long; expected OWNER/NAME."
-        raise GlassLlamaError("hub", message, field="model_id", reason="no_id")
-    model_id = model_id.strip()
-    try:
-        path = Path(snapshot_download(model_id, allow_patterns=["config.json"])) / "config.json"
-    except GatedRepoError as error:
-        hint = "it is gated: accept its terms on its page, then run `hf auth login`, or paste its config.json"
-        raise _hub_refusal(model_id, "gated", hint) from error
-    except HFValidationError as error:
-        hint = "this is no model id; expected OWNER/NAME, of letters, digits, “-”, “_” and “.”"
-        raise _hub_refusal(model_id, "malformed", hint) from error
-    except RepositoryNotFoundError as error:
-        hint = "there is no such model on the Hub; check the spelling (OWNER/NAME)"
-        raise _hub_refusal(model_id, "unknown", hint) from error
-    except Exception as error:  # the client lets errors of its HTTP library through, under their own classes
-        reason = str(error).partition("\n")[0].rstrip(".")[:200] or type(error).__name__
-        hint = f"the Hub cannot be reached and its config.json is not in the local cache ({reason}); paste it instead"
-        raise _hub_refusal(model_id, "unreachable", hint) from error
-    if not path.is_file():
-        raise _hub_refusal(model_id, "no_config", "it has no config.json, or not in the local cache while offline")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise _hub_refusal(model_id, "no_text", "its config.json is no UTF-8 text") from error
-    return spec_from_text(text, model_id)
-
-
-def _hub_refusal(model_id: str, reason: str, hint: str) -> GlassLlamaError:
-    message = f"{model_id:.100}: {hint}."
-    return GlassLlamaError("hub", message, field="model_id", value=model_id[:100], reason=reason)
+    return spec_from_text(config_text(model_id), model_id.strip())
 
 
 def _no_number(constant: str) -> NoReturn:

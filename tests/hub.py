@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +28,12 @@ class Hub:
     broken: bool = False
     requests: list[tuple[str, str]] = field(default_factory=list)
     url: str = ""
+    # Models whose answers do not come before `release` is set, and such as never end: byte by byte, or as fast as can be.
+    stalled: set[str] = field(default_factory=set)
+    release: threading.Event = field(default_factory=threading.Event)
+    dripping: set[str] = field(default_factory=set)
+    endless: set[str] = field(default_factory=set)
+    sent: int = 0
 
     def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """(status, headers, body) for a path."""
@@ -55,7 +61,7 @@ class Hub:
             return _json(
                 [{"type": "file", "path": file, "size": len(data), "oid": _etag(data)} for file, data in files.items()]
             )
-        if route == "resolve" and rest[0] == COMMIT and rest[1] in files:
+        if route == "resolve" and rest[0] in (COMMIT, "main") and rest[1] in files:
             data = files[rest[1]]
             return 200, {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": COMMIT}, data
         return 404, {"X-Error-Code": "EntryNotFound"}, b""
@@ -81,6 +87,11 @@ def serve(hub: Hub) -> Iterator[Hub]:
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             hub.requests.append((self.command, path))
+            name = "/".join(path.strip("/").split("/")[:2])
+            if name in hub.stalled:
+                hub.release.wait(60)
+            if name in hub.dripping | hub.endless:
+                return self.pour(b" " if name in hub.dripping else b" " * 65536)
             status, headers, body = hub.answer(path)
             self.send_response(status)
             for name, value in (headers | {"Content-Length": str(len(body))}).items():
@@ -88,6 +99,14 @@ def serve(hub: Hub) -> Iterator[Hub]:
             self.end_headers()
             if self.command == "GET":
                 self.wfile.write(body)
+
+        def pour(self, part: bytes) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                while not hub.release.wait(0.02 if len(part) == 1 else 0):
+                    self.wfile.write(part)
+                    hub.sent += len(part)
 
         do_HEAD = do_GET  # noqa: N815
 
@@ -101,6 +120,7 @@ def serve(hub: Hub) -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.release.set()
         server.shutdown()
         thread.join()
         server.server_close()

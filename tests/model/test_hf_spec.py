@@ -440,7 +440,7 @@ def test_what_goes_wrong_on_the_hub(hub, model_id, code, says):
 
 
 def test_offline_it_says_so(hub, monkeypatch):
-    spec_from_hub("org/good")
+    huggingface_hub.snapshot_download("org/good")  # as for a checkpoint
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert isinstance(spec_from_hub("org/good"), ModelSpec)  # from the local cache
     with pytest.raises(GlassLlamaError, match=r"cannot be reached.*paste it instead"):
