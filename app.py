@@ -9,6 +9,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 import model
 from app.build import build, launch_options
 from app.engine import LocalEngine
+from app.lookups import LOOKUPS, allowed_at
 
 DEFAULT_PORT = 7860
 
@@ -35,6 +36,12 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--port", type=int, help=f"port to listen on (default: {DEFAULT_PORT}, or the next one that is free)"
     )
+    parser.add_argument(
+        "--hub",
+        action=argparse.BooleanOptionalAction,
+        help="let visitors look up a model's config.json on the Hugging Face Hub (default: only where --host lets no "
+        "other machine in, and not on a Space)",
+    )
     return parser.parse_args(given)
 
 
@@ -47,6 +54,7 @@ def main() -> int:
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
+    LOOKUPS.allowed = allowed_at(args.host) if args.hub is None else args.hub
     demo = build(engine)
     try:
         _, address, _ = demo.launch(

@@ -11,7 +11,7 @@ import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
 from model.expected import expected
-from model.hf_spec import spec_from_hub, spec_from_text
+from model.hf_spec import spec_from_text
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
@@ -22,6 +22,7 @@ from model.sampling import candidates
 from visuals.payload import Message
 
 from .engine import Engine, Settings
+from .lookups import LOOKUPS
 from .prompts import checked_ids
 from .service import MAX_NEW_TOKENS
 
@@ -203,7 +204,7 @@ def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
     if hub:
         if model or config:
             raise refusal("hub", hub, "a model of the Hub alone, with model and config empty")
-        return spec_from_hub(hub)
+        return LOOKUPS.spec(hub)
     return spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
 
 

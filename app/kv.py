@@ -5,13 +5,14 @@ from functools import lru_cache
 from typing import Any
 
 from model import GlassLlamaError, ModelSpec, cacheless, catalogue
-from model.hf_spec import spec_from_hub, spec_from_text
+from model.hf_spec import spec_from_text
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.options import options_from as of_names
 from visuals import kv, kv_charts
 from visuals.payload import Message
 
 from .engine import Engine
+from .lookups import LOOKUPS
 from .prompts import MAX_TOKENS
 from .requests import whole
 from .session import HeldRun
@@ -31,17 +32,12 @@ def spec_from(data: dict[str, Any]) -> ModelSpec:
     name = data.get("model")
     if name == OWN_CONFIG:
         return _pasted(data.get("config") or "")
-    return _fetched(data.get("hub") or "") if name == OWN_HUB else catalogue()[str(name)]
+    return LOOKUPS.spec(data.get("hub") or "") if name == OWN_HUB else catalogue()[str(name)]
 
 
 @lru_cache(maxsize=64)
 def _pasted(text: str) -> ModelSpec:
     return replace(spec_from_text(text), name=PASTED)
-
-
-@lru_cache(maxsize=64)
-def _fetched(model_id: str) -> ModelSpec:
-    return spec_from_hub(model_id)
 
 
 def options_from(data: dict[str, Any]) -> KvOptions:

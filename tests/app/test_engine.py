@@ -24,9 +24,7 @@ def test_two_models_of_one_name(lm: model.LanguageModel) -> None:
         LocalEngine([])
 
 
-def test_directories_of_one_name_are_told_apart_without_their_paths(
-    lm: model.LanguageModel, tmp_path: Path
-) -> None:
+def test_directories_of_one_name_are_told_apart_without_their_paths(lm: model.LanguageModel, tmp_path: Path) -> None:
     places = [tmp_path / place for place in ("a/run", "b/run", "run (2)", "c/run")]
     for place in places:
         place.mkdir(parents=True)

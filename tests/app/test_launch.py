@@ -43,7 +43,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_help_names_every_option() -> None:
     result = launch("--help")
     assert result.returncode == 0
-    for option in ("--model", "--device", "--dtype", "--host", "--port"):
+    for option in ("--model", "--device", "--dtype", "--host", "--port", "--hub", "--no-hub"):
         assert option in result.stdout
 
 

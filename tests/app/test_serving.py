@@ -47,9 +47,7 @@ def test_gradios_scripts_come_packed_too(client: TestClient) -> None:
     assert client.get(f"/assets/{path.name}", headers=PACKED).content == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "path", ["/glass/two.js", "/glass/../one.js", "/assets/../../routes.py", "/"]
-)
+@pytest.mark.parametrize("path", ["/glass/two.js", "/glass/../one.js", "/assets/../../routes.py", "/"])
 def test_nothing_but_the_files_that_are_named(client: TestClient, path: str) -> None:
     assert client.get(path, headers=PACKED).text == "else"
 
