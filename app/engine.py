@@ -5,7 +5,6 @@ in any panel. Knows nothing about gradio, languages or messages.
 """
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,8 @@ import model
 from model.errors import GlassLlamaError
 from model.interventions import NOTHING, Intervention
 from visuals.payload import About
+
+from .turns import Turns
 
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
@@ -61,8 +62,11 @@ class Engine(Protocol):
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
         ...
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any) -> Any:
-        """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data."""
+    def study(self, name: str, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
+        """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data.
+
+        What is `long` lets shorter work go first.
+        """
         ...
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
@@ -87,8 +91,8 @@ def short_names(names: Sequence[str]) -> list[str]:
 class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
-    The lock matters twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores
-    only slow each other down. Generation lets go of it after every token, so that other visitors get their turn.
+    Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
+    slow each other down. A generation takes one for every token, after the runs that wait (app/turns.py).
     """
 
     def __init__(self, models: Sequence[Any]):
@@ -97,7 +101,7 @@ class LocalEngine:
         if len(set(given)) != len(models) or not models:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
         self._models = dict(zip(short_names(given), models, strict=True))
-        self._locks = {name: threading.RLock() for name in self._models}
+        self._turns = {name: Turns() for name in self._models}
 
     @property
     def names(self) -> list[str]:
@@ -124,24 +128,24 @@ class LocalEngine:
 
     def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
         lm = self._get(name)
-        with self._locks[name]:
+        with self._turns[name].turn():
             return model.run_trace(lm, list(ids), changes)
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         self._get(name)
-        with self._locks[name]:
+        with self._turns[name].turn():
             return trace.layer(index)
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any) -> Any:
+    def study(self, name: str, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
         lm = self._get(name)
-        with self._locks[name]:
+        with self._turns[name].turn(long):
             return work(lm, *args)
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
         lm = self._get(name)
         steps = model.generate(lm, list(ids), max_new_tokens=count, **asdict(settings))
         while True:
-            with self._locks[name]:
+            with self._turns[name].turn(long=True):
                 step = next(steps, None)
             if step is None:
                 return

@@ -105,5 +105,5 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
     checked = [whole({"id": i}, "id", config.vocab_size) for i in ids]
-    steps = engine.study(name, cacheless.race, checked, RACE_STEP)
+    steps = engine.study(name, cacheless.race, checked, RACE_STEP, long=True)
     return {"steps": [step._asdict() for step in steps]}

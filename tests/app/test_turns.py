@@ -1,0 +1,83 @@
+"""Turns at a model: one at a time, short work first, and long work not never."""
+
+import threading
+
+from app.turns import AHEAD, Turns
+
+
+class Workers:
+    """Threads that take a turn each, in an order that is known, while the first of all still has its own."""
+
+    def __init__(self) -> None:
+        self.turns = Turns()
+        self.order: list[str] = []
+        self.threads: list[threading.Thread] = []
+
+    def add(self, name: str, long: bool = False, again: int = 1) -> None:
+        def work() -> None:
+            for _ in range(again):
+                with self.turns.turn(long):
+                    self.order.append(name)
+
+        before = sum(map(len, self.turns._waiting.values()))
+        self.threads.append(threading.Thread(target=work))
+        self.threads[-1].start()
+        while sum(map(len, self.turns._waiting.values())) == before:
+            threading.Event().wait(0.001)
+
+    def finish(self) -> None:
+        for thread in self.threads:
+            thread.join()
+
+
+def test_short_work_goes_before_long_and_each_in_order() -> None:
+    workers = Workers()
+    with workers.turns.turn():
+        for i in range(3):
+            workers.add(f"long {i}", long=True)
+        for i in range(3):
+            workers.add(f"short {i}")
+    workers.finish()
+    assert workers.order == [*(f"short {i}" for i in range(3)), *(f"long {i}" for i in range(3))]
+
+
+def test_long_work_has_its_turn_after_a_few_short_ones() -> None:
+    workers = Workers()
+    with workers.turns.turn():
+        workers.add("long", long=True)
+        for i in range(3 * AHEAD):
+            workers.add(f"short {i}")
+    workers.finish()
+    assert workers.order.index("long") == AHEAD
+
+
+def test_one_at_a_time_and_the_same_thread_may_enter_again() -> None:
+    turns, inside, most = Turns(), 0, 0
+
+    def work(long: bool) -> None:
+        nonlocal inside, most
+        for _ in range(50):
+            with turns.turn(long), turns.turn():
+                inside += 1
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [threading.Thread(target=work, args=(i % 2 == 0,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+def test_an_error_ends_a_turn() -> None:
+    turns = Turns()
+    try:
+        with turns.turn():
+            raise KeyError
+    except KeyError:
+        pass
+    thread = threading.Thread(target=lambda: turns.turn().__enter__(), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
