@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from visuals import PLOTLY, STATIC
-from visuals.payload import Message
+from visuals.payload import message_payload
 
 from . import panels
 from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
@@ -24,6 +24,7 @@ from .serving import PackedFiles, PageHead
 from .session import Runs
 from .texts import LANGUAGES, text, text_file
 from .theme import theme
+from .waiting import BoundedQueue, Line, Listening, limited
 
 EXAMPLES = {
     "en": ("The cat sleeps on the sofa.", "Tom is in the kitchen. Lily is in the garden. Tom is in the"),
@@ -45,8 +46,6 @@ LABELS = {
     "top_p": {"label": "bar.top_p"},
     "seed": {"label": "bar.seed"},
 }
-# Events that use the model share one limit; the engine's lock hands the machine round token by token.
-MODEL_EVENTS: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 8}
 FEEDS_BUS: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
 IN_PAGE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
@@ -59,37 +58,31 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
         bar = Bar(engine)
         panels.body([*COLUMNS, [kind for chapter in CHAPTERS for kind in own_panels(chapter)]])
         # First the public names: gradio numbers whatever asks for a name that is taken.
-        for name, function in zip(("trace", "generate", "kv_cache"), endpoints(engine), strict=True):
-            api(function, api_name=name, **MODEL_EVENTS)
+        names = {"trace": "run", "generate": "generate", "kv_cache": "sums"}
+        for (name, kind), function in zip(names.items(), endpoints(engine), strict=True):
+            api(function, api_name=name, **limited(kind))
         bar.connect(demo, service, bus)
+        # Never clicked: it answers in place of an event that is one too many.
+        busy = bus.click(lambda: panels.sealed(message_payload("busy")), None, bus, **FEEDS_BUS, **limited("busy"))
+    demo.queue(api_open=False)
+    demo._queue = BoundedQueue(demo, busy["id"])
     return demo
 
 
-def server_functions(service: Service) -> list[Callable[[Any], Message]]:
-    """What the page asks for by itself, past the queue; gradio wants plain functions and goes by their names."""
+def server_functions(service: Service) -> list[Callable[..., Any]]:
+    """What the page asks for by itself, past the queue; gradio goes by their names."""
 
-    def layer(data: Any) -> Message:
-        return service.layer(data)
-
-    def neurons(data: Any) -> Message:
-        return service.neurons(data)
-
-    def again(data: Any) -> Message:
-        return service.again(data)
-
-    def detail(data: Any) -> Message:
-        return service.detail(data)
-
-    def calculate(data: Any) -> Message:
-        return service.calculate(data)
-
-    def change(data: Any) -> Message:
-        return service.change(data)
-
-    def recall(data: Any) -> Message:
-        return service.recall(data)
-
-    return [layer, neurons, again, detail, calculate, change, recall]
+    line = Line()
+    asked = (
+        service.layer,
+        service.neurons,
+        service.again,
+        service.detail,
+        service.calculate,
+        service.change,
+        service.recall,
+    )
+    return [line.guarded(method) for method in asked]
 
 
 def launch_options() -> dict[str, Any]:
@@ -109,6 +102,7 @@ def launch_options() -> dict[str, Any]:
         "app_kwargs": {
             "middleware": [
                 Middleware(Doors),
+                Middleware(Listening),
                 Middleware(PackedFiles, files={f"/{address(path)}": path for path in files}),
                 Middleware(GZipMiddleware, compresslevel=6),
                 Middleware(PageHead, head=head()),
@@ -222,7 +216,7 @@ class Bar:
 
     def _connect_model_events(self, demo: gr.Blocks, service: Service, bus: gr.HTML) -> None:
         part = self.parts
-        asks: dict[str, Any] = {"outputs": bus, **FEEDS_BUS, **MODEL_EVENTS}
+        asks: dict[str, Any] = {"outputs": bus, **FEEDS_BUS}
         given = [part["prompt"], part["model"], self.view]
 
         def run(prompt: str, model: str, view: dict) -> str:
@@ -240,8 +234,10 @@ class Bar:
             service.stop(str(view.get("ticket")))
 
         running, writing = waits("glass.begin('running', inputs)"), waits("glass.begin('generating', inputs)")
-        text_event = part["generate"].click(generate, [*given, *self.settings], js=writing, **asks)
-        stops = {"cancels": text_event}
+        text_event = part["generate"].click(
+            generate, [*given, *self.settings], js=writing, **asks, **limited("generate")
+        )
+        stops = {"cancels": text_event, **limited("run")}
         starts = [part["run"].click, part["prompt"].submit, part["model"].input]
         gr.on(starts, run, given, js=running, **stops, **asks)
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import gradio as gr
@@ -25,6 +26,7 @@ from .engine import Engine, Settings
 from .lookups import LOOKUPS
 from .prompts import checked_ids
 from .service import MAX_NEW_TOKENS
+from .waiting import is_abandoned
 
 CANDIDATES = 10
 
@@ -92,7 +94,7 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
         settings = Settings(float(temperature), int(top_k), float(top_p), int(seed))
         with public_errors():
             ids, count = checked_ids(engine, name, prompt), checked_count(max_new_tokens)
-            steps = list(engine.generate(name, ids, count, settings))
+            steps = list(takewhile(lambda _step: not is_abandoned(), engine.generate(name, ids, count, settings)))
         pieces = engine.pieces(name, [step.token_id for step in steps])
         return {
             "model": describe(engine),

@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 from functools import lru_cache
+from threading import BoundedSemaphore
 from typing import Any
 
 from model import GlassLlamaError, ModelSpec, cacheless, catalogue
@@ -18,6 +19,7 @@ from .requests import whole
 from .session import HeldRun
 
 RACE_STEP = 8
+RACES = BoundedSemaphore(4)  # at once: each holds the model for a third of a second at a time
 MAX_COMPARED = 5
 OWN_CONFIG, OWN_HUB = ":config", ":hub"
 PASTED = "text:kv.pasted"  # what a pasted config is called: a key of the page's texts
@@ -105,5 +107,10 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
     checked = [whole({"id": i}, "id", config.vocab_size) for i in ids]
-    steps = engine.study(name, cacheless.race, checked, RACE_STEP, long=True)
+    if not RACES.acquire(blocking=False):
+        raise GlassLlamaError("busy", "Too many races are being run; try again in a few seconds.")
+    try:
+        steps = engine.study(name, cacheless.race, checked, RACE_STEP, long=True)
+    finally:
+        RACES.release()
     return {"steps": [step._asdict() for step in steps]}

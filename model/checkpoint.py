@@ -5,6 +5,7 @@ Nothing but safetensors is ever loaded: other formats can run code. `load` is th
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -46,6 +47,7 @@ TENSOR_NAMES: dict[str, tuple[str, ...]] = {
     "norm.weight": ("model.norm.weight",),
     "head.weight": ("lm_head.weight",),
 }
+EMBEDDING = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"  # absent, or equal to the embedding, where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
 RECOMPUTED = "rotary_emb.inv_freq"
@@ -93,9 +95,10 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
             f"{directory}: tokenizer.json has {len(tokenizer)} tokens, but config.json's vocab_size is "
             f"{config.vocab_size}; the two files do not belong together.",
         )
+    _check_depth(directory, config)
     with torch.device("meta"):
         net = Llama(config)
-    tensors = {name: _laid_out(tensor.to(on, kind)) for name, tensor in _read_tensors(directory, net).items()}
+    tensors = {name: _laid_out(_cast(name, t, on, kind)) for name, t in _read_tensors(directory, net).items()}
     net.load_state_dict(tensors, assign=True, strict=False)
     if config.tied_embeddings:
         net.head.weight = net.embed.weight
@@ -203,13 +206,54 @@ def _weight_files(directory: Path) -> list[Path]:
         weight_map = _read_json(index).get("weight_map")
         if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()):
             raise GlassLlamaError("checkpoint", f"{index} has no weight_map of file names; fetch it again.")
-        files = [directory / name for name in sorted(set(weight_map.values()))]
+        names = sorted(set(weight_map.values()))
+        if outside := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
+            raise GlassLlamaError("checkpoint", f"{index}: weight_map names {outside[0]!r}; expected the name of a "
+                                  "safetensors file beside it.")  # fmt: skip
+        files = [directory / name for name in names]
     else:
         files = [directory / WEIGHTS]
     if missing := [file.name for file in files if not file.is_file()]:
         raise GlassLlamaError("checkpoint", f"{directory}: {', '.join(missing)} missing; only safetensors files are "
                               "loaded (convert other formats with transformers' save_pretrained).")  # fmt: skip
     return files
+
+
+def _check_depth(directory: Path, config: LlamaConfig) -> None:
+    """Before anything is built: the layers and the size that config.json states are those that the files' headers list.
+
+    What is built is then as large as files that are really there; each tensor's shape is compared once it is.
+    """
+    shapes: dict[str, list[int]] = {}
+    for file in _weight_files(directory):
+        try:
+            with safe_open(file, framework="pt") as opened:
+                shapes |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError) as error:
+            raise GlassLlamaError("checkpoint", f"{file} is damaged or cut short ({error}); fetch it again.") from error
+    pattern = re.compile(r"model\.layers\.(\d+)\.")
+    layers = {found[1] for name in shapes if (found := pattern.match(name))}
+    if len(layers) < config.n_layers:
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: num_hidden_layers is "
+                              f"{config.n_layers}, but the files hold {len(layers)} layers.")  # fmt: skip
+    embedding = shapes.get(EMBEDDING)
+    if embedding is not None and embedding != [config.vocab_size, config.d_model]:
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {EMBEDDING} has shape "
+                              f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
+
+
+def _cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """The tensor as it is run. Raises GlassLlamaError where a value is beyond what the dtype holds."""
+    cast = tensor.to(device, dtype)
+    if tensor.dtype != dtype and not bool(torch.isfinite(cast).all()):
+        largest = float(tensor.abs().max())
+        raise GlassLlamaError("checkpoint", f"{name} holds values up to {largest:.4g}, and {_said(dtype)} ends at "
+                              f"{torch.finfo(dtype).max:.4g}; choose dtype 'float32' or 'bfloat16'.")  # fmt: skip
+    return cast
+
+
+def _said(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _read_tensors(directory: Path, net: Llama) -> dict[str, Tensor]:

@@ -135,7 +135,7 @@ def _line(index: int, name: str, points: Sequence[Point]) -> Message:
         "type": "scatter",
         "x": [point.tokens for point in points],
         **_points(points),
-        "name": name,
+        "name": plain(name),
         "mode": "lines",  # a marker for each point would take plotly six times as long
         "line": {"color": _colour(LINE_COLOURS[index]), "width": 3 if index == 0 else 2, "dash": DASHES[index]},
         "hovertemplate": "text:kv-chart.hover",
@@ -239,7 +239,7 @@ def _bar_name(model: str, beyond: bool) -> str:
     if model.startswith("text:"):
         return f"{model}_beyond" if beyond else model
     words = (re.split("(?<=-)", word) if len(word) > BAR_LETTERS else [word] for word in model.split(" "))
-    return "<br>".join(chain.from_iterable(words)) + (" †" if beyond else "")
+    return "<br>".join(map(plain, chain.from_iterable(words))) + (" †" if beyond else "")
 
 
 def _points(points: Sequence[Point]) -> Message:

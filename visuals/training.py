@@ -62,7 +62,7 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
     figure.add_scatter(
         x=[entry.tokens / MILLION for entry in log],
         y=[entry.heldout for entry in log],
-        customdata=[_stage_name(entry.stage) for entry in log],
+        customdata=[plain(_stage_name(entry.stage)) for entry in log],
         mode="lines+markers",
         line={"color": "var(--glass-accent)", "width": 2},
         marker={"size": 5},
@@ -86,7 +86,7 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
             arrowcolor="var(--glass-muted)",
             text=str(stage.number),
             xanchor="right",  # beside its line: the next one may be two pixels further
-            hovertext=stage.name,
+            hovertext=plain(stage.name),
             font={"size": 14},
             bgcolor="var(--glass-card)",
             borderpad=1,

@@ -236,3 +236,55 @@ def test_what_is_saved_is_read_back_also_by_transformers(tmp_path: Path, tied: b
     assert AutoModelForCausalLM.from_pretrained(saved).dtype == dtype  # what config.json says
     torch.testing.assert_close(reference(saved)(sample_ids(1, 6)).logits, logits(lm), rtol=0, atol=1e-5)
     assert {path.name for path in saved.iterdir()} == {"config.json", "tokenizer.json", WEIGHTS}
+
+
+def test_more_layers_than_the_files_hold_are_refused_before_anything_is_built(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(_config: object) -> None:
+        raise AssertionError("a network was built")
+
+    monkeypatch.setattr("model.checkpoint.Llama", built)
+    for layers in (4, 1000, 10**9, 10**30):
+        set_config(directory, num_hidden_layers=layers)
+        assert f"num_hidden_layers is {layers}, but the files hold 3 layers" in refusal(directory)
+    lone = {"model.layers.999999999.input_layernorm.weight": torch.ones(48)}
+    for tensors in (lone, {NORM: torch.ones(48)}):
+        save_file(tensors, directory / WEIGHTS)
+        set_config(directory, num_hidden_layers=10**9)
+        assert f"but the files hold {len(lone.keys() & tensors.keys())} layers" in refusal(directory)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"hidden_size": 6 * 10**9},
+        {"vocab_size": 10**12},
+        {"intermediate_size": 10**12},
+        {"num_attention_heads": 2 * 10**9, "head_dim": 2 * 10**6},
+        {"head_dim": 10**15},
+        {"max_position_embeddings": 10**15},
+    ],
+)
+def test_widths_that_no_file_holds_are_refused_by_a_tensors_name(directory: Path, fields: dict[str, int]) -> None:
+    set_config(directory, **fields)
+    if "max_position_embeddings" in fields:
+        assert logits(model.load(directory, device="cpu")).isfinite().all()
+    else:
+        assert re.search(r"the weights do not fit config.json: model\.\S+ has shape", refusal(directory))
+
+
+@pytest.mark.parametrize(
+    "name", ["../checkpoint/a.safetensors", "/etc/passwd", "sub/a.safetensors", "..", "", "model.bin", "a\x00.bin"]
+)
+def test_an_index_stays_inside_its_directory(directory: Path, name: str) -> None:
+    shard(directory)
+    (directory / f"{WEIGHTS}.index.json").write_text(json.dumps({"weight_map": {NORM: name}}))
+    assert f"weight_map names {name!r}; expected the name of a safetensors file beside it" in refusal(directory)
+
+
+def test_weights_beyond_the_dtype_are_refused(directory: Path) -> None:
+    rewrite(directory, lambda tensors: tensors["model.layers.1.mlp.down_proj.weight"][0, 0].fill_(70_000.0))
+    message = refusal(directory, dtype="float16")
+    assert "layers.1.ffn.down_proj.weight holds values up to 7e+04, and float16 ends at 6.55e+04" in message
+    assert model.load(directory, device="cpu", dtype="bfloat16").dtype == torch.bfloat16

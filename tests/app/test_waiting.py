@@ -1,0 +1,199 @@
+"""The queue has an end, for each visitor and in all; a run does not wait behind generations that nobody listens to."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import gradio as gr
+import httpx
+import pytest
+
+import model
+from app.build import build, launch_options
+from app.engine import LocalEngine, Settings
+from app.kv import RACES
+from app.service import Service
+from app.waiting import LIMITS, Limit, Line, address_of
+
+HEADERS = {"x-forwarded-for": "8.8.8.8"}
+
+
+class Counting(LocalEngine):
+    """Notes every piece of work that begins."""
+
+    def __init__(self, models: Sequence[Any]):
+        super().__init__(models)
+        self.work: list[str] = []
+
+    def trace(self, *args: Any, **kwargs: Any) -> model.Trace:
+        self.work.append("trace")
+        return super().trace(*args, **kwargs)
+
+    def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
+        for step in super().generate(name, ids, count, settings):
+            self.work.append("token")
+            yield step
+
+
+@pytest.fixture(scope="module")
+def counting(roomy_checkpoint: Path) -> Counting:
+    return Counting([model.load(roomy_checkpoint, device="cpu")])
+
+
+@pytest.fixture
+def engine(counting: Counting) -> Counting:
+    """Nothing has been asked of it."""
+    counting.work.clear()
+    return counting
+
+
+@pytest.fixture(scope="module")
+def demo(counting: Counting) -> Iterator[gr.Blocks]:
+    page = build(counting)
+    page.launch(prevent_thread_lock=True, **launch_options())
+    yield page
+    page.close(verbose=False)
+
+
+@pytest.fixture
+def address(demo: gr.Blocks, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the page's routes are; nobody waits, and who comes is waited for, however busy the machine is."""
+    for line in demo._queue.event_queue_per_concurrency_id.values():
+        line.queue.clear()
+    monkeypatch.setattr("app.waiting.PATIENCE", float("inf"))
+    return f"{demo.local_url}gradio_api/"
+
+
+def event_of(address: str, name: str) -> int:
+    """The number of the page's event that one of its buttons starts."""
+    config = httpx.get(address.replace("gradio_api/", "config")).json()
+    part = next(c["id"] for c in config["components"] if c["props"].get("elem_id") == name)
+    return next(d["id"] for d in config["dependencies"] if [part, "click"] in d["targets"] and d["backend_fn"])
+
+
+def join(address: str, event: int, session: str, *data: object) -> httpx.Response:
+    body = {"data": data, "fn_index": event, "session_hash": session}
+    return httpx.post(f"{address}queue/join", json=body, headers=HEADERS)
+
+
+def answers(address: str, session: str) -> list[dict[str, Any]]:
+    """What a session's connection brings, to its end."""
+    with httpx.stream("GET", f"{address}queue/data", params={"session_hash": session}, timeout=60) as stream:
+        return [json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line]
+
+
+def told(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of the page's own that finished events brought."""
+    done = [m["output"]["data"][0] for m in messages if m["msg"] == "process_completed" and m["output"].get("data")]
+    return [json.loads(text) for text in done if isinstance(text, str)]
+
+
+WRITE = ("The cat", "roomy", {}, 256, 0, 0, 1, 0)
+
+
+def test_a_run_does_not_wait_for_generations_that_nobody_listens_to(address: str, engine: Counting) -> None:
+    writing, running = event_of(address, "generate"), event_of(address, "run")
+    joined = [join(address, writing, f"nobody-{i}", *WRITE) for i in range(100)]
+    assert {answer.status_code for answer in joined} == {200}
+    join(address, running, "somebody", "The cat sleeps.", "roomy", {})
+    messages = told(answers(address, "somebody"))
+    assert [message["kind"] for message in messages] == ["run"]
+    assert engine.work == ["trace"]  # of all that was asked for, nothing else was begun
+
+
+def test_a_visitor_who_asks_for_too_much_is_told_so_in_the_pages_own_words(address: str, engine: Counting) -> None:
+    writing = event_of(address, "generate")
+    for _ in range(10):
+        assert join(address, writing, "greedy", *WRITE[:3], 4, *WRITE[4:]).status_code == 200
+    messages = told(answers(address, "greedy"))
+    assert [m["code"] for m in messages if m["kind"] == "message"] == ["busy"] * (10 - LIMITS["generate"].each)
+    assert len([m for m in messages if m["kind"] == "run"]) <= LIMITS["generate"].each
+    assert engine.work.count("token") == 4 * LIMITS["generate"].each
+
+
+def test_visitors_of_one_address_leave_half_of_the_places_to_others(address: str) -> None:
+    call = f"{address}call/generate"
+    given = {"data": ["The cat", 200, 0, 0, 1, 0]}
+    codes = [httpx.post(call, json=given, headers=HEADERS).status_code for _ in range(LIMITS["generate"].waiting)]
+    half = LIMITS["generate"].waiting // 2
+    assert codes == [200] * half + [503] * half
+    refused = httpx.post(call, json=given, headers=HEADERS)
+    assert refused.json()["detail"].startswith("busy: ")
+    other = httpx.post(call, json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers={"x-forwarded-for": "9.9.9.9"})
+    with httpx.stream("GET", f"{call}/{other.json()['event_id']}", timeout=60) as stream:
+        assert "event: complete" in list(stream.iter_lines())
+
+
+def test_the_queue_cannot_be_gone_round(address: str) -> None:
+    for path in ("run/generate", "api/generate"):
+        assert httpx.post(address + path, json={"data": ["The cat", 4]}).status_code == 404
+    body = {"data": [*WRITE], "fn_index": event_of(address, "generate"), "session_hash": "x"}
+    assert httpx.post(f"{address}run/predict", json=body).status_code == 404
+
+
+def test_a_generation_ends_when_its_listener_leaves(address: str, engine: Counting) -> None:
+    join(address, event_of(address, "generate"), "leaver", *WRITE)
+    with httpx.stream("GET", f"{address}queue/data", params={"session_hash": "leaver"}, timeout=60) as stream:
+        next(line for line in stream.iter_lines() if "process_generating" in line)
+    running = event_of(address, "run")
+    join(address, running, "next", "The cat sleeps.", "roomy", {})
+    assert told(answers(address, "next"))[0]["kind"] == "run"
+    assert engine.work.count("token") <= 256
+
+
+def test_races_of_many_are_refused_beyond_a_few(engine: Counting) -> None:
+    service, asked = Service(engine), {"what": "kv_race", "model": "roomy", "ids": [1, 2, 3]}
+    taken = 0
+    while RACES.acquire(blocking=False):
+        taken += 1
+    try:
+        assert service.calculate(asked)["code"] == "busy"
+    finally:
+        RACES.release(taken)
+    assert service.calculate(asked)["kind"] == "calculation"
+
+
+def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
+    go, line, found = threading.Event(), Line(Limit(at_once=2, waiting=5, each=3)), []
+
+    def layer(data: object) -> dict[str, object]:
+        assert go.wait(60)
+        return {"kind": "layer", "of": data}
+
+    asked = line.guarded(layer)
+    assert asked.__name__ == "layer"
+
+    class Visitor:
+        def __init__(self, host: str):
+            self.client = type("Client", (), {"host": host})
+            self.headers: dict[str, str] = {}
+
+    async def ask(host: str, data: int) -> None:
+        found.append(await asked(data, Visitor(host)))
+        if len(found) == 5:  # those that are told so at once
+            go.set()
+
+    async def all_ask() -> None:
+        async with anyio.create_task_group() as tasks:
+            for i, host in enumerate(["a"] * 6 + ["b"] * 4):
+                tasks.start_soon(ask, host, i)
+
+    anyio.run(all_ask)
+    assert [message.get("code") for message in found[:5]] == ["busy"] * 5
+    assert sorted(message["of"] for message in found[5:]) == [0, 1, 2, 6, 7]  # three of a, and as many as there is room
+
+
+def test_an_address_is_that_of_the_visitor_not_of_the_proxy() -> None:
+    def seen(host: str, passed: str = "") -> str:
+        class Visitor:
+            client = type("Client", (), {"host": host})
+            headers = {"x-forwarded-for": passed}
+
+        return address_of(Visitor())  # pyright: ignore[reportArgumentType]
+
+    assert seen("8.8.8.8", "9.9.9.9") == "8.8.8.8"  # no proxy of ours: what it says is not believed
+    assert seen("10.0.0.3", "1.1.1.1, 9.9.9.9, 10.0.0.2") == "9.9.9.9"
+    assert seen("127.0.0.1") == "127.0.0.1"
