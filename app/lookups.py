@@ -37,7 +37,8 @@ class Lookups:
         """The shape of a model by its id, OWNER/NAME.
 
         Raises GlassLlamaError (code "hub"): as spec_from_hub does, and with the reason "off" where this server asks no
-        Hub, "busy" where THREADS + WAITING others wait or as many look-ups are under way, "slow" where it takes too long.
+        Hub, "busy" where THREADS + WAITING others wait or as many look-ups are under way, "slow" where it takes too
+        long.
         """
         if not self.allowed:
             raise refusal(str(model_id), "off")

@@ -34,6 +34,7 @@ class Limit(NamedTuple):
     each: int
 
 
+# Visitors of one address may be a class behind one router: together they take up to half of the places to wait.
 LIMITS = {
     "run": Limit(8, 64, 8),
     "generate": Limit(4, 64, 2),
@@ -41,7 +42,7 @@ LIMITS = {
     "busy": Limit(8, 512, 8),  # the answer to what is over the other limits
 }
 OTHER = Limit(1, 64, 4)
-# Visitors of one address may be a class behind one router: together they take up to half of the places to wait.
+PAST_THE_QUEUE = Limit(16, 256, 128)
 BUSY = "busy: too much is asked for at once; try again in a few seconds"
 # So long, in seconds, an event waits for someone who awaits its answer: programs come for it a moment later.
 PATIENCE = 10.0
@@ -172,7 +173,7 @@ class BoundedQueue(Queue):
 class Line:
     """What the page asks past the queue: in threads of their own, so many at once, and so many of each visitor."""
 
-    def __init__(self, limit: Limit = Limit(16, 256, 128)):
+    def __init__(self, limit: Limit = PAST_THE_QUEUE):
         self.limit = limit
         self._asked: Counter[str] = Counter()
 

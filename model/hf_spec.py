@@ -12,7 +12,6 @@ from .errors import GlassLlamaError
 from .expected import expected, one_of
 from .hf import FAMILIES
 from .hf.fields import Fields, missing, refusal
-from .hub import REASONS as HUB_REASONS
 from .hub import config_text
 from .spec import ModelSpec
 
@@ -90,7 +89,7 @@ def spec_from_hub(model_id: str) -> ModelSpec:
     """As `spec_from_config`, from the config.json of a model on the Hub, the only file that is fetched.
 
     `model_id` is OWNER/NAME. Raises GlassLlamaError (code "hub") where there is none; its params say the `reason`, one
-    of HUB_REASONS.
+    of model.hub.REASONS.
     """
     return spec_from_text(config_text(model_id), model_id.strip())
 

@@ -24,8 +24,8 @@ HINTS = {
     "unknown": "there is no such model on the Hub; check the spelling (OWNER/NAME)",
     "no_config": "it has no config.json, or not in the local cache while offline",
     "no_text": "its config.json is no UTF-8 text",
-    "too_large": f"its config.json has more than {MAX_BYTES:,} bytes, which no model's shape takes; paste the part that "
-    "tells the shape instead",
+    "too_large": f"its config.json has more than {MAX_BYTES:,} bytes, which no model's shape takes; paste the part "
+    "that tells the shape instead",
     "slow": "the Hub did not send its config.json in time; try again later, or paste it instead",
     "busy": "many models are being looked up on the Hub just now; try again in a few seconds, or paste its config.json",
     "off": "this server looks up no models on the Hub; paste its config.json instead",

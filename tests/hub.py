@@ -28,7 +28,7 @@ class Hub:
     broken: bool = False
     requests: list[tuple[str, str]] = field(default_factory=list)
     url: str = ""
-    # Models whose answers do not come before `release` is set, and such as never end: byte by byte, or as fast as can be.
+    # Models whose answers do not come before `release` is set, and such as never end: byte by byte, or fast.
     stalled: set[str] = field(default_factory=set)
     release: threading.Event = field(default_factory=threading.Event)
     dripping: set[str] = field(default_factory=set)
@@ -91,7 +91,8 @@ def serve(hub: Hub) -> Iterator[Hub]:
             if name in hub.stalled:
                 hub.release.wait(60)
             if name in hub.dripping | hub.endless:
-                return self.pour(b" " if name in hub.dripping else b" " * 65536)
+                self.pour(b" " if name in hub.dripping else b" " * 65536)
+                return
             status, headers, body = hub.answer(path)
             self.send_response(status)
             for name, value in (headers | {"Content-Length": str(len(body))}).items():

@@ -19,6 +19,7 @@ from model.kv_math.memory import Setup
 from model.spec import ModelSpec
 
 from .payload import Message
+from .plain import plain
 
 UNITS = {"gib": 2**30, "gb": 10**9}
 LINE_COLOURS = ("accent", "gate", "up", "norm", "output", "residual")

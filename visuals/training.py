@@ -10,6 +10,7 @@ from model import curriculum
 from model.record import Entry, Record
 
 from .payload import Message
+from .plain import plain
 
 # What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
 SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {

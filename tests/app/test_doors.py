@@ -1,4 +1,4 @@
-"""What the server answers and what it does not: no route that the page does not need, no path of the server anywhere."""
+"""What the server answers and what it does not: no route that the page has no use for, no path of the server."""
 
 import site as python_site
 import tempfile

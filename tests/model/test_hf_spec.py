@@ -20,7 +20,8 @@ from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.hf import FAMILIES
 from model.hf.fields import SHAPE_FIELDS
-from model.hf_spec import HUB_REASONS, spec_from_config, spec_from_hub, spec_from_text
+from model.hf_spec import spec_from_config, spec_from_hub, spec_from_text
+from model.hub import REASONS
 from model.kv_math import kv_cache_bytes
 from model.spec import ModelSpec
 from tests.hub import stand_in
@@ -436,7 +437,7 @@ def test_what_goes_wrong_on_the_hub(hub, model_id, code, says):
         spec_from_hub(model_id)
     assert caught.value.code == code
     assert str(caught.value).startswith(says)
-    assert code != "hub" or caught.value.params["reason"] in HUB_REASONS
+    assert code != "hub" or caught.value.params["reason"] in REASONS
 
 
 def test_offline_it_says_so(hub, monkeypatch):

@@ -78,3 +78,10 @@ def drawn_name(stage: str) -> str:
 def test_no_record_no_figure() -> None:
     assert training_payload(Record([], [])) == {"loss": None, "answers": None, "stages": [], "log": [], "measured": []}
     assert training_payload(Record(LOG[:1], []))["answers"] is None
+
+
+def test_tags_in_a_stages_name_are_shown_as_they_are_written() -> None:
+    log = [Entry("<b>a</b> & b", 1_000_000, 1.0, 1.0, {}), Entry("text:<i>c", 2_000_000, 1.0, 1.0, {})]
+    figure = training_payload(Record(log, []))["loss"]
+    assert figure["data"][0]["customdata"] == ["&lt;b&gt;a&lt;/b&gt; &amp; b", "text:&lt;i&gt;c"]
+    assert figure["layout"]["annotations"][0]["hovertext"] == "&lt;b&gt;a&lt;/b&gt; &amp; b"
