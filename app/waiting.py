@@ -165,7 +165,7 @@ class BoundedQueue(Queue):
             self.pending_event_ids_session.pop(event.session_hash, None)
             self.pending_messages_per_session.pop(event.session_hash, None)
 
-    def compute_analytics_summary(self, _records: Any) -> Any:
+    def compute_analytics_summary(self, records: Any) -> Any:
         """Nothing: gradio sums up all past events after each, for a page of figures that is switched off here."""
         return self.cached_event_analytics_summary
 

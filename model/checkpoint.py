@@ -5,7 +5,6 @@ Nothing but safetensors is ever loaded: other formats can run code. `load` is th
 
 import json
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,13 @@ from typing import Any
 import torch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from .config import LlamaConfig
 from .errors import GlassLlamaError
+from .fitting import cast, check_depth, damaged
 from .llama import Llama
 from .stacked import StackedLinear
 from .tokenizer import Tokenizer
@@ -47,7 +47,6 @@ TENSOR_NAMES: dict[str, tuple[str, ...]] = {
     "norm.weight": ("model.norm.weight",),
     "head.weight": ("lm_head.weight",),
 }
-EMBEDDING = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"  # absent, or equal to the embedding, where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
 RECOMPUTED = "rotary_emb.inv_freq"
@@ -95,10 +94,15 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
             f"{directory}: tokenizer.json has {len(tokenizer)} tokens, but config.json's vocab_size is "
             f"{config.vocab_size}; the two files do not belong together.",
         )
-    _check_depth(directory, config)
-    with torch.device("meta"):
-        net = Llama(config)
-    tensors = {name: _laid_out(_cast(name, t, on, kind)) for name, t in _read_tensors(directory, net).items()}
+    check_depth(directory, _weight_files(directory), config)
+    try:
+        with torch.device("meta"):
+            net = Llama(config)
+    except (RuntimeError, TypeError, OverflowError) as error:
+        raise GlassLlamaError(
+            "checkpoint", f"{directory}: config.json states sizes that no tensor can have."
+        ) from error
+    tensors = {name: _laid_out(cast(name, t, on, kind)) for name, t in _read_tensors(directory, net).items()}
     net.load_state_dict(tensors, assign=True, strict=False)
     if config.tied_embeddings:
         net.head.weight = net.embed.weight
@@ -219,43 +223,6 @@ def _weight_files(directory: Path) -> list[Path]:
     return files
 
 
-def _check_depth(directory: Path, config: LlamaConfig) -> None:
-    """Before anything is built: the layers and the size that config.json states are those that the files' headers list.
-
-    What is built is then as large as files that are really there; each tensor's shape is compared once it is.
-    """
-    shapes: dict[str, list[int]] = {}
-    for file in _weight_files(directory):
-        try:
-            with safe_open(file, framework="pt") as opened:
-                shapes |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError) as error:
-            raise GlassLlamaError("checkpoint", f"{file} is damaged or cut short ({error}); fetch it again.") from error
-    pattern = re.compile(r"model\.layers\.(\d+)\.")
-    layers = {found[1] for name in shapes if (found := pattern.match(name))}
-    if len(layers) < config.n_layers:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: num_hidden_layers is "
-                              f"{config.n_layers}, but the files hold {len(layers)} layers.")  # fmt: skip
-    embedding = shapes.get(EMBEDDING)
-    if embedding is not None and embedding != [config.vocab_size, config.d_model]:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {EMBEDDING} has shape "
-                              f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
-
-
-def _cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """The tensor as it is run. Raises GlassLlamaError where a value is beyond what the dtype holds."""
-    cast = tensor.to(device, dtype)
-    if tensor.dtype != dtype and not bool(torch.isfinite(cast).all()):
-        largest = float(tensor.abs().max())
-        raise GlassLlamaError("checkpoint", f"{name} holds values up to {largest:.4g}, and {_said(dtype)} ends at "
-                              f"{torch.finfo(dtype).max:.4g}; choose dtype 'float32' or 'bfloat16'.")  # fmt: skip
-    return cast
-
-
-def _said(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
 def _read_tensors(directory: Path, net: Llama) -> dict[str, Tensor]:
     """Every tensor under our name. One GlassLlamaError lists all that is unknown, missing, misshapen or NaN."""
     names, raw = _names(net), _raw_tensors(directory)
@@ -283,7 +250,7 @@ def _raw_tensors(directory: Path) -> dict[str, Tensor]:
         try:
             raw |= load_file(file)
         except (SafetensorError, OSError) as error:
-            raise GlassLlamaError("checkpoint", f"{file} is damaged or cut short ({error}); fetch it again.") from error
+            raise damaged(file, error) from error
     return raw
 
 

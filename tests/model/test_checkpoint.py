@@ -274,6 +274,14 @@ def test_widths_that_no_file_holds_are_refused_by_a_tensors_name(directory: Path
         assert re.search(r"the weights do not fit config.json: model\.\S+ has shape", refusal(directory))
 
 
+def test_sizes_that_no_tensor_can_have(directory: Path) -> None:
+    for field in ("intermediate_size", "num_key_value_heads", "head_dim"):
+        before = (directory / "config.json").read_text()
+        set_config(directory, **{field: 10**30} | ({"num_attention_heads": 10**30} if "heads" in field else {}))
+        assert "config.json states sizes that no tensor can have" in refusal(directory)
+        (directory / "config.json").write_text(before)
+
+
 @pytest.mark.parametrize(
     "name", ["../checkpoint/a.safetensors", "/etc/passwd", "sub/a.safetensors", "..", "", "model.bin", "a\x00.bin"]
 )

@@ -1,0 +1,52 @@
+"""Whether a checkpoint's files fit its config.json and the dtype that it shall run in, found out at little cost."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from .config import LlamaConfig
+from .errors import GlassLlamaError
+
+EMBEDDING = "model.embed_tokens.weight"
+
+
+def check_depth(directory: Path, files: Sequence[Path], config: LlamaConfig) -> None:
+    """Before anything is built: the layers and the size that config.json states are those that the files' headers list.
+
+    What is built is then as large as files that are really there; each tensor's shape is compared once it is.
+    """
+    shapes: dict[str, list[int]] = {}
+    for file in files:
+        try:
+            with safe_open(file, framework="pt") as opened:
+                shapes |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError) as error:
+            raise damaged(file, error) from error
+    pattern = re.compile(r"model\.layers\.(\d+)\.")
+    layers = {found[1] for name in shapes if (found := pattern.match(name))}
+    if len(layers) < config.n_layers:
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: num_hidden_layers is "
+                              f"{config.n_layers}, but the files hold {len(layers)} layers.")  # fmt: skip
+    embedding = shapes.get(EMBEDDING)
+    if embedding is not None and embedding != [config.vocab_size, config.d_model]:
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {EMBEDDING} has shape "
+                              f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
+
+
+def cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """The tensor as it is run. Raises GlassLlamaError where a value is beyond what the dtype holds."""
+    there = tensor.to(device, dtype)
+    if tensor.dtype != dtype and not bool(torch.isfinite(there).all()):
+        largest = float(tensor.abs().max())
+        raise GlassLlamaError("checkpoint", f"{name} holds values up to {largest:.4g}, and {str(dtype)[6:]} ends at "
+                              f"{torch.finfo(dtype).max:.4g}; choose dtype 'float32' or 'bfloat16'.")  # fmt: skip
+    return there
+
+
+def damaged(file: Path, error: Exception) -> GlassLlamaError:
+    """The refusal of a file that cannot be read."""
+    return GlassLlamaError("checkpoint", f"{file} is damaged or cut short ({error}); fetch it again.")
