@@ -73,6 +73,7 @@ async function mount(kind, element) {
 async function setLanguage(code) {
   if (!(await texts.load(code))) return;
   state.language = code;
+  document.documentElement.dataset.language = code;
   document.documentElement.lang = code === "zh" ? "zh-CN" : code;
   document.title = texts.text("page.title");
   texts.translate(document);

@@ -62,6 +62,9 @@ function stepper(glass, name) {
   return { box, draw };
 }
 
+const LONGEST = 16; // letters of a piece in the title; its chip has all of them
+const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST - 1)}…` : piece);
+
 /** Run A where the strip shows B − A, else null. */
 const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
 
@@ -215,6 +218,7 @@ export default function tokens(element, glass) {
   const sample = (name) =>
     h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
   const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
+  samples.querySelector(".is-generated").parentElement.hidden = true; // or the first run would take it away
   const steppers = ["layer", "head"].map((name) => stepper(glass, name));
   const sides = createSwitch(glass, h);
   const note = h("p.gp-note");
@@ -243,7 +247,7 @@ export default function tokens(element, glass) {
     if (a) drawDifferenceLegend(fit(legend, LEGEND, 34), tones, glass);
     else if (legendAnew) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
     const piece = trace.tokens.pieces[query];
-    panel.title.textContent = panel.text("title", { query, piece: visible(piece) });
+    panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
     panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
     follow(locked.query);
