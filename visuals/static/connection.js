@@ -140,8 +140,8 @@ export function watchConnection(store, found) {
     away = true;
     do await new Promise((done) => setTimeout(done, AGAIN)); while (!(await answers(ask)));
     away = false;
-    store.emit("message", { level: "info", code: "connected", params: {} });
     await found();
+    if (!away) store.emit("message", { level: "info", code: "connected", params: {} });
   });
   return { answers: () => answers(ask) };
 }

@@ -69,9 +69,11 @@ async function mount(kind, element) {
   new ResizeObserver(() => paint(false)?.()).observe(element);
 }
 
-/** @param {string} code "en" or "zh" */
+/** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */
 async function setLanguage(code) {
-  if (!(await texts.load(code))) return;
+  if (!(await texts.load(code).catch(() => store.emit("message", { level: "error", code: "no_connection", params: {} })))) {
+    return { language: state.language };
+  }
   state.language = code;
   document.documentElement.dataset.language = code;
   document.documentElement.lang = code === "zh" ? "zh-CN" : code;
@@ -79,6 +81,7 @@ async function setLanguage(code) {
   texts.translate(document);
   store.emit("language", code);
   store.repaint(true);
+  return undefined;
 }
 
 const { on, publish, preview, endPreview, select, repaint, layer } = store;
