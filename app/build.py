@@ -215,7 +215,7 @@ class Bar:
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
         demo.load(None, None, labels, js=waits("glass.opened()"), **IN_PAGE)
-        # Nobody can press the bus, which is hidden: the script raises this event where Back leads to another prompt or model.
+        # Nobody can press the bus, which is hidden: the script does where Back leads to another prompt or model.
         bus.click(None, None, labels, js=waits("glass.filled()"), **IN_PAGE)
 
     def _connect_model_events(self, demo: gr.Blocks, service: Service, bus: gr.HTML) -> None:

@@ -31,8 +31,8 @@ def sealed(message: Message) -> str:
 
 def bus(server_functions: list[Callable[[Any], Any]]) -> gr.HTML:
     """Carries messages (see `sealed`) to the browser; shows nothing. The only component that carries data."""
-    code = "glass.connect(server, () => trigger('click')); const read = () => props.value && glass.publish(JSON.parse(props.value)); "
-    code += "read(); watch('value', read);"
+    code = "glass.connect(server, () => trigger('click')); "
+    code += "const read = () => props.value && glass.publish(JSON.parse(props.value)); read(); watch('value', read);"
     return gr.HTML(
         html_template="<span hidden></span>",
         elem_classes="page-bus",
@@ -80,7 +80,9 @@ def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
     grid = "".join(f"<div class='page-column'>{''.join(map(panel, column))}</div>" for column in columns)
     nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
     written = "<div class='page-written' hidden></div>"
-    return fixed("panels", f"<div class='page-body'>{panel('tokens')}{written}{nav}<div class='page-grid'>{grid}</div></div>")
+    return fixed(
+        "panels", f"<div class='page-body'>{panel('tokens')}{written}{nav}<div class='page-grid'>{grid}</div></div>"
+    )
 
 
 def chips(sentences: Sequence[str]) -> gr.HTML:

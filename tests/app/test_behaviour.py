@@ -1,4 +1,4 @@
-"""What a reader expects of any page: the address, Back, the keys, text to select, and a server that goes away for a while."""
+"""What a reader expects of any page: the address, Back, the keys, text to select, a server that goes away for a while."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -58,7 +58,10 @@ def test_a_pasted_link_loads(page: Page) -> None:
     page.wait_for_function("!window.before && window.glass?.state.trace?.prompt === 'The dog'")
     wait_for_run(page)
     assert state(page, "language", "layer", "head", "query", "chapter") == ["zh", 2, 3, 0, "kv"]
-    assert page.evaluate("[glass.settings.get('kv').tokens, glass.settings.get('sampling').temperature]") == ["4096", "0.5"]
+    assert page.evaluate("[glass.settings.get('kv').tokens, glass.settings.get('sampling').temperature]") == [
+        "4096",
+        "0.5",
+    ]
     expect(page.locator(BOX)).to_have_value("The dog")
     page.go_back()
     page.wait_for_function("glass.state.trace.prompt === 'The cat sleeps on the sofa.'")
@@ -72,7 +75,10 @@ def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> N
     )
     assert state(page, "language", "layer") == ["en", 2]
     page = visit("#lang=__proto__&prompt=Tom&more=4096")
-    assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.T === glass.state.trace.nPrompt]") == ["Tom", True]
+    assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.T === glass.state.trace.nPrompt]") == [
+        "Tom",
+        True,
+    ]
     expect(page.locator(".page-message")).to_have_text(
         text("message.link_left_out", field="more", value=4096, expected="0–319")
     )
