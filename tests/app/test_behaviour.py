@@ -1,4 +1,4 @@
-"""What a reader expects of any page: the address, Back, the keys, text to select, a server that goes away for a while."""
+"""What a reader expects of any page: the address, Back, the keys, text to select, a server that comes and goes."""
 
 from collections.abc import Iterator
 from typing import Any
