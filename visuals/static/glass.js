@@ -90,11 +90,12 @@ let fetching = null;
 let connected = null;
 const online = new Promise((done) => { connected = done; });
 /** The server's functions are there: the first run is asked for at once, while gradio is still building its controls. */
-let wires = []; // what connect was given
 async function connect(server, changeBar) {
-  wires = [server, changeBar];
   page.onFill(changeBar);
   connected((fetching = createFetching(store, server)));
+  await firstRun();
+}
+async function firstRun() {
   for (const message of await page.first(fetching.recall)) publish(message);
 }
 /** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
@@ -113,7 +114,7 @@ window.glass = Object.assign(glass, { link, connect, ...page });
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {
   const { trace } = state;
-  if (!trace) return void connect(...wires);
+  if (!trace) return fetching && firstRun();
   if (trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
   await fetching.need();
   return fetching.prefetch();

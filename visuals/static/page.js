@@ -174,5 +174,5 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus, showMessage };
+  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus };
 }
