@@ -62,7 +62,7 @@ function stepper(glass, name) {
   return { box, draw };
 }
 
-const LONGEST = 16; // letters of a piece in the title; its chip has all of them
+const LONGEST = 10; // letters of a piece in the title; its chip has all of them
 const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST - 1)}…` : piece);
 
 /** Run A where the strip shows B − A, else null. */
