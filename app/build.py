@@ -182,7 +182,7 @@ class Bar:
             choices = [(name, code) for code, name in LANGUAGES.items()]
             self._add(gr.Radio, "language", choices, value="en", **bare)
         with gr.Row(elem_classes="page-bar"):
-            self._add(gr.Textbox, "prompt", EXAMPLES["en"][0], lines=1, max_lines=4, **bare | {"scale": 1})
+            self._add(gr.Textbox, "prompt", EXAMPLES["en"][0], lines=1, max_lines=8, **bare | {"scale": 1})
             self._add(gr.Button, "run", variant="primary", scale=0)
             for name in ("generate", "stop", "step"):
                 self._add(gr.Button, name, variant="stop" if name == "stop" else "secondary", scale=0)
@@ -213,6 +213,8 @@ class Bar:
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
         demo.load(None, None, labels, js=waits("glass.opened()"), **IN_PAGE)
+        # Nobody can press the bus, which is hidden: the script does where Back leads to another prompt or model.
+        bus.click(None, None, labels, js=waits("glass.filled()"), **IN_PAGE)
 
     def _connect_model_events(self, demo: gr.Blocks, service: Service, bus: gr.HTML) -> None:
         part = self.parts

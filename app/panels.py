@@ -31,8 +31,8 @@ def sealed(message: Message) -> str:
 
 def bus(server_functions: list[Callable[[Any], Any]]) -> gr.HTML:
     """Carries messages (see `sealed`) to the browser; shows nothing. The only component that carries data."""
-    code = "glass.connect(server); const read = () => props.value && glass.publish(JSON.parse(props.value)); "
-    code += "read(); watch('value', read);"
+    code = "glass.connect(server, () => trigger('click')); "
+    code += "const read = () => props.value && glass.publish(JSON.parse(props.value)); read(); watch('value', read);"
     return gr.HTML(
         html_template="<span hidden></span>",
         elem_classes="page-bus",
@@ -63,18 +63,26 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, and the switch between light and dark."""
-    toggle = f"<button type='button' id='theme' aria-label='{escape(text('bar.theme'))}' "
-    toggle += "data-text-label='bar.theme' data-text-title='bar.theme'><span aria-hidden='true'></span></button>"
+    """Title, one sentence, the list of keys, and the switch between light and dark."""
+
+    def button(name: str, inside: str = "") -> str:
+        key = f"bar.{name}"
+        named = f"aria-label='{escape(text(key))}' data-text-label='{key}' data-text-title='{key}'"
+        return f"<button type='button' id='{name}' class='page-tool' {named}>{inside}</button>"
+
     words = f"<div>{said('h1', 'page.heading')}{said('p', 'page.sentence')}</div>"
-    return fixed("header", f"<header>{words}{toggle}</header>")
+    tools = button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
+    return fixed("header", f"<header>{words}<div class='page-tools'>{tools}</div></header>")
 
 
 def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
     """The token strip, the row of chapters and every panel, by column. One component: gradio takes time for each."""
     grid = "".join(f"<div class='page-column'>{''.join(map(panel, column))}</div>" for column in columns)
     nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
-    return fixed("panels", f"<div class='page-body'>{panel('tokens')}{nav}<div class='page-grid'>{grid}</div></div>")
+    written = "<div class='page-written' hidden></div>"
+    return fixed(
+        "panels", f"<div class='page-body'>{panel('tokens')}{written}{nav}<div class='page-grid'>{grid}</div></div>"
+    )
 
 
 def chips(sentences: Sequence[str]) -> gr.HTML:

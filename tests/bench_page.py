@@ -274,8 +274,8 @@ def percentile(values: list[float]) -> float:
 
 
 def press(page: Page, key: str, times: int) -> None:
-    """Press a key again and again on the page itself."""
-    page.evaluate("document.activeElement.blur()")
+    """Press a key again and again with the focus on a panel that has no keys of its own."""
+    page.evaluate("document.querySelector('section[data-kind=tokens]').focus()")
     for _ in range(times):
         page.keyboard.press(key)
         page.wait_for_timeout(30)

@@ -61,5 +61,7 @@ def test_placeholders_are_filled_in() -> None:
 
 def test_one_is_not_many() -> None:
     assert [text("compare.tokens", count=count) for count in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
+    assert text("rope.sum", pairs=1) == "sum over the 1 pair"
+    assert text("overview.title", name="x", n_layers=1, d_model=4, piece="a").startswith("x: 1 layer, ")
     said = text("merges.all_title", tokens=1, characters=1, bytes=3)
     assert said == "The whole run: 1 token, 1 character, 3 bytes"

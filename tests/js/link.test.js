@@ -7,14 +7,14 @@ import { createStore } from "../../visuals/static/store.js";
 import { runMessage } from "./payload_help.js";
 
 globalThis.requestAnimationFrame = (paint) => setTimeout(paint, 0);
-const ONE = { chapter: undefined, language: undefined, selection: {}, settings: {}, prompt: undefined, model: undefined, generated: [], runs: false };
+const ONE = { chapter: undefined, language: undefined, selection: {}, settings: {}, prompt: undefined, model: undefined, generated: [], faults: [], runs: false };
 
 test("a link brings back what it was made of", () => {
   const view = {
     chapter: "kv", prompt: "猫在沙发上 & <b>=#", language: "zh", model: "a/b", generated: [3, 14, 159],
     selection: { layer: 2, head: 1, query: 5, key: 0, pair: 3, neuron: 17 },
     settings: { kv: { model: "Llama-3 8B", tokens: "4096" } },
-    runs: false,
+    faults: [], runs: false,
   };
   assert.deepEqual(readLink(writeLink(view)), view);
 });

@@ -4,6 +4,8 @@
 import { h } from "./dom.js";
 import { ink } from "./draw.js";
 
+const NEAR = "600px 0px"; // above and below the view
+
 let library = null;
 
 /** plotly.js, fetched once. @returns {Promise<object>} */
@@ -54,6 +56,18 @@ export function createChart(glass, { label, clicked }) {
   let wanted = 0; // which call is the newest
   const entered = []; // who waits for the room to be in view
 
+  /**
+   * Resolves once the room is in view, or nearly: to start plotly.js keeps the browser from everything else for half a
+   * second or more, and nobody shall wait for a chart further down.
+   */
+  const near = new Promise((done) => {
+    const seen = new IntersectionObserver((places) => {
+      if (!places.some(({ isIntersecting }) => isIntersecting)) return;
+      seen.disconnect();
+      done();
+    }, { rootMargin: NEAR });
+    seen.observe(element);
+  });
   /** Resolves once the room has a size. */
   const room = () => new Promise((done) => (size ? done() : entered.push(done)));
   function follow() {
@@ -71,6 +85,8 @@ export function createChart(glass, { label, clicked }) {
 
   async function draw(figure, scene) {
     const mine = (wanted += 1);
+    await near;
+    if (mine !== wanted) return;
     const Plotly = await plotly();
     await room();
     if (mine !== wanted) return;

@@ -163,6 +163,14 @@ export function createFetching(store, functions) {
     });
   }
 
+  /** Runs what was written when the connection broke, as far as it came. */
+  async function whole(trace) {
+    const { model, prompt, nPrompt, tokens, steps, changes } = trace;
+    const ids = [...tokens.ids.slice(0, nPrompt), ...steps.map(({ id }) => id)];
+    const request = { model: model.name, ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
+    await once(`${trace.id} whole`, trace, () => server.again(request), store.publish);
+  }
+
   /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */
   const recall = (described) => server.recall(described);
 
@@ -192,5 +200,5 @@ export function createFetching(store, functions) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail, calculate, change, recall, asking: server.count };
+  return { need, prefetch, detail, calculate, change, recall, whole, asking: server.count };
 }

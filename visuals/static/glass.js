@@ -1,9 +1,12 @@
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
 import { createChapters } from "./chapters.js";
+import { watchConnection } from "./connection.js";
 import { createFetching } from "./fetching.js";
 import { listenToKeys } from "./keys.js";
-import { keepChapters, keepLink, readLink } from "./link.js";
+import { keepHistory } from "./history.js";
+import { readLink } from "./link.js";
+import { openLink } from "./opening.js";
 import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
@@ -11,6 +14,7 @@ import { withSides } from "./sides.js";
 import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
+import { showWritten } from "./written.js";
 
 const config = window.glassConfig;
 const store = createStore();
@@ -21,6 +25,7 @@ const page = createPage(store, texts, link, settings, config);
 const chapters = createChapters(store, texts, link.chapter, config.chapters);
 page.parts.panels = (element) => {
   chapters.attach(element.querySelector("nav"));
+  showWritten(element.querySelector(".page-written"), store, texts);
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
 };
 const { state } = store;
@@ -46,6 +51,7 @@ function guarded(kind, element, draw) {
 
 /** Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page. */
 async function mount(kind, element) {
+  element.tabIndex = -1; // so that a click into it gives it the keys (keys.js)
   await chapters.opened(kind);
   const { default: build } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass));
@@ -63,15 +69,19 @@ async function mount(kind, element) {
   new ResizeObserver(() => paint(false)?.()).observe(element);
 }
 
-/** @param {string} code "en" or "zh" */
+/** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */
 async function setLanguage(code) {
-  if (!(await texts.load(code))) return;
+  if (!(await texts.load(code).catch(() => store.emit("message", { level: "error", code: "no_connection", params: {} })))) {
+    return { language: state.language };
+  }
   state.language = code;
+  document.documentElement.dataset.language = code;
   document.documentElement.lang = code === "zh" ? "zh-CN" : code;
   document.title = texts.text("page.title");
   texts.translate(document);
   store.emit("language", code);
   store.repaint(true);
+  return undefined;
 }
 
 const { on, publish, preview, endPreview, select, repaint, layer } = store;
@@ -80,8 +90,12 @@ let fetching = null;
 let connected = null;
 const online = new Promise((done) => { connected = done; });
 /** The server's functions are there: the first run is asked for at once, while gradio is still building its controls. */
-async function connect(server) {
+async function connect(server, changeBar) {
+  page.onFill(changeBar);
   connected((fetching = createFetching(store, server)));
+  await firstRun();
+}
+async function firstRun() {
   for (const message of await page.first(fetching.recall)) publish(message);
 }
 /** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
@@ -97,6 +111,31 @@ const change = async (changes) => { page.setStatus("running"); await fetching?.c
 const glass = { keep, showSide, sides, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
+/** The server is back: fetches what is missing, and has what was written run as it stands. */
+async function goOn() {
+  const { trace } = state;
+  if (!trace) return fetching && firstRun();
+  if (trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
+  await fetching.need();
+  return fetching.prefetch();
+}
+const connection = watchConnection(store, goOn);
+
+/** Shows what an address describes, in place of what is shown. @param {string} hash */
+async function bring(hash) {
+  const described = readLink(hash);
+  open(described.chapter ?? Object.keys(config.chapters)[0]);
+  page.setStatus("running");
+  store.pin(described.selection);
+  store.keep(null);
+  const { messages, asked } = await openLink(described, config.firstPrompts[state.language], (await online).recall);
+  for (const message of messages) publish(message);
+  page.fill({ prompt: described.prompt ?? asked.prompt, model: state.trace?.model.name });
+  if (!described.runs || asked.prompt !== described.prompt) return;
+  const { restore } = await import("./restore.js");
+  await restore(hash, store, fetching);
+}
+
 /** Once the link's prompt has run, brings back its changes and the run kept as A. */
 function bringBack(hash) {
   const stop = store.on("run", async ({ prompt }) => {
@@ -109,11 +148,17 @@ function bringBack(hash) {
 
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
-keepLink(store);
-keepChapters(store, open);
+keepHistory(store, {
+  open, bring, fill: page.fill,
+  stop: () => document.querySelector("#stop")?.click(),
+  follow: async () => {
+    if (await connection.answers()) return location.reload();
+    return publish({ kind: "message", level: "error", code: "no_connection", params: {} });
+  },
+});
 followBar(store, settings);
-listenToKeys(store);
+listenToKeys(store, texts);
 listenToPointer(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
-await setLanguage(wanted in config.texts ? wanted : "en");
+await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");
 window.glassLoaded(glass);

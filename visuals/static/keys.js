@@ -1,15 +1,21 @@
-// The keyboard: arrows move the selected token and layer, [ and ] the head, Escape releases what the pointer previews.
+// The keyboard: arrows move the selected token and, where a panel has the focus, the layer; [ and ] the head; Escape
+// releases what the pointer previews; ? lists all this (shortcuts.js).
 
-const MOVES = {
-  ArrowLeft: ["query", -1],
-  ArrowRight: ["query", 1],
-  ArrowUp: ["layer", 1],
-  ArrowDown: ["layer", -1],
-  "[": ["head", -1],
-  "]": ["head", 1],
-};
+import { icon } from "./dom.js";
 
-const TYPING = "input, textarea, select, [contenteditable], [role=listbox], [role=slider], [role=radiogroup]";
+const MOVES = new Map([
+  ["ArrowLeft", ["query", -1]],
+  ["ArrowRight", ["query", 1]],
+  ["ArrowUp", ["layer", 1]],
+  ["ArrowDown", ["layer", -1]],
+  ["[", ["head", -1]],
+  ["]", ["head", 1]],
+]);
+/** These scroll the page, unless a panel has the focus. */
+const SCROLL = new Set(["ArrowUp", "ArrowDown"]);
+const PANEL = "section.glass-panel";
+
+const TYPING = "input, textarea, select, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], dialog";
 
 /** @param {KeyboardEvent} event @returns {boolean} whether the key belongs to a field, a menu or the browser */
 function taken(event) {
@@ -17,16 +23,33 @@ function taken(event) {
   return event.target instanceof Element && event.target.closest(TYPING) !== null;
 }
 
-export function listenToKeys(store) {
+/** Whether the page, not the selection, moves with this key. */
+const scrolls = ({ key, target }) => SCROLL.has(key) && !target.closest?.(PANEL);
+
+export function listenToKeys(store, texts) {
   document.addEventListener("keydown", (event) => {
-    if (taken(event) || !store.state.trace) return;
+    if (taken(event)) return;
+    if (event.key === "?") return void list(texts);
+    if (!store.state.trace) return;
     if (event.key === "Escape") {
       store.endPreview();
       store.select({ neuron: null });
-    } else if (event.key in MOVES) {
-      const [name, step] = MOVES[event.key];
+    } else if (MOVES.has(event.key) && !scrolls(event)) {
+      const [name, step] = MOVES.get(event.key);
       store.select({ [name]: store.state.locked[name] + step });
       event.preventDefault();
     }
   });
+}
+
+/** Opens the list of the keys, which is fetched when it is first asked for. */
+async function list(texts) {
+  const { showShortcuts } = await import("./shortcuts.js");
+  showShortcuts(texts);
+}
+
+/** @param {HTMLElement} button that opens the list, too */
+export function listsKeys(button, texts) {
+  button.append(icon("M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5"));
+  button.addEventListener("click", () => list(texts));
 }

@@ -3,14 +3,25 @@
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 const RUNS = /^(a-|from-|off-|patch$|side$)/; // fields of linked.js
 const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
+const SAID = 40; // characters of a wrong value that a message repeats
+const ID = /^\d{1,7}$/;
 
-/** @param {string} hash @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object, settings: Object<string, Object<string, string>>, runs: boolean }} `runs`: whether linked.js finds more */
+/** @typedef {{ field: string, value: string, expected?: string }} Fault  a field of a link that cannot be used as it is */
+
+/**
+ * @param {string} hash
+ * @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object,
+ *   settings: Object<string, Object<string, string>>, runs: boolean, faults: Fault[] }}
+ * `runs`: whether linked.js finds more; `faults`: numbers that are none, and are left out
+ */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const selection = {};
+  const [selection, faults] = [{}, []];
   for (const [name, short] of Object.entries(SHORT)) {
     const value = fields.get(short);
-    if (value !== null && /^\d{1,6}$/.test(value)) selection[name] = Number(value);
+    if (value === null) continue;
+    if (/^\d{1,6}$/.test(value)) selection[name] = Number(value);
+    else faults.push({ field: short, value: value.slice(0, SAID) });
   }
   const settings = {};
   for (const [field, value] of fields) {
@@ -19,9 +30,27 @@ export function readLink(hash) {
     if (!Object.hasOwn(settings, name)) settings[name] = {};
     settings[name][key] = value;
   }
-  const generated = (fields.get("more") ?? "").split(".").filter((id) => /^\d{1,7}$/.test(id)).map(Number);
+  const ids = (fields.get("more") || null)?.split(".") ?? [];
+  const generated = ids.filter((id) => ID.test(id)).map(Number);
+  const bad = ids.find((id) => !ID.test(id));
+  if (bad !== undefined) faults.push({ field: "more", value: bad.slice(0, SAID) });
   const optional = (name) => fields.get(name) ?? undefined;
-  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection, settings, runs: [...fields.keys()].some((name) => RUNS.test(name)) };
+  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection, settings, faults, runs: [...fields.keys()].some((name) => RUNS.test(name)) };
+}
+
+/**
+ * What the link asks for and the run that it brought does not have. @param {ReturnType<typeof readLink>} link
+ * @param {import("./decode.js").Trace} trace @returns {Fault[]}
+ */
+export function outside({ selection, generated }, { model, T }) {
+  const counts = { layer: model.n_layers, head: model.n_heads, query: T, key: T, pair: model.head_dim / 2, neuron: model.ffn_hidden };
+  const fault = (field, value, count) => ({ field, value: String(value), expected: `0–${count - 1}` });
+  const beyond = Object.keys(SHORT).filter((name) => selection[name] >= counts[name]);
+  const unknown = generated.find((id) => id >= model.vocab_size);
+  return [
+    ...beyond.map((name) => fault(SHORT[name], selection[name], counts[name])),
+    ...(unknown === undefined ? [] : [fault("more", unknown, model.vocab_size)]),
+  ];
 }
 
 /** @param {object} view, with `more`: the fields of linked.js @returns {string} the hash that readLink reads back */
@@ -40,42 +69,4 @@ export function writeLink({ chapter, prompt, language, model, generated = [], se
   if (generated.length) fields.set("more", generated.join("."));
   for (const [name, value] of more) fields.set(name, value);
   return `#${fields}`;
-}
-
-/** Keeps the address in step with the store. Browsers allow few changes a second, so it waits for a pause. */
-export function keepLink(store) {
-  let timer = 0;
-  /** The fields of a changed run and of one that is kept; none, and nothing fetched, where there is neither. */
-  async function runs() {
-    const { trace, kept } = store.state;
-    if (!kept && !Object.keys(trace.changes).length) return [];
-    const { fieldsOf, runsOf } = await import("./linked.js");
-    return fieldsOf(runsOf(store));
-  }
-  const write = async () => {
-    if (!store.state.trace) return;
-    const more = await runs();
-    const { locked, language, chapter, settings } = store.state;
-    const trace = store.sides()?.B ?? store.state.trace;
-    const generated = trace.tokens.ids.slice(trace.nPrompt);
-    const view = { chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked, settings, more };
-    history.replaceState(history.state, "", writeLink(view));
-  };
-  const later = () => { clearTimeout(timer); timer = setTimeout(write, 250); };
-  for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, later);
-}
-
-/** Lets Back and Forward lead through the chapters that were opened; run and selection stay as they are. @param {(name: string) => void} open */
-export function keepChapters(store, open) {
-  let here = store.state.chapter;
-  history.replaceState({ ...history.state, chapter: here }, "");
-  store.on("chapter", (name) => {
-    if (name !== here) history.pushState({ ...history.state, chapter: name }, "");
-    here = name;
-  });
-  addEventListener("popstate", ({ state }) => {
-    if (!state?.chapter) return; // an address that was typed, or a place within the page
-    here = state.chapter;
-    open(here);
-  });
 }

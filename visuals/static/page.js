@@ -1,5 +1,7 @@
 // The page around the panels: what its controls ask for, the status line, the theme, gradio's own labels.
 
+import { listsKeys } from "./keys.js";
+import { openLink } from "./opening.js";
 import { goesRound, samplingOf } from "./sampling.js";
 
 /** A count as people say it, by language: what it is divided by, and the word for that. */
@@ -56,23 +58,28 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   const firstPrompt = () => link.prompt ?? firstPrompts[state.language];
 
   /**
-   * The messages to begin with, once the controls are there: the first run and, if the link names a model that this page
-   * does not have, that. @param {(described: object) => Promise<object>} recall of fetching.js
+   * The messages to begin with, once the controls are there: the first run, and what is wrong with the link, if anything.
+   * @param {(described: object) => Promise<object>} recall of fetching.js
    */
   async function first(recall) {
-    const { layer } = link.selection; // undefined where the link names none: the server then says where to start
-    const ask = () => recall({
-      prompt: firstPrompt(), model: link.model, generated: link.prompt === undefined ? [] : link.generated, layer,
-    }).catch(() => ({ kind: "message", level: "error", code: "no_connection", params: {} }));
-    const messages = [await ask()];
-    if (messages[0].code === "model_unknown") {
-      Object.assign(link, { model: undefined, generated: [] });
-      messages.unshift(await ask());
-    }
+    const { messages, asked } = await openLink(link, firstPrompts[state.language], recall);
+    link.model = asked.model;
     modelKnown();
     await controls;
     return messages;
   }
+
+  let filling = {};
+  /** Puts values into gradio's components, which change through gradio's own event alone. @param {{ prompt?: string, model?: string }} values */
+  function fill(values) {
+    filling = values;
+    changeBar?.();
+  }
+  /** For that event. */
+  const filled = () => relabel(filling);
+  let changeBar = null;
+  /** @param {() => void} change raises the event */
+  const onFill = (change) => { changeBar = change; };
 
   /** Updates for gradio's components, in the order of `labels`: their words, and for some a value. */
   const relabel = (values = {}) => Object.entries(labels).map(([name, names]) => ({
@@ -127,6 +134,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   const parts = {
     header(element) {
       element.querySelector("#theme").addEventListener("click", () => showTheme(state.theme === "dark" ? "light" : "dark"));
+      listsKeys(element.querySelector("#shortcuts"), texts);
     },
     status(element) {
       line = element;
@@ -166,5 +174,5 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  return { parts, begin, first, opened, view, relabel, attach, setStatus };
+  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus };
 }

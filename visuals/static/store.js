@@ -118,6 +118,7 @@ export function createStore() {
     if (!state.trace && payload.start) Object.assign(locked, payload.start);
     const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
     pinned = null;
+    if (newest) newest.generating = false; // what is written goes on in the run that follows
     state.trace = newest = trace;
     if (state.side === "A") state.side = "B"; // who looks at the difference goes on with the new run's
     Object.assign(locked, clamp(next, trace));
@@ -142,11 +143,24 @@ export function createStore() {
     const trace = side === "A" ? state.kept : newest;
     if (!trace || (side === "B-A" && !sides())) return;
     state.side = side;
+    showRun(trace);
+  }
+
+  function showRun(trace) {
     state.trace = trace;
     Object.assign(locked, clamp(locked, trace));
     endPreview();
     emit("run", trace);
     repaint(true);
+  }
+
+  /** Shows once more what was shown before: a run, the one kept as A beside it, and the side. */
+  function revive({ trace, kept, side }) {
+    newest = trace;
+    state.kept = kept;
+    state.side = side;
+    emit("kept", kept);
+    showRun(side === "A" && kept ? kept : trace);
   }
 
   /** While text is generated: a message holds the last few steps, so that one may be missed; only new ones are decoded. */
@@ -178,5 +192,5 @@ export function createStore() {
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, select, preview, endPreview, pin, keep, showSide, publish, layer, sides, previewing, watch, unwatch };
+  return { state, on, emit, repaint, select, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
 }

@@ -12,7 +12,7 @@ export function lookUp(table, key, params = {}) {
   const template = table?.[key.slice(0, dot)]?.[key.slice(dot + 1)];
   if (template === undefined) return key;
   return template.replace(PLACE, (whole, name, one, several) => {
-    if (!(name in params)) return whole;
+    if (!Object.hasOwn(params, name)) return whole;
     return one === undefined ? String(params[name]) : String(params[name]) === "1" ? one : several;
   });
 }
@@ -26,7 +26,7 @@ export function createTexts(addresses) {
   let current = "en";
 
   async function load(code) {
-    if (!(code in addresses)) return false;
+    if (!Object.hasOwn(addresses, code)) return false;
     tables[code] ??= await (await fetch(addresses[code])).json();
     current = code;
     return true;

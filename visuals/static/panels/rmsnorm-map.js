@@ -68,10 +68,10 @@ function measure(trace, width) {
 function drawRowLabels(context, { cell }, layers, text) {
   const how = { align: "right", base: "middle", colour: ink().colour("muted") };
   const every = Math.ceil(18 / (2 * cell));
-  write(context, text("final"), LEFT - 8, TOP + cell / 2, how);
+  write(context, text("final"), LEFT - 8, Math.max(TOP + cell / 2, 9), how); // half a line below the edge at least
   for (let layer = 0; layer < layers; layer += every) {
     const y = TOP + (indexOf({ layer, norm: "ffn" }, layers) + 1) * cell;
-    if (y >= 22) write(context, text("layer", { layer }), LEFT - 8, y, how);
+    if (y >= 24) write(context, text("layer", { layer }), LEFT - 8, y, how);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { attention } from "../compute.js";
 import { exact, h, share, shown, watcher } from "../dom.js";
-import { centred, fit, ink, inkOn, scaleBar, shade, visible, write } from "../draw.js";
+import { centred, fit, ink, inkOn, pixelRatio, scaleBar, shade, visible, write } from "../draw.js";
 import { frame } from "../frame.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
@@ -62,8 +62,20 @@ function stepper(glass, name) {
   return { box, draw };
 }
 
+const LONGEST = 10; // letters of a piece in the title; its chip has all of them
+const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST - 1)}…` : piece);
+
 /** Run A where the strip shows B − A, else null. */
 const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
+
+/** A token's button. @param {[number, string, boolean, string]} token  id, piece, whether it was generated, what run A has instead */
+function chipOf([id, piece, generated, other], t) {
+  const meta = h("span.gp-meta", null, `${t} · ${id}`);
+  const chip = h("button.gp-chip", { type: "button", "data-position": t }, pieceOf(piece), meta);
+  if (other) chip.append(h("span.gp-meta", null, other));
+  chip.classList.toggle("is-generated", generated);
+  return chip;
+}
 
 /** Keeps the chips' list in step with the run and with tokens that are being generated. */
 function fill(chips, glass, built) {
@@ -71,15 +83,17 @@ function fill(chips, glass, built) {
   const a = first(glass);
   const coming = trace.steps.slice(trace.T - trace.nPrompt);
   if (built.trace !== trace || built.a !== a || built.coming > coming.length) {
-    built.list = trace.tokens.ids.map((id, t) => {
-      const meta = h("span.gp-meta", null, `${t} · ${id}`);
-      const chip = h("button.gp-chip", { type: "button", "data-position": t }, pieceOf(trace.tokens.pieces[t]), meta);
-      if (a && a.tokens.ids[t] !== id) chip.append(h("span.gp-meta", null, `A: ${visible(a.tokens.pieces[t] ?? "–")}`));
-      chip.classList.toggle("is-generated", t >= trace.nPrompt);
-      return chip;
+    const names = trace.tokens.ids.map((id, t) => {
+      const other = a && a.tokens.ids[t] !== id ? `A: ${visible(a.tokens.pieces[t] ?? "–")}` : "";
+      return JSON.stringify([id, trace.tokens.pieces[t], t >= trace.nPrompt, other]);
     });
-    chips.replaceChildren(...built.list);
-    Object.assign(built, { trace, a, coming: 0, drawn: [] });
+    // With each token that is written comes a run of all: the chips before it stay, or the browser styles 512 anew.
+    const stay = names.findIndex((name, t) => name !== built.names[t]);
+    const kept = built.list.slice(0, stay < 0 ? names.length : stay);
+    while (chips.children.length > kept.length) chips.lastElementChild.remove();
+    const added = names.slice(kept.length).map((name, i) => chipOf(JSON.parse(name), kept.length + i));
+    chips.append(...added);
+    Object.assign(built, { trace, a, names, list: [...kept, ...added], coming: 0, drawn: built.drawn.slice(0, kept.length) });
   }
   for (const step of coming.slice(built.coming)) {
     const meta = h("span.gp-meta", null, `p ${share(step.probability)}`);
@@ -204,19 +218,20 @@ export default function tokens(element, glass) {
   const sample = (name) =>
     h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
   const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
+  samples.querySelector(".is-generated").parentElement.hidden = true; // or the first run would take it away
   const steppers = ["layer", "head"].map((name) => stepper(glass, name));
   const sides = createSwitch(glass, h);
   const note = h("p.gp-note");
   panel.head.lastElementChild.before(sides.element, ...steppers.map(({ box }) => box), samples);
   wire(chips, glass);
-  const built = { trace: null, coming: 0, list: [], drawn: [] };
+  const built = { trace: null, coming: 0, names: [], list: [], drawn: [] };
   const unseen = createHidden(chips, built, glass);
   panel.body.append(chips, unseen.element, note);
-  const [changed, replaced] = [watcher(), watcher()];
+  const [changed, replaced, scaled] = [watcher(), watcher(), watcher()];
   let shownQuery = -1;
   /** Everything but the legend is elements. */
-  function show(fresh) {
-    const { trace, layer, head, query, key, locked } = glass.state;
+  function show() {
+    const { trace, query, key, locked, theme } = glass.state;
     const a = first(glass);
     fill(chips, glass, built);
     if (replaced(built.list, glass.state.language)) unseen.renew();
@@ -228,10 +243,11 @@ export default function tokens(element, glass) {
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     samples.querySelector(".is-generated").parentElement.hidden = trace.nPrompt === trace.T && !trace.steps.length;
+    const legendAnew = scaled(theme, a, pixelRatio());
     if (a) drawDifferenceLegend(fit(legend, LEGEND, 34), tones, glass);
-    else if (fresh) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
+    else if (legendAnew) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
     const piece = trace.tokens.pieces[query];
-    panel.title.textContent = panel.text("title", { query, piece: visible(piece) });
+    panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
     panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
     follow(locked.query);
@@ -248,6 +264,6 @@ export default function tokens(element, glass) {
     if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return null;
     // Before anything on the page is changed, as measuring then does not make the browser lay it out.
     if (built.trace === trace && built.a === a) follow(glass.state.locked.query);
-    return () => show(fresh);
+    return show;
   };
 }

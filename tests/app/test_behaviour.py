@@ -1,0 +1,208 @@
+"""What a reader expects of any page: the address, Back, the keys, text to select, a server that comes and goes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app.texts import text
+from tests.app.looking import BOX, WCAG, run, settled, state
+from tests.page import open_page, wait_for_run
+
+SHIFTS = """window.shifts = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) shifts += hadRecentInput ? 0 : value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.fixture
+def visit(browser: Browser, site: str) -> Iterator[Any]:
+    """A page of its own, whose console may say what it likes: `visit(hash, width, height)`."""
+    pages: list[Page] = []
+
+    def opened(hash_: str = "", width: int = 1280, height: int = 720, **context: Any) -> Page:
+        pages.append(open_page(browser, f"{site}{hash_}", width, height, **{"locale": "en-US"} | context))
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        page.context.close()
+
+
+def test_back_and_forward_bring_back_prompt_run_and_selection(page: Page) -> None:
+    run(page, "The dog plays in the yard.")
+    page.evaluate("glass.select({ layer: 2, query: 3, key: 1 })")
+    first = page.evaluate("glass.state.trace.tokens.ids")
+    run(page, "The cat")
+    page.click("#step")
+    page.wait_for_function("glass.state.trace.steps.length === 1 && glass.state.status === 'idle'")
+    page.fill(BOX, "A draft")
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("glass.state.trace.prompt.startsWith('The dog')")
+    assert page.evaluate("glass.state.trace.tokens.ids") == first
+    assert state(page, "layer", "query", "key") == [2, 3, 1]
+    expect(page.locator(BOX)).to_have_value("The dog plays in the yard.")
+    page.go_forward()
+    page.go_forward()
+    page.wait_for_function("glass.state.trace.prompt === 'The cat' && glass.state.trace.steps.length === 1")
+    expect(page.locator(BOX)).to_have_value("The cat")
+    page.wait_for_function("location.hash.includes('prompt=The+cat') && location.hash.includes('more=')")
+
+
+def test_a_pasted_link_loads(page: Page) -> None:
+    page.evaluate("window.before = true; location.hash = '#lang=zh&prompt=The+dog&layer=2&head=3&token=0"
+                  "&chapter=kv&kv.tokens=4096&sampling.temperature=0.5'")  # fmt: skip
+    page.wait_for_function("!window.before && window.glass?.state.trace?.prompt === 'The dog'")
+    wait_for_run(page)
+    assert state(page, "language", "layer", "head", "query", "chapter") == ["zh", 2, 3, 0, "kv"]
+    assert page.evaluate("[glass.settings.get('kv').tokens, glass.settings.get('sampling').temperature]") == [
+        "4096",
+        "0.5",
+    ]
+    expect(page.locator(BOX)).to_have_value("The dog")
+    page.go_back()
+    page.wait_for_function("glass.state.trace.prompt === 'The cat sleeps on the sofa.'")
+    expect(page.locator(BOX)).to_have_value("The cat sleeps on the sofa.")
+
+
+def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> None:
+    page = visit("#lang=constructor&layer=65536")
+    expect(page.locator(".page-message")).to_have_text(
+        text("message.link_nearest", field="layer", value=65536, expected="0–2")
+    )
+    assert state(page, "language", "layer") == ["en", 2]
+    page = visit("#lang=__proto__&prompt=Tom&more=4096")
+    assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.T === glass.state.trace.nPrompt]") == [
+        "Tom",
+        True,
+    ]
+    expect(page.locator(".page-message")).to_have_text(
+        text("message.link_left_out", field="more", value=4096, expected="0–319")
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_keys_are_listed(visit: Any, language: str) -> None:
+    page = visit(f"#lang={language}")
+    dialog = page.locator("dialog.page-shortcuts")
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    expect(dialog.locator("h2")).to_have_text(text("shortcuts.title", language))
+    expect(dialog).to_contain_text(text("shortcuts.layer", language))
+    before = state(page, "query")
+    page.keyboard.press("ArrowLeft")
+    assert state(page, "query") == before
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}}).response["violations"]
+    assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.click("#shortcuts")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#shortcuts")).to_be_focused()
+    page.fill(BOX, "")
+    page.press(BOX, "?")
+    expect(dialog).to_be_hidden()
+    expect(page.locator(BOX)).to_have_value("?")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_nothing_shifts_while_the_page_loads(browser: Browser, site: str, width: int, height: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height}, locale="en-US")
+    page = context.new_page()
+    page.add_init_script(SHIFTS)
+    page.goto(site)
+    wait_for_run(page)
+    settled(page)
+    assert page.evaluate("shifts") < 0.1
+    context.close()
+
+
+def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    expect(page.locator(".page-written")).to_be_hidden()
+    page.click("#generate")
+    page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.steps.length > 0")
+    place = page.locator(".page-written p")
+    expect(place).to_be_visible()
+    said = place.evaluate("(p) => { getSelection().selectAllChildren(p); return getSelection().toString(); }")
+    assert said.startswith("The cat sleeps on the sofa.")
+    assert len(said) > len("The cat sleeps on the sofa.")
+    page.locator(".page-written button").click()
+    expect(page.locator(".page-written button")).to_have_text(text("page.copied"))
+    assert page.evaluate("navigator.clipboard.readText()") == place.evaluate("(p) => p.textContent")
+
+
+def test_the_prompt_box_grows_with_its_text(page: Page) -> None:
+    height = "document.querySelector('#prompt textarea').clientHeight"
+    page.fill(BOX, "one line")
+    low = page.evaluate(height)
+    page.fill(BOX, "\n".join("abcdef"))
+    assert page.evaluate(height) >= low + 5 * 20
+    page.fill(BOX, "\n" * 99)
+    assert page.evaluate(height) <= 212
+
+
+def test_a_token_more_leaves_the_strips_other_chips_alone(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('.gp-chip').forEach((chip, t) => { chip.mine = t; })")
+    count = page.evaluate("glass.state.trace.T")
+    page.click("#step")
+    page.wait_for_function("(n) => document.querySelectorAll('.gp-chip').length === n + 1", arg=count)
+    assert page.evaluate("[...document.querySelectorAll('.gp-chip')].map((chip) => chip.mine ?? null)") == [
+        *range(count),
+        None,
+    ]
+    run(page, "The dog")
+    assert page.locator(".gp-chip").count() == page.evaluate("glass.state.trace.T")
+
+
+def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
+    page.click("nav [data-chapter=kv]")
+    settled(page)
+    assert page.evaluate("window.Plotly") is None
+    page.locator("section[data-kind=kv-chart]").scroll_into_view_if_needed()
+    expect(page.locator("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace").first).to_be_attached()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
+    page = visit(f"#lang={language}&prompt=The+cat")
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, "The dog")
+    page.evaluate("glass.state.trace.tokens.pieces[1] = ' internationalization'; glass.select({ query: 1 })")
+    cut = """() => {
+        const title = document.querySelector("[data-kind=tokens] .gp-title");
+        title.textContent = title.textContent.replace(/\\d+/, "511");
+        return title.scrollWidth > title.clientWidth;
+    }"""
+    for side in ("B", "A", "B-A"):
+        page.evaluate("(side) => glass.showSide(side)", side)
+        for width in (1440, 1280, 1000, 800, 600, 530, 390, 360):
+            page.set_viewport_size({"width": width, "height": 720})
+            settled(page)
+            assert not page.evaluate(cut), (side, width)
+
+
+def test_a_server_that_goes_away_and_comes_back(visit: Any) -> None:
+    page = visit()
+    page.evaluate("window.stays = true")
+    message = page.locator(".page-message")
+    last = page.evaluate("glass.state.trace.id")
+    page.route("**/gradio_api/**", lambda route: route.abort())
+    page.fill(BOX, "My own text.")
+    page.click("#run")
+    expect(message).to_have_text(text("message.no_connection"))
+    assert page.evaluate("[glass.state.trace.id, glass.state.status]") == [last, "idle"]
+    page.click("#language >> text=中文")  # its words are not here
+    expect(page.locator("#language label.selected")).to_have_text("English")
+    page.unroute_all()
+    expect(message).to_have_text(text("message.connected"))
+    expect(page.locator(".toast-body")).to_have_count(0)
+    page.click("#run")
+    page.wait_for_function("glass.state.trace.prompt === 'My own text.'")
+    wait_for_run(page)
+    expect(message).to_be_hidden()
+    assert page.evaluate("window.stays") is True
