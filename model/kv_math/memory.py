@@ -70,7 +70,7 @@ class MemoryUse:
 
     @property
     def percent(self) -> int:
-        """How much of one GPU's memory weights and cache may take: usable_percent, or what its system allows if less."""
+        """How much of one GPU's memory weights and cache may take: usable_percent, or less where its system says so."""
         return min(self.usable_percent, self.gpu.limit)
 
     @property

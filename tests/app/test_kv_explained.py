@@ -84,8 +84,8 @@ def test_the_bound_on_decoding_says_that_it_is_one(chapter: Page) -> None:
     expect(fact.locator("strong")).to_have_text(f"{1 / took:.0f} tokens/s for each sequence")
     notes = fact.locator(".gp-note")
     expect(notes.first).to_have_text(
-        f"A step reads at least {weights / 1e9:.2f} GB of weights and {cache / 1e9:.3f} GB of cache, so it takes at least"
-        f" ({weights / 1e9:.2f} GB + {cache / 1e9:.3f} GB) / (TP 1 × 3.35 TB/s) = {1000 * took:.2f} ms: at most"
+        f"A step reads at least {weights / 1e9:.2f} GB of weights and {cache / 1e9:.3f} GB of cache, so it takes at"
+        f" least ({weights / 1e9:.2f} GB + {cache / 1e9:.3f} GB) / (TP 1 × 3.35 TB/s) = {1000 * took:.2f} ms: at most"
         f" {1 / took:.0f} steps/s. A bound, not a forecast: real steps take longer."
     )
     expect(notes.last).to_contain_text("one token a step for each sequence")

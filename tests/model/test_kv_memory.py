@@ -242,7 +242,7 @@ def test_every_length_up_to_the_largest_context_fits(name, batch, gpu, dtype, bl
 
 
 def test_64_users_at_32k():
-    """Llama-3 70B: 141,107,412,992 bytes of weights and 64 × 32,768 × 327,680 of cache, over 90 % of each GPU, 75 of a Mac."""
+    """Llama-3 70B: 141,107,412,992 bytes of weights and 64 × 32,768 × 327,680 of cache; 90 % of a GPU, 75 of a Mac."""
     needs = gpus_needed("Llama-3 70B", 64, 32_768)
     assert needs.weights.total_bytes == 2 * 70_553_706_496
     assert needs.cache.total_bytes == 64 * 32_768 * 327_680
