@@ -43,7 +43,9 @@ def kv_growth(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | N
             for term, end in zip(terms, full_at, strict=True)
             if end is None or (until is not None and until <= end)
         )
-        fills = next((term.place for term, end in zip(terms, full_at, strict=True) if until and end == until), None)
+        fills: Place | None = next(
+            (term.place for term, end in zip(terms, full_at, strict=True) if until and end == until), None
+        )
         phases.append(Phase(until, kept or (_in_no_layer(terms[0]),), fills))
     return tuple(phases)
 
