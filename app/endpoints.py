@@ -147,10 +147,11 @@ def kv_cache(
         batch: sequences.
         dtype: how keys and values are stored, such as bf16, fp8 or q8_0.
         config: the text of a Hugging Face config.json, instead of a model of the catalogue.
-        gpu: "H200", "H100", "A100 80", "A100 40", "L40S", "4090" or "T4": count the weights too, say what fits there.
+        gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",
+            "MI300X", "M3 Ultra" or "M4 Max": count the weights too, say what fits there.
         weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
-        usable_percent: with gpu, how much of its memory weights and cache may take.
+        usable_percent: with gpu, how much of its memory weights and cache may take; on an Apple chip at most 75.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).
         bandwidth_gb_per_s: your own GPU: its memory bandwidth in GB/s.
         hub: OWNER/NAME on the Hugging Face Hub, whose config.json is read instead of a model of the catalogue.
@@ -165,7 +166,8 @@ def kv_cache(
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
         the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`,
         `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null where the
-        options fix it), `tokens_per_second_at_most` (null where it does not fit) and `gpus_needed`: for each kind of
+        options fix it), `tokens_per_second_at_most` (of all sequences together, at one token a step for each: without
+        a draft model or MTP; null where it does not fit) and `gpus_needed`: for each kind of
         GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():

@@ -48,7 +48,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "no_heads": "formula or expanded_mla; {model} has no K/V heads to broadcast",
         "no_encoder": "none; {model} has no encoder",
         "no_mtp": "False; {model} has no multi-token-prediction layers",
-        "no_linear": "dtype, the default; {model} has no linear layers",
+        "no_linear": "dtype, the default; {model} has no linear-attention or state-space layers",
         "no_indexer": "fp8, the default; {model} has no indexer",
         "dcp_plain": "1; tokens are split for plain full-attention decoders alone",
         "dcp_int4": "1 with hf_int4; transformers does not split tokens over ranks",

@@ -43,7 +43,7 @@ def use_message(use: MemoryUse) -> Message:
     return {
         "gpu": gpu_message(use.gpu),
         "gpus": use.gpus,
-        "percent": use.usable_percent,
+        "percent": use.percent,
         "usable": str(use.usable_bytes),
         "weights": str(use.weight_stage_bytes[stage]),
         "cache": str(use.cache.stage_bytes[stage]),
@@ -107,14 +107,15 @@ def _need_message(need: GpuNeed) -> Message:
 
 
 def bound_message(bound: DecodeBound) -> Message:
-    """The bound on decoding: bytes read per step, over the bandwidth."""
+    """The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), and its speed."""
     return {
         "weights": str(bound.weight_bytes),
         "cache": str(bound.cache_bytes),
-        "total": str(bound.bytes),
+        "micro_batches": bound.micro_batches,
+        "ranks": bound.use.weights.tp,
         "bandwidth": str(bound.use.gpu.bandwidth),
-        "gpus": bound.use.gpus,
         "milliseconds": float(bound.seconds * 1000),
+        "spread_weights": str(bound.spread_weight_bytes),
         "spread_milliseconds": float(bound.spread_seconds * 1000),
         "each": bound.tokens_per_second,
         "all": bound.batch_tokens_per_second,

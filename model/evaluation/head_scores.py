@@ -19,7 +19,7 @@ Scores = Float[Tensor, "L H"]
 DEFINITIONS = {
     "previous_token": "Mean attention from each token, from the third on, to the token just before it.",
     "first_token": "Mean attention from each token, from the third on, to the first token of the text (an attention "
-    "sink: where a head looks when it has nothing to do).",
+    "sink: by the usual explanation, where a head looks that finds nothing to read).",
     "induction": "Prefix matching (Olsson et al. 2022, arXiv 2209.11895, head activation evaluators): 25 random "
     "tokens, the most and the least common left out, four times in a row after a start token; attention from a token "
     "of the later repeats to the tokens that followed the same token earlier, summed over these and averaged over the "

@@ -9,10 +9,12 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NoReturn
 
 from ..catalogue import catalogue
 from ..errors import GlassLlamaError
+from ..hf import FAMILIES
 from ..hf_spec import spec_from_hub, spec_from_text
 from ..spec import ModelSpec
 from . import KvOptions, kv_breakdown
@@ -127,6 +129,8 @@ def parser() -> argparse.ArgumentParser:
     command = _Parser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
+        epilog=fill(f"model_type that --config and --hub read: {', '.join(FAMILIES)}.", 100, break_on_hyphens=False),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
     command.add_argument("--list", action="store_true", help="name all models and stop")
@@ -170,7 +174,9 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
     group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
     group.add_argument("--indexer", default="fp8", help="fp8 or dtype")
-    group.add_argument("--state", default="dtype", help="linear (state-space) layers' state in: dtype or fp32")
+    group.add_argument(
+        "--state", default="dtype", help="linear-attention or state-space layers keep their state in: dtype or fp32"
+    )
     group.add_argument("--draft", help="a model in the catalogue that drafts tokens and caches them too")
     group.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")
 

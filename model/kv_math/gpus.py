@@ -1,4 +1,4 @@
-"""GPUs that a model may be served on: memory and memory bandwidth as their vendor states them. Plain data."""
+"""GPUs that a model may be served on: memory and memory bandwidth as their maker states them. Plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,22 @@ MAX_GB = 10**6
 @dataclass(frozen=True)
 class Gpu:
     """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names; or the user's
-    own figures (`own`).
+    own figures (`own`). `limit` is how many per cent of its memory the system lets a GPU take: where memory is shared
+    with the CPU, not all of it.
 
     A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more (A100 80 GB: 85,198,045,184 bytes by
     deviceQuery; L40S: 48,305,799,168 by NVML with ECC on; RTX 4090: 24,564 MiB by nvidia-smi), so what fits here fits
     there. GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s
     / 8 = 1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
     mullet.se (product 355414), the RTX 4090's figures at thefpsreview.com (GPU family specifications).
+
+    DGX B200 and DGX B300 state eight GPUs together: 1,440 GB and 64 TB/s, 2.3 TB and 64 TB/s (8 × 288 = 2,304); a B200
+    has 192 GB on the package, of which 180 can be used. MI300X: 8,192 bit × 5.2 Gb/s / 8; RTX 5090: 512 bit × 28 Gb/s
+    / 8. The figures from the B200 on were checked against copies: B200 and B300 in NVIDIA's support matrix of NIM and
+    at docs.vultr.com, MI300X and MI325X there too, RTX 5090 at libertify.com, M4 Max at notebookcheck.net, M3 Ultra at
+    techpowerup.com, H20 at tweakers.net: NVIDIA shows no datasheet of the H20 in public. macOS lets the GPU take about
+    three quarters of an Apple chip's memory (Metal's recommendedMaxWorkingSetSize) unless iogpu.wired_limit_mb says
+    otherwise.
     """
 
     name: str
@@ -28,14 +37,24 @@ class Gpu:
     bandwidth: int
     source: str = ""
     own: bool = False
+    limit: int = 100
 
 
 _ALL = (
+    Gpu("B300 288 GB", 288 * GB, 8_000 * GB, "NVIDIA DGX B300 datasheet, an eighth: 288 GB HBM3e, 8 TB/s"),
+    Gpu("B200 180 GB", 180 * GB, 8_000 * GB, "NVIDIA DGX B200 datasheet, an eighth: 180 GB HBM3e, 8 TB/s"),
     Gpu("H200 141 GB", 141 * GB, 4_800 * GB, "NVIDIA H200 datasheet: 141 GB HBM3e, 4.8 TB/s"),
+    Gpu("H20 96 GB", 96 * GB, 4_000 * GB, "NVIDIA H20 datasheet, as sellers show it: 96 GB HBM3, 4.0 TB/s"),
     Gpu("H100 80 GB", 80 * GB, 3_350 * GB, "NVIDIA H100 datasheet, SXM: 80 GB HBM3, 3.35 TB/s"),
     Gpu("A100 80 GB", 80 * GB, 2_039 * GB, "NVIDIA A100 datasheet, SXM: 80 GB HBM2e, 2,039 GB/s"),
     Gpu("A100 40 GB", 40 * GB, 1_555 * GB, "NVIDIA A100 datasheet: 40 GB HBM2, 1,555 GB/s"),
     Gpu("L40S 48 GB", 48 * GB, 864 * GB, "NVIDIA L40S datasheet: 48 GB GDDR6 with ECC, 864 GB/s"),
+    Gpu(
+        "RTX 5090 32 GB",
+        32 * GB,
+        1_792 * GB,
+        "NVIDIA RTX Blackwell GPU architecture whitepaper: 32 GB GDDR7, 1,792 GB/s",
+    ),
     Gpu(
         "RTX 4090 24 GB",
         24 * GB,
@@ -43,12 +62,32 @@ _ALL = (
         "NVIDIA Ada GPU architecture whitepaper, table 2: 24 GB GDDR6X, 1,008 GB/s",
     ),
     Gpu("T4 16 GB", 16 * GB, 320 * GB, "NVIDIA T4 product brief PB-09256, table 2: 16 GB GDDR6, up to 320 GB/s"),
+    Gpu("MI325X 256 GB", 256 * GB, 6_000 * GB, "AMD Instinct MI325X data sheet: 256 GB HBM3E, 6 TB/s"),
+    Gpu("MI300X 192 GB", 192 * GB, 5_325 * GB, "AMD Instinct MI300X data sheet: 192 GB HBM3, 5.325 TB/s"),
+    Gpu(
+        "Apple M3 Ultra 512 GB",
+        512 * GB,
+        819 * GB,
+        "Apple Mac Studio (2025) specifications: up to 512 GB shared with the CPU, 819 GB/s; macOS lets the GPU take "
+        "about 75 % of it",
+        limit=75,
+    ),
+    Gpu(
+        "Apple M4 Max 128 GB",
+        128 * GB,
+        546 * GB,
+        "Apple MacBook Pro (2024) specifications: up to 128 GB shared with the CPU, 546 GB/s; macOS lets the GPU take "
+        "about 75 % of it",
+        limit=75,
+    ),
 )
 GPUS: Mapping[str, Gpu] = MappingProxyType({gpu.name: gpu for gpu in _ALL})
 
 
 def find_gpu(gpu: Gpu | str) -> Gpu:
     """`gpu` itself, or the one in GPUS whose name holds the given one, such as "H100" or "A100 80".
+
+    One that holds it as whole words comes first: "H20" is not the H200.
 
     Raises GlassLlamaError, which lists them all, where none or several do.
     """
@@ -57,9 +96,10 @@ def find_gpu(gpu: Gpu | str) -> Gpu:
     if not isinstance(gpu, str):
         raise refusal("gpu", gpu, f"one of {', '.join(GPUS)}, or a Gpu")
     wanted = _plain(gpu[:40])
-    close = [name for name in GPUS if len(wanted) > 1 and wanted in _plain(name)]
+    close = [name for name in GPUS if wanted in _runs(name)]
+    close = close or [name for name in GPUS if len(wanted) > 1 and wanted in _plain(name)]
     if len(close) != 1:
-        raise refusal("gpu", gpu, one_of(GPUS, close))
+        raise refusal("gpu", gpu, one_of(GPUS, close[:3]))
     return GPUS[close[0]]
 
 
@@ -69,6 +109,12 @@ def own_gpu(memory_gb: int, bandwidth_gb_per_s: int, name: str = "Own GPU") -> G
     return Gpu(
         name, memory * GB, whole("bandwidth_gb_per_s", bandwidth_gb_per_s, 1, MAX_GB) * GB, "your own figures", True
     )
+
+
+def _runs(name: str) -> set[str]:
+    """Every run of whole words of a name, without blanks."""
+    words = [_plain(word) for word in name.split()]
+    return {"".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, len(words) + 1)} - {"gb"}
 
 
 def _plain(name: str) -> str:

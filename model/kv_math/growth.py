@@ -7,14 +7,18 @@ from ..spec import ModelSpec
 from . import kv_token_terms
 from .options import KvOptions
 from .stages import draft_setup, find_spec
-from .terms import KvTerm, window_slots
+from .terms import KvTerm, Place, window_slots
 
 
 class Phase(NamedTuple):
-    """Tokens of a sequence that each add the same products: up to token `until`, or all later ones where it is None."""
+    """Tokens of a sequence that each add the same products: up to token `until`, or all later ones where it is None.
+
+    `fills` is the place ("sliding" or "chunked") whose window or chunk that token fills.
+    """
 
     until: int | None
     terms: tuple[KvTerm, ...]
+    fills: Place | None = None
 
     @property
     def bytes(self) -> int:
@@ -39,7 +43,10 @@ def kv_growth(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | N
             for term, end in zip(terms, full_at, strict=True)
             if end is None or (until is not None and until <= end)
         )
-        phases.append(Phase(until, kept or (_in_no_layer(terms[0]),)))
+        fills: Place | None = next(
+            (term.place for term, end in zip(terms, full_at, strict=True) if until and end == until), None
+        )
+        phases.append(Phase(until, kept or (_in_no_layer(terms[0]),), fills))
     return tuple(phases)
 
 

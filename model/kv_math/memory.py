@@ -69,9 +69,14 @@ class MemoryUse:
         return self.weights.tp * self.weights.pp
 
     @property
+    def percent(self) -> int:
+        """How much of one GPU's memory weights and cache may take: usable_percent, or less where its system says so."""
+        return min(self.usable_percent, self.gpu.limit)
+
+    @property
     def usable_bytes(self) -> int:
-        """Bytes of one GPU that weights and cache may take: memory × usable_percent // 100."""
-        return self.gpu.memory * self.usable_percent // 100
+        """Bytes of one GPU that weights and cache may take: memory × percent // 100."""
+        return self.gpu.memory * self.percent // 100
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ PLACES: dict[Place, str] = {
     "sliding": "Sliding-window layers",
     "chunked": "Chunked-attention layers",
     "cross": "Cross-attention (the encoder's tokens, kept once)",
-    "state": "Linear layers (the same at any length)",
+    "state": "Linear-attention or state-space layers (the same at any length)",
 }
 PARTS = {
     "kv": "K and V",
@@ -50,7 +50,7 @@ def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
     for i, phase in enumerate(phases):
         when = " for each later token" if i else ""
         if phase.until is not None:
-            when = f" up to token {phase.until:,}, which fills a window"
+            when = f" up to token {phase.until:,}, which fills a {'chunk' if phase.fills == 'chunked' else 'window'}"
         yield f"{'' if i else 'Per token':<11}{size(phase.bytes)}{when}"
 
 
@@ -72,9 +72,9 @@ def memory_lines(use: MemoryUse) -> list[str]:
         *lines,
         "",
         f"Weights    {size(weights.total_bytes)}",
-        f"{gpu.name}: {gpu.memory:,} B × {use.usable_percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
+        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
-        f"Not counted: activations, CUDA itself, fragmentation (the other {100 - use.usable_percent} %)",
+        f"Not counted: activations, CUDA itself, fragmentation (the other {100 - use.percent} %)",
     ]
 
 
@@ -89,18 +89,26 @@ def largest_lines(batch: Largest, context: Largest) -> list[str]:
 
 def bound_lines(bound: DecodeBound) -> list[str]:
     """The bound on decoding speed."""
-    cache = bound.use.cache
-    step = f"{bound.weight_bytes:,} B of weights + {bound.cache_bytes:,} B of cache"
+    use, micro = bound.use, bound.micro_batches
+    share = f" / {micro:,} micro-batches" if micro > 1 else ""
+    read = f"({bound.weight_bytes:,} B of weights + {bound.cache_bytes:,} B of cache{share})"
+    speed = f"({counted(use.weights.tp, 'rank')} × {use.gpu.bandwidth:,} B/s)"
     lines = [
-        f"Decoding   at most {_rates(1 / bound.seconds, cache.batch)}: a step reads {step} at "
-        f"{bound.use.gpu.bandwidth:,} B/s per GPU"
+        f"Decoding   at most {_rates(1 / bound.seconds, use.cache.batch)}, at one token a step",
+        f"           a step takes at least {read} / {speed} = {_milliseconds(bound.seconds)}",
     ]
+    if micro > 1:
+        lines.append("           Stages work at the same time, each on another micro-batch.")
     if bound.spread_weight_bytes > bound.weight_bytes:
         lines.append(
-            f"           at most {_rates(1 / bound.spread_seconds, cache.batch)}, where the batch's tokens choose "
-            f"different experts ({bound.spread_weight_bytes:,} B of weights)"
+            f"           at least {_milliseconds(bound.spread_seconds)}, where a micro-batch's tokens choose as many "
+            f"experts as they can ({bound.spread_weight_bytes:,} B of weights)"
         )
-    return [*lines, "           A bound: arithmetic, communication and imperfect bandwidth make it slower."]
+    return [
+        *lines,
+        "           Where drafted tokens are accepted (draft model, MTP), times the tokens accepted a step.",
+        "           A bound: arithmetic, communication and imperfect bandwidth make it slower.",
+    ]
 
 
 def needs_lines(needs: Needs) -> list[str]:
@@ -141,6 +149,10 @@ def figure(value: float) -> str:
 def counted(count: int, what: str) -> str:
     """Such as "1 token" and "8,192 tokens"."""
     return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def _milliseconds(seconds: Fraction) -> str:
+    return f"{figure(float(1000 * seconds))} ms"
 
 
 def _rates(steps: Fraction, batch: int) -> str:

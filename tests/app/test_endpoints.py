@@ -9,8 +9,9 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from app import endpoints
 from app.engine import LocalEngine, Settings
-from model.kv_math.gpus import GPUS
+from model.kv_math.gpus import GPUS, find_gpu
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,11 @@ def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
     assert (too_much["fits"], too_much["largest_batch"], too_much["tokens_per_second_at_most"]) == (False, 0, None)
 
 
+def test_the_gpus_that_kv_cache_names_are_those_it_knows() -> None:
+    told = re.search(r"gpu: (.*?): count the weights", endpoints.kv_cache.__doc__ or "", re.DOTALL)
+    assert [find_gpu(name).name for name in re.findall('"([^"]+)"', told[1] if told else "")] == [*GPUS]
+
+
 def test_kv_cache_with_every_option(client: Client) -> None:
     options = {"tp": 16, "block_size": 16, "shared_prefix": 1024, "pp": 2}
     answer = client.predict("Llama-3 70B", 5000, 4, "fp8", options=options, api_name="/kv_cache")
@@ -122,7 +128,7 @@ def test_kv_cache_with_every_option(client: Client) -> None:
     [
         (("Llama-3 8B", 10**9, 1, "bf16"), "tokens is 1,000,000,000; expected a whole number from 1"),
         (("Llama-3 8B", 10, 1, "q9"), "dtype is 'q9'; expected one of"),
-        (("Llama-3 8B", 10, 1, "bf16", "", "B200"), "gpu is 'B200'; expected one of"),
+        (("Llama-3 8B", 10, 1, "bf16", "", "V100"), "gpu is 'V100'; expected one of"),
         (("x", 10, 1, "bf16", "{"), "config.json: the text is no JSON at line 1, column 2"),
     ],
 )

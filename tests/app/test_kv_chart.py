@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from app.service import Service
 from app.texts import text
 from model import kv_cache_bytes
+from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, shown
 from tests.page import wait_for_run
@@ -75,7 +76,7 @@ def test_what_fits_follows_every_slider_without_a_request(
     page.set_viewport_size({"width": 1280, "height": 4000})  # the calculator and what fits at once
     panel(page, "kv-fit")
     shown(page, "kv-fit", "gpu=H100 80 GB")
-    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
     idle(page)
     slider = panel(page, kind).locator(f"[data-field={name}] input[type=range]")
     asked = near(page, slider, ("kv", "kv_fit") if kind == "kv-calculator" else ("kv_needs",))

@@ -82,12 +82,14 @@ def test_the_bound_on_decoding_says_that_it_is_one(chapter: Page) -> None:
     took = (weights + cache) / 3.35e12
     fact = panel(page, "kv-fit").locator(".kv-fact", has_text="Decoding: no faster than")
     expect(fact.locator("strong")).to_have_text(f"{1 / took:.0f} tokens/s for each sequence")
-    expect(fact.locator(".gp-note")).to_have_text(
-        f"A step reads at least {weights / 2**30:.2f} GiB of weights and 1 GiB of cache = {weights + cache:,}\xa0B;"
-        f" with 3.35 TB/s on each GPU (in use: 1) that takes {1000 * took:.2f} ms. A bound, not a forecast: real steps"
-        " are slower."
+    notes = fact.locator(".gp-note")
+    expect(notes.first).to_have_text(
+        f"A step reads at least {weights / 1e9:.2f} GB of weights and {cache / 1e9:.3f} GB of cache, so it takes at"
+        f" least ({weights / 1e9:.2f} GB + {cache / 1e9:.3f} GB) / (TP 1 × 3.35 TB/s) = {1000 * took:.2f} ms: at most"
+        f" {1 / took:.0f} steps/s. A bound, not a forecast: real steps take longer."
     )
+    expect(notes.last).to_contain_text("one token a step for each sequence")
     page.click("#language >> text=中文")
     fact = panel(page, "kv-fit").locator(".kv-fact", has_text="解码不会快于")
-    expect(fact.locator(".gp-note")).to_contain_text(f"需要 {1000 * took:.2f} 毫秒。这是上限，不是预测：实际会更慢。")
+    expect(fact.locator(".gp-note").first).to_contain_text(f"= {1000 * took:.2f} 毫秒，即每秒最多 {1 / took:.0f} 步。")
     page.click("#language >> text=English")

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from app.texts import text
 from model import catalogue, kv_cache_bytes
 from model.kv_math import KvOptions
+from model.kv_math.gpus import GPUS
 from model.remarks import in_chinese
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, number, shown
@@ -85,7 +86,7 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     assert "fits=false" in shown(page, "kv-fit", "gpu=T4")
     field(page, "kv-fit", "usable_percent").fill("101")
     expect(panel(page, "kv-fit").locator("[data-field=usable_percent] .kv-trouble")).to_contain_text("100")
-    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
 def test_a_link_restores_the_settings(chapter: Page, site: str) -> None:

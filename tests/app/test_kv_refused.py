@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from model import kv_cache_bytes
+from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import shown
 from tests.page import wait_for_run
@@ -119,7 +120,7 @@ def test_a_link_that_is_refused_says_why_in_every_panel_that_follows_the_calcula
     tokens = int(field(page, "kv-calculator", "tokens").input_value())
     assert page.evaluate(f"{plot}.data.at(-1).customdata[0][2]") == str(kv_cache_bytes("Llama-3 8B", tokens))
     assert "batch=" in shown(page, "kv-fit", "gpu=H100 80 GB")
-    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(7)
+    expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
 def test_a_refused_load_makes_only_its_own_answer_old(chapter: Page) -> None:

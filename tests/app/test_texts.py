@@ -12,6 +12,67 @@ from model.record import Entry, Record
 from visuals import STATIC
 from visuals.training import training_payload
 
+# What a text must say and must not say: (key, language, required, forbidden). `*` stands for every text.
+SAID = (
+    ("attention.what", "en", ("exactly 0",), ("not zeros",)),
+    ("attention.what", "zh", ("恰好为 0",), ("并不是 0",)),
+    ("attention.sinks", "en", ("usual explanation", "like a constant"), ("little harm",)),
+    ("attention.sinks", "zh", ("通常的解释", "常数"), ("影响小的地方",)),
+    ("attention.sink", "en", ("usual explanation",), ()),
+    ("attention.sink", "zh", ("通常的解释",), ()),
+    ("attention.myth", "en", ("reads of that cache",), ("memory traffic of decoding",)),
+    ("cell.sink", "en", ("usual explanation",), ()),
+    ("cell.sink", "zh", ("通常的解释",), ()),
+    ("heads.means_copying", "en", ("a / (a + s)", "at most ½", "4r − 1"), ("alone",)),
+    ("heads.means_copying", "zh", ("a / (a + s)", "至多为 ½", "4r − 1"), ()),
+    ("kv-fit.formula", "en", ("least time of a step", "1 / that time"), ("Bound on decoding: bytes",)),
+    ("kv-fit.formula", "zh", ("最短时间", "倒数"), ("上限：每步读取的字节数",)),
+    ("kv-fit.bound_how", "en", ("takes at least ({weights} + {cache}) / (TP {ranks} × {bandwidth}) = {ms} ms",), ()),
+    ("kv-fit.bound_how", "zh", ("至少需要 ({weights} + {cache}) / (TP {ranks} × {bandwidth}) = {ms} 毫秒",), ()),
+    ("kv-fit.bound_stages", "en", ("{cache} of cache / {micro}", "micro-batch"), ()),
+    ("kv-fit.bound_stages", "zh", ("{cache} 缓存 / {micro}", "micro-batch"), ()),
+    ("kv-fit.bound_drafts", "en", ("draft model, MTP", "multiply"), ()),
+    ("kv-fit.bound_drafts", "zh", ("草稿模型、MTP", "乘以"), ()),
+    ("kv-fit.spread", "en", ("at least {ms}",), ("up to {ms}",)),
+    ("kv-fit.spread", "zh", ("至少需要 {ms}",), ("最多",)),
+    ("stream-change.what", "en", ("causal language model", "but for rounding"), ("cannot differ",)),
+    ("stream-change.what", "zh", ("因果（自回归）语言模型", "舍入误差"), ("不会有差别",)),
+    ("compare.changes_hint", "en", ("zero ablation", "activation patching"), ()),
+    ("compare.changes_hint", "zh", ("零消融", "激活修补"), ()),
+    ("rmsnorm.what", "en", ("γ",), ()),
+    ("rmsnorm.what", "zh", ("γ",), ()),
+    ("norm-vector.what", "zh", (), ("其他通道的 RMS",)),
+    ("sampling.myth", "en", ("Here the filters",), ()),
+    ("sampling.myth", "zh", ("在这里，两个过滤器",), ()),
+    ("kv.place_state", "en", ("Linear-attention or state-space",), ()),
+    ("kv.place_state", "zh", ("线性注意力层或状态空间层",), ()),
+    ("kv.factor_ranks", "zh", ("rank（并行进程）",), ()),
+    ("kv.factor_sequences", "zh", ("批大小",), ()),
+    ("kv.field_users", "zh", ("并发用户数",), ()),
+    ("kv.part_indexer", "zh", ("索引器的键",), ()),
+    ("kv.hub_no_id", "zh", ("Hub 模型名",), ()),
+    ("tensor.up", "zh", ("与门控相乘的 up",), ()),
+    ("rmsnorm.final", "zh", ("最终归一化",), ()),
+    ("ffn-tokens.measure_top", "zh", ("总量",), ()),
+    (
+        "*",
+        "zh",
+        (),
+        (
+            "注意力汇聚",
+            "并行单元",
+            "Hub 编号",
+            "索引键",
+            "末尾归一化",
+            "末尾 RMS",
+            "同时在线",
+            "被门控",
+            "线性层",
+            "批 ×",
+        ),
+    ),
+    ("*", "en", (), ("linear layer", "Linear layer")),
+)
 PLACEHOLDER = re.compile(r"\{(\w+)(?:\|[^|}]*\|[^|}]*)?\}")
 
 
@@ -65,3 +126,20 @@ def test_one_is_not_many() -> None:
     assert text("overview.title", name="x", n_layers=1, d_model=4, piece="a").startswith("x: 1 layer, ")
     said = text("merges.all_title", tokens=1, characters=1, bytes=3)
     assert said == "The whole run: 1 token, 1 character, 3 bytes"
+
+
+def test_facts_and_terms_are_worded_rightly() -> None:
+    tables = {language: keys(language) for language in LANGUAGES}
+    wrong = []
+    for key, language, required, forbidden in SAID:
+        texts = tables[language] if key == "*" else {key: tables[language][key]}
+        wrong += [(name, language, word) for name, said in texts.items() for word in required if word not in said]
+        wrong += [(name, language, word) for name, said in texts.items() for word in forbidden if word in said]
+    assert wrong == []
+
+
+def test_the_readmes_do_not_say_that_nothing_is_random() -> None:
+    """Sampling draws, with a seed that is shown."""
+    root = Path(build.__file__).parents[1]
+    assert "没有随机数" not in (root / "README.zh.md").read_text(encoding="utf-8")
+    assert "Nothing is random" not in (root / "README.md").read_text(encoding="utf-8")

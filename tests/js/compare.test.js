@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { added, atSelection, has, listed, removed } from "../../visuals/static/panels/compare/changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
+import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
 
 const next = (ids, logits, logZ, all = null) => ({ ids, pieces: ids.map((id) => `t${id}`), logits: { data: logits }, logZ, all });
 
@@ -15,6 +16,15 @@ test("candidates of both runs, the most probable in either first; what is not se
   assert.equal(rows[0].a, null);
   assert.ok(Math.abs(rows[1].b - 0.1) < 1e-12);
   assert.equal(compared(a, b, 1).length, 1);
+});
+
+test("rounding before the first change draws as nothing, a change in full colour", () => {
+  const noise = [0, 1e-7, 3e-7];
+  assert.ok(3e-7 / mostOf(noise, "float32") < 0.02);
+  assert.equal(mostOf([...noise, 0.4], "float32"), 0.4);
+  assert.equal(mostOf([...noise, 2e-3], "float32"), 2e-3);
+  assert.ok(0.004 / mostOf([0.004], "bfloat16") < 0.01); // a rounding step of bfloat16 is 2⁻⁷
+  assert.ok(mostOf([], "another") > 0);
 });
 
 test("once all logits have come, every candidate has its probability in both runs", () => {

@@ -52,6 +52,10 @@ def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(c
     printed = capsys.readouterr().out
     assert "Per token  393,216 B = 384 KiB = 393.2 kB up to token 1,024, which fills a window\n" in printed
     assert "           65,536 B = 64 KiB = 65.54 kB for each later token\n" in printed
+    assert main(["Llama-4 Scout 17B-16E (text)", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert " up to token 8,192, which fills a chunk\n" in printed
+    assert "window" not in printed
 
 
 def test_the_command_says_what_is_wrong(capsys):
@@ -69,7 +73,10 @@ def test_the_command_says_what_fits(capsys):
         "fits, 54,865,735,680 B left",
         "Largest batch at 8,192 tokens: 52 sequences",
         "Largest context at batch 1: 426,784 tokens (the model's own context: 8,192)",
-        "Decoding   at most 208.3 tokens/s a sequence",
+        "Decoding   at most 208.3 tokens/s a sequence, 208.3 in all, at one token a step\n",
+        "a step takes at least (15,009,857,536 B of weights + 1,073,741,824 B of cache) / (1 rank × "
+        "3,350,000,000,000 B/s) = 4.801 ms\n",
+        "Where drafted tokens are accepted (draft model, MTP), times the tokens accepted a step.",
         "A bound: arithmetic, communication and imperfect bandwidth make it slower.",
     ):
         assert line in printed
@@ -87,7 +94,7 @@ def test_the_command_says_what_fits(capsys):
         "8",
     ]
     assert main([*own, "--batch", "32"]) == 0
-    assert "where the batch's tokens choose different experts" in capsys.readouterr().out
+    assert "where a micro-batch's tokens choose as many experts" in capsys.readouterr().out
     assert main(["Llama-3 70B", "--gpu", "T4", "--draft", "Llama-3.2 1B"]) == 0
     printed = capsys.readouterr().out
     assert "Draft model: Full-attention layers: K and V" in printed
@@ -132,7 +139,7 @@ def test_the_command_reads_a_config(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["Llama-3 8B", "--gpu", "B200"], "gpu is 'B200'; expected one of H200 141 GB"),
+        (["Llama-3 8B", "--gpu", "V100"], "gpu is 'V100'; expected one of B300 288 GB, B200 180 GB, H200 141 GB"),
         (["Llama-3 8B", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth"),
         (["Llama-3 8B", "--users", "0"], "users is 0; expected a whole number from 1"),
         (["Llama-3 8B", "--gpu", "H100", "--weights", "q9"], "weights is 'q9'; expected one of"),

@@ -40,6 +40,7 @@ def test_a_remark_is_said_in_chinese(remark: str) -> None:
     # What cannot be translated stays: numbers, commits, versions, paths.
     for kept in re.findall(r"\d[\d,.]*\d|\d|\b\w+/[\w/.\-]+\.\w+", remark):
         assert kept.rstrip(".,") in chinese, kept
+    assert ("凭记忆" in chinese) <= ("from memory" in remark)  # nor does the Chinese add a doubt of its own
 
 
 def test_nothing_stale_is_kept() -> None:

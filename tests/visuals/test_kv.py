@@ -246,8 +246,12 @@ def test_fit_messages_are_the_sums():
     assert found["value"] == 25
     assert int(found["next"]) == 2 * 8_030_261_248 + 26 * 2**30
     bound = kv_fit.bound_message(decode_bound(LLAMA, 8192, 1, "H100 80 GB"))
-    assert int(bound["total"]) == int(bound["weights"]) + int(bound["cache"])
-    assert bound["milliseconds"] == pytest.approx(int(bound["total"]) / 3.35e9)
+    assert bound["milliseconds"] == pytest.approx((int(bound["weights"]) + int(bound["cache"])) / 3.35e9)
+    staged = kv_fit.bound_message(decode_bound(LLAMA, 8192, 6, "H100 80 GB", Setup(options=KvOptions(pp=4, tp=2))))
+    read = int(staged["weights"]) + int(staged["cache"]) / staged["micro_batches"]
+    assert (staged["micro_batches"], staged["ranks"]) == (4, 2)
+    assert staged["milliseconds"] == pytest.approx(read / (staged["ranks"] * 3.35e9))
+    assert staged["each"] == pytest.approx(1000 / staged["milliseconds"])
 
 
 def test_what_a_load_needs():

@@ -9,6 +9,13 @@ import { nameOf } from "./names.js";
 /** ‖B − A‖ / ‖A‖ of each place, rows × tokens. @param {{ apart: object, first: object }} found */
 export const relative = ({ apart, first }) => Float64Array.from(apart.data, (value, i) => value / first.data[i]);
 
+// The distance from 1 to the next number of each format, and how many of them the colours reach at the least.
+const STEP = { float32: 2 ** -23, float16: 2 ** -10, bfloat16: 2 ** -7 };
+const STEPS = 128;
+
+/** The ratio of full colour: the largest, but so much at the least that rounding draws as nothing. @param {ArrayLike<number>} values */
+export const mostOf = (values, dtype) => Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function streamChange(element, glass) {
   const { state } = glass;
@@ -34,15 +41,10 @@ export default function streamChange(element, glass) {
     return place && { layer: Math.min(place.row, state.trace.model.n_layers - 1), query: place.token };
   });
 
-  const scaled = (answer) => {
-    const values = relative(answer);
-    return { values, most: values.reduce((most, value) => Math.max(most, value), 1e-12) };
-  };
-
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
     const answer = glass.detail("difference", { other: sides.A.id }, sides.B);
-    if (answer && answer.apart !== found?.apart) found = { ...answer, ...scaled(answer), key: `${sides.A.id} ${sides.B.id}` };
+    if (answer && answer.apart !== found?.apart) found = { ...answer, values: relative(answer), key: `${sides.A.id} ${sides.B.id}` };
     return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
   }
 
@@ -59,7 +61,7 @@ export default function streamChange(element, glass) {
     else empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
     if (!known) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;
-    const { most } = known;
+    const most = mostOf(known.values, sides.B.model.dtype);
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
     cut.textContent = panel.text("cut", { a: sides.A.T, b: sides.B.T, tokens });
     const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));

@@ -42,10 +42,12 @@ export function fitView(glass) {
     const title = h("h4", null, text("bound_title"));
     if (found.refused) return h("div.kv-fact", null, title, h("p.gp-note", null, text("bound_none")));
     const rate = (value) => (value >= 1000 ? whole(Math.round(value)) : shown(value, 3));
-    const how = { weights: scaled(found.weights, "binary"), cache: scaled(found.cache, "binary"), total: exactBytes(found.total), bandwidth: `${scaled(found.bandwidth, "decimal")}/s`, gpus: found.gpus, ms: shown(found.milliseconds, 3) };
-    const spread = found.spread_milliseconds > found.milliseconds ? [h("p.gp-note", null, text("spread", { ms: shown(found.spread_milliseconds, 3) }))] : [];
+    const how = { weights: scaled(found.weights, "decimal"), cache: scaled(found.cache, "decimal"), micro: whole(found.micro_batches), ranks: found.ranks, bandwidth: `${scaled(found.bandwidth, "decimal")}/s`, ms: shown(found.milliseconds, 3), steps: rate(found.each) };
+    const spread = found.spread_milliseconds > found.milliseconds
+      ? [h("p.gp-note", null, text("spread", { weights: scaled(found.spread_weights, "decimal"), ms: shown(found.spread_milliseconds, 3) }))] : [];
+    const notes = [text(found.micro_batches > 1 ? "bound_stages" : "bound_how", how), text("bound_drafts")].map((note) => h("p.gp-note", null, note));
     const all = batch > 1 ? [h("p", null, text("bound_all", { rate: rate(found.all), batch: whole(batch) }))] : [];
-    return h("div.kv-fact", null, title, h("p.kv-kind-size", null, h("strong", null, text("bound_each", { rate: rate(found.each) }))), ...all, h("p.gp-note", null, text("bound_how", how)), ...spread);
+    return h("div.kv-fact", null, title, h("p.kv-kind-size", null, h("strong", null, text("bound_each", { rate: rate(found.each) }))), ...all, notes[0], ...spread, notes[1]);
   }
 
   /** What a weight's product is of; parts of one kind share a name. */

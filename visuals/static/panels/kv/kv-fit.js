@@ -91,7 +91,7 @@ export default function kvFit(element, glass) {
     }
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    const explained = { usable: view.settings.usable_percent };
+    const explained = { usable: found?.use.percent ?? view.settings.usable_percent };
     for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);
     if (needed) needs.show(needed);

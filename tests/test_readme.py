@@ -1,0 +1,40 @@
+"""What the READMEs and the model card say is so: the model types that are read, shares and ranges of measurements."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from model.catalogue import catalogue
+from model.curriculum import STAGES
+from model.hf import FAMILIES
+from model.kv_math.__main__ import main
+
+ROOT = Path(__file__).parents[1]
+CARD = re.sub(r"\s+", " ", (ROOT / "model" / "bundled" / "README.md").read_text(encoding="utf-8"))
+
+
+def test_every_model_type_is_listed_where_the_readme_says(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("README.md", "README.zh.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "`python -m model.kv_math --help`" in text
+        assert not re.search(r"any `?config|任何 `config", text), name
+        assert f" {len(catalogue())} " in text
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out.split("model_type that --config and --hub read:")[1]
+    assert [name.strip() for name in listed.strip().rstrip(".").split(",")] == [*FAMILIES]
+
+
+def test_the_card_states_how_much_of_the_training_was_long_rows() -> None:
+    tokens = sum(stage.tokens for stage in STAGES)
+    long = sum(stage.tokens for stage in STAGES if stage.context == 512) + 100_000  # between two stages; see the card
+    assert f"{long / (tokens + 100_000):.0%}".replace("%", " %") + " of its training" in CARD
+
+
+def test_the_card_states_the_range_of_the_control() -> None:
+    found = json.loads((ROOT / "model" / "bundled" / "heads.json").read_text(encoding="utf-8"))["ablation"]
+    worst, best = (pick(found["random"], key=lambda draw: draw["share"]) for pick in (min, max))
+    for draw, digits in ((worst, 2), (best, 1)):
+        assert f"{draw['share']:.{digits}%}".replace("%", " %") + f" at {draw['nats']:.3f}" in CARD
