@@ -1,5 +1,8 @@
 """The LLaMA itself: loading, running, recording, generating, and the arithmetic of its KV cache. No page."""
 
+from .analysis.circuit import Circuit, circuit
+from .analysis.nodes import Node
+from .analysis.score_terms import ScoreTerms, score_terms
 from .catalogue import catalogue
 from .checkpoint import LanguageModel, load
 from .config import LlamaConfig
@@ -10,16 +13,21 @@ from .spec import ModelSpec
 from .trace import LayerTrace, Trace, run_trace
 
 __all__ = [
+    "Circuit",
     "GlassLlamaError",
     "LanguageModel",
     "LayerTrace",
     "LlamaConfig",
     "ModelSpec",
+    "Node",
+    "ScoreTerms",
     "Step",
     "Trace",
     "catalogue",
+    "circuit",
     "generate",
     "kv_cache_bytes",
     "load",
     "run_trace",
+    "score_terms",
 ]

@@ -19,8 +19,9 @@ from .taps import Tap
 class Attention(Module):
     """Causal self-attention with RoPE. Query head h reads K/V head h // group_size.
 
-    Taps: `q`, `q_rot` (B, n_heads, T, head_dim); `k`, `k_rot`, `v` (B, n_kv_heads, T, head_dim); and on the explicit
-    path alone `scores` (before the mask) and `attention` (after the softmax), both (B, n_heads, T, S).
+    Taps: `q`, `q_rot` (B, n_heads, T, head_dim); `k`, `k_rot`, `v` (B, n_kv_heads, T, head_dim); `mixed` (B, T,
+    n_heads, head_dim), each head's weighted sum of values before W_O; and on the explicit path alone `scores` (before
+    the mask) and `attention` (after the softmax), both (B, n_heads, T, S).
     """
 
     def __init__(self, config: LlamaConfig):
@@ -31,7 +32,7 @@ class Attention(Module):
         self.qkv_proj = StackedLinear(d, config.n_heads * head_dim, kv_width, kv_width)  # W_Q, W_K, W_V
         self.o_proj = nn.Linear(config.n_heads * head_dim, d, bias=False)
         self.q, self.k, self.v, self.q_rot, self.k_rot = Tap(), Tap(), Tap(), Tap(), Tap()
-        self.scores, self.attention = Tap(), Tap()
+        self.scores, self.attention, self.mixed = Tap(), Tap(), Tap()
 
     def forward(
         self,
@@ -55,7 +56,7 @@ class Attention(Module):
         if cache is not None:
             k, v = cache.write(layer, position, k, v)
         mixed = self._explicit(q, k, v) if explicit else self._fused(q, k, v)
-        return self.o_proj(mixed.transpose(1, 2).flatten(2))
+        return self.o_proj(self.mixed(mixed.transpose(1, 2)).flatten(2))
 
     def _heads(self, x: Float[Tensor, "B T width"], n: int) -> Float[Tensor, "B n T head_dim"]:
         return x.view(*x.shape[:2], n, self.head_dim).transpose(1, 2)

@@ -2,7 +2,8 @@
 
 Cases come from the corpus's held-out part, so training has shown none of their combinations. Skills are judged on
 greedy continuations, stories on continuations at temperature 0.8. The exit status is 1 when a bar is missed. With
-`--heads` it finds the attention heads that do a job instead, and writes them beside the weights.
+`--heads` it finds the attention heads that do a job instead, and writes them beside the weights; with `--circuits` it
+measures how far few nodes carry an answer.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from tqdm import tqdm
 
 from model.checkpoint import BUNDLED, LanguageModel, load
 from model.evaluation.cases import SKILLS, collect
+from model.evaluation.circuits import report_circuits
 from model.evaluation.heads import report_heads
 from model.evaluation.judges import Judge, exactly
 from model.evaluation.report import Figure, Typed, skill_figure, story_figure, table
@@ -39,6 +41,8 @@ def main() -> int:
     if given.heads:
         out = Path(given.model) / HEADS if given.heads is True else Path(given.heads)
         return report_heads(lm, given.seed, given.cases, out)
+    if given.circuits:
+        return report_circuits(lm, given.seed, given.circuits)
     figures, typed = evaluate(lm, given.cases, given.seed, given.only)
     print(table(figures, typed))
     if given.json:
@@ -123,6 +127,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--heads", nargs="?", const=True, metavar="FILE",
         help=f"find the heads that do a job and write FILE (default: {HEADS} beside the weights)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--circuits", nargs="?", type=int, const=9, default=0, metavar="N",
+        help="measure how far few nodes carry the answer of N held-out prompts of each kind instead (default: 9)",
     )  # fmt: skip
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, … (default: %(default)s)")
     return parser.parse_args()

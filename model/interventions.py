@@ -76,12 +76,11 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     for layer in (*what.attention, *what.ffn):
         _check("layer", layer, config.n_layers)
     before: list[tuple[nn.Module, Change]] = []
-    for layer, off in heads.items():
-        columns = [h * config.head_dim + i for h in off for i in range(config.head_dim)]
-        before.append((net.get_submodule(f"layers.{layer}.attn.o_proj"), _without(columns)))
-    for layer, off in neurons.items():
-        before.append((net.get_submodule(f"layers.{layer}.ffn.down_proj"), _without(off)))
     after: list[tuple[nn.Module, Change]] = []
+    for layer, off in heads.items():
+        after.append((net.get_submodule(f"layers.{layer}.attn.mixed"), _without(off, dim=-2)))
+    for layer, off in neurons.items():
+        before.append((net.get_submodule(f"layers.{layer}.ffn.down_proj"), _without(off, dim=-1)))
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]
     for patch in what.patches:
@@ -91,9 +90,9 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     return before, after
 
 
-def _without(columns: list[int]) -> Change:
-    def change(value: Float[Tensor, "B T width"]) -> Float[Tensor, "B T width"]:
-        return value.index_fill(-1, torch.tensor(columns, device=value.device), 0)
+def _without(off: list[int], dim: int) -> Change:
+    def change(value: Float[Tensor, "B T *width"]) -> Float[Tensor, "B T *width"]:
+        return value.index_fill(dim, torch.tensor(off, device=value.device), 0)
 
     return change
 

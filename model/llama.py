@@ -5,6 +5,8 @@ Read this first. Each part is one file: norms.py, positions.py, attention.py, fe
 Shapes: B batch, T tokens, d d_model, V vocabulary.
 """
 
+from typing import cast
+
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -82,6 +84,10 @@ class Llama(Module):
             x = block(x, by, i, cache, position, explicit)
         x = self.final_resid(x)
         return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
+
+    def block(self, layer: int) -> Block:
+        """One layer's block."""
+        return cast(Block, self.layers[layer])
 
     def rotation(self, position: int, count: int) -> Rotation:
         """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""

@@ -1,0 +1,82 @@
+"""The circuit of an answer: the few heads and FFNs that carry it, how far they do, and which feeds which.
+
+All other heads and FFNs have the values of another prompt's run, whose answer is another (Wang et al. 2022, arXiv
+2211.00593). nodes.py ranks and measures, paths.py measures edges.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..checkpoint import LanguageModel
+from ..errors import GlassLlamaError
+from .nodes import POINTS, Node, Pair, all_nodes, keep, rank, recovered, run_pair
+from .paths import Edge, edges
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """The nodes that carry `answer` (a token id) rather than `other`, strongest first, and how far they do.
+
+    `scores` are the nodes' attributions, in logits. `recovered` is the share of the logit difference when these nodes
+    alone keep the first run's part and all other heads and FFNs have the other run's values: 1 is all of it, 0 what the
+    other run has. `without` is that share when these nodes alone have the other run's values. `edges` are there where
+    they were asked for.
+    """
+
+    pair: Pair
+    nodes: tuple[Node, ...]
+    scores: tuple[float, ...]
+    recovered: float
+    without: float
+    edges: tuple[Edge, ...] = ()
+
+    @property
+    def answer(self) -> int:
+        return self.pair.answer
+
+    @property
+    def other(self) -> int:
+        return self.pair.other
+
+
+def circuit(
+    lm: LanguageModel,
+    prompt: str | Sequence[int],
+    other: str | Sequence[int],
+    nodes: int = 20,
+    with_edges: bool = False,
+    points: int = POINTS,
+) -> Circuit:
+    """The `nodes` heads and FFNs (at tokens) that carry the answer to `prompt` rather than that to `other`.
+
+    The answers are the most probable next tokens of the two. Raises GlassLlamaError where the two prompts have
+    different numbers of tokens or the same answer, and for fewer nodes than 1 or more than the run has.
+    """
+    pair = run_pair(lm, prompt, other)
+    layers, tokens, heads = pair.shape
+    limit = layers * tokens * (heads + 1)
+    if not 1 <= nodes <= limit:
+        raise GlassLlamaError(
+            "field", f"nodes is {nodes}; expected 1 to {limit}.", field="nodes", value=nodes, expected=f"1 to {limit}"
+        )
+    ranked, scores = rank(pair, points)
+    found = tuple(ranked[:nodes])
+    inside, outside = with_and_without(pair, found)
+    paths = tuple(edge for part in edges(pair, found) for edge in part) if with_edges else ()
+    return Circuit(pair, found, tuple(scores[:nodes]), inside, outside, paths)
+
+
+def with_and_without(pair: Pair, nodes: Sequence[Node]) -> tuple[float, float]:
+    """The share that is recovered with these nodes alone, and with all but these."""
+    kept = keep(pair, [nodes, nodes])
+    for mask in kept:
+        mask[1].logical_not_()
+    inside, outside = recovered(pair, kept)
+    return inside, outside
+
+
+def random_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> list[float]:
+    """What as many random nodes recover, `draws` times: the measure that a circuit must beat."""
+    every, chance = all_nodes(pair), random.Random(seed)
+    return recovered(pair, keep(pair, [chance.sample(every, nodes) for _ in range(draws)]))

@@ -1,0 +1,176 @@
+"""How far few nodes carry an answer: circuits of held-out prompts, and as many random nodes beside them.
+
+A case is a prompt, the same with another thing told, and the same with another asked about; all three are answered
+right by the model, with as many tokens each. `python -m model.evaluate --circuits` prints the shares recovered.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from model.analysis.circuit import random_control, with_and_without
+from model.analysis.nodes import rank, run_pair
+from model.checkpoint import LanguageModel
+from model.corpus import lexicon
+from model.corpus.lexicon import Pair
+from model.corpus.split import is_held_out, pick
+from model.trace import run_trace
+
+TOLD, ASKED = "told", "asked"
+NODES = {TOLD: 20, ASKED: 40}
+CURVE = (5, 10, 15, 20, 30, 40)
+BAND = (0.9, 1.1)
+
+
+class Case(NamedTuple):
+    """`prompt` continues with `answer`; in each of `others` (by what is swapped) with that text's own."""
+
+    kind: str
+    prompt: str
+    answer: str
+    others: dict[str, tuple[str, str]]
+
+
+class Found(NamedTuple):
+    """One circuit: the shares recovered by the first n nodes of CURVE, by all others, and by random nodes."""
+
+    kind: str
+    swapped: str
+    tokens: int
+    curve: tuple[float, ...]
+    recovered: float
+    without: float
+    by_chance: float
+
+
+def _told(template: str, answer: Callable[[str], str]) -> Callable[[str, list[str], list[str]], Case]:
+    """A kind of case: `template` tells two keys' values and asks for `asked`'s."""
+
+    def make(kind: str, keys: list[str], values: list[str]) -> Case:
+        def said(first: str, asked: str) -> str:
+            return template.format(k1=keys[0], k2=keys[1], v1=first, v2=values[1], asked=asked)
+
+        return Case(
+            kind,
+            said(values[0], keys[0]),
+            answer(values[0]),
+            {
+                TOLD: (said(values[2], keys[0]), answer(values[2])),
+                ASKED: (said(values[0], keys[1]), answer(values[1])),
+            },
+        )
+
+    return make
+
+
+def _same(word: str) -> str:
+    return word
+
+
+def _spaced(word: str) -> str:
+    return f" {word}"
+
+
+KINDS = {
+    "place (en)": _told("{k1} is in the {v1}. {k2} is in the {v2}. {asked} is in the", _spaced),
+    "place (zh)": _told("{k1}在{v1}里。{k2}在{v2}里。{asked}在", _same),
+    "thing (en)": _told("{k1} has a {v1}. {k2} has a {v2}. {asked} has a", _spaced),
+    "recall (en)": _told("{k1} = {v1}, {k2} = {v2}. {asked} =", _spaced),
+    "recall (zh)": _told("{k1}是{v1}，{k2}是{v2}。{asked}是", _same),
+    "induction (en)": _told("{k1} {v1} {k2} {v2} {asked}", _spaced),
+}
+
+
+def _words(kind: str) -> tuple[list[Pair], list[Pair]]:
+    """Keys and values of a kind, in both languages."""
+
+    def pairs(words: Sequence) -> list[Pair]:
+        return [Pair(word.en, word.zh.replace(" ", "")) for word in words]
+
+    nouns = pairs([*lexicon.THINGS, *lexicon.FOODS, *lexicon.NATURE])
+    keys = pairs(lexicon.NAMES) if kind.startswith(("place", "thing")) else nouns
+    return keys, pairs(lexicon.PLACES) if kind.startswith("place") else nouns
+
+
+def candidates(kind: str, seed: int) -> Iterator[Case]:
+    """Endless held-out prompts of a kind: no training text binds these keys to these values."""
+    chance = random.Random(f"{kind} {seed}")
+    keys, values = _words(kind)
+    own = (lambda word: word.zh) if kind.endswith("(zh)") else (lambda word: word.en)
+    while True:
+        two = chance.sample(keys, 2)
+        used = {word.en for word in two}
+        bound: list[Pair] = []
+        for key in (two[0], two[1], two[0]):
+            free = [value for value in values if value.en not in used]
+            found = pick(chance, free, lambda value, key=key: is_held_out(key.en, value.en))
+            used.add(found.en)
+            bound.append(found)
+        yield KINDS[kind](kind, [own(word) for word in two], [own(word) for word in bound])
+
+
+def cases(lm: LanguageModel, kind: str, count: int, seed: int, tries: int = 2000) -> list[Case]:
+    """The first `count` cases that the model answers right in all three forms, with as many tokens each."""
+    found: list[Case] = []
+    for _, case in zip(range(tries), candidates(kind, seed), strict=False):
+        forms = [(case.prompt, case.answer), *case.others.values()]
+        lengths = {len(lm.tokenizer.encode(prompt)) for prompt, _ in forms}
+        if len(lengths) == 1 and all(_right(lm, *form) for form in forms):
+            found.append(case)
+        if len(found) == count:
+            break
+    return found
+
+
+def measure(lm: LanguageModel, case: Case, swapped: str) -> Found:
+    """The circuit of one case with NODES[swapped] nodes."""
+    pair = run_pair(lm, case.prompt, case.others[swapped][0])
+    ranked, _ = rank(pair)
+    inside, outside = with_and_without(pair, ranked[: NODES[swapped]])
+    curve = tuple(with_and_without(pair, ranked[:count])[0] for count in CURVE)
+    chance = random_control(pair, NODES[swapped], draws=5)
+    return Found(case.kind, swapped, pair.shape[1], curve, inside, outside, max(chance, key=abs))
+
+
+def report_circuits(lm: LanguageModel, seed: int, count: int) -> int:
+    """Measure `count` cases of each kind and print the report; the exit status is 1 where one in ten is not in band."""
+    found: list[Found] = []
+    with tqdm(KINDS, unit="kind", dynamic_ncols=True) as bar:
+        for kind in bar:
+            bar.set_description(kind)
+            found += [measure(lm, case, swapped) for case in cases(lm, kind, count, seed) for swapped in NODES]
+    print(report(found))
+    return int(not found or sum(in_band(one.recovered) for one in found) < 0.9 * len(found))
+
+
+def in_band(share: float) -> bool:
+    """Whether a share of the logit difference counts as recovered."""
+    return BAND[0] <= share <= BAND[1]
+
+
+def report(found: Sequence[Found]) -> str:
+    """A line for each kind and swap, then all of a swap together."""
+    columns = ("swapped", "kind", "in band", "least", "most", "without", "random")
+    lines = ["{:8}{:16}{:>9}{:>8}{:>8}{:>9}{:>8}".format(*columns) + f"  median at {CURVE}"]
+    for swapped in NODES:
+        for kind in [*KINDS, "all"]:
+            rows = [one for one in found if one.swapped == swapped and kind in (one.kind, "all")]
+            if rows:
+                shares = [one.recovered for one in rows]
+                middle = [sorted(one.curve[i] for one in rows)[len(rows) // 2] for i in range(len(CURVE))]
+                inside = f"{sum(map(in_band, shares))}/{len(rows)}"
+                chance = max((one.by_chance for one in rows), key=abs)
+                lines.append(
+                    f"{swapped:8}{kind:16}{inside:>9}{min(shares):8.3f}{max(shares):8.3f}"
+                    f"{max((one.without for one in rows), key=abs):9.3f}{chance:8.4f}  "
+                    + " ".join(f"{share:.2f}" for share in middle)
+                )
+    return "\n".join(lines)
+
+
+def _right(lm: LanguageModel, prompt: str, answer: str) -> bool:
+    best = int(run_trace(lm, prompt).logits.argmax())
+    piece = lm.tokenizer.pieces([best])[0]
+    return bool(piece.strip()) and answer.startswith(piece)
