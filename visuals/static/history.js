@@ -78,7 +78,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
     here.view = last && !other && !fresh && seen.trace.generating ? { ...seen, trace: last.trace, two: last.two } : seen;
     hold(here);
     if (fresh && last) history.pushState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
-    else if (fresh) history.replaceState({ entry: here.name }, "");
+    else if (fresh) history.replaceState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
     clearTimeout(timer);
     timer = setTimeout(write, PAUSE);
   }
