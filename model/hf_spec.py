@@ -16,16 +16,20 @@ from .hub import config_text
 from .spec import ModelSpec
 
 MAX_CHARACTERS = 100_000
+PASTED = "Pasted config"  # what a file is called that does not say its name
 
 
-def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
-    """The shape that a parsed config.json describes, called `name`. `source` says that it was read from a config.
+def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -> ModelSpec:
+    """The shape that a config.json describes, a parsed one or its text (as `spec_from_text`). `source` says so.
 
+    It is called `name`, else as its `_name_or_path` says, else "Pasted config".
     Fields that the file leaves out mean what transformers takes them for (`num_key_value_heads`: as many as heads);
     where the value then rests on a default of transformers' class, `notes` names the field and the value.
     `max_context` is None where the file states no limit (BLOOM). Raises GlassLlamaError (code "hf_config", params
     `field`, `value`, `expected`): the field's name and what would be right.
     """
+    if isinstance(config, str):
+        return spec_from_config(parsed(config), name)
     if not isinstance(config, Mapping):
         raise refusal("file", config, expected("json_object"))
     kind = config.get("model_type")
@@ -33,7 +37,7 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
         raise missing("model_type", one_of(FAMILIES))
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise refusal("model_type", kind, one_of(FAMILIES))
-    family = FAMILIES[kind]
+    name, family = name or _own_name(config) or PASTED, FAMILIES[kind]
     fields = Fields(config, defaults=family.defaults)
     shape = family.read(fields)
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
@@ -56,12 +60,23 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
         ) from error
 
 
-def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
+def spec_from_text(text: str, name: str = PASTED) -> ModelSpec:
     """As `spec_from_config`, from the text of a config.json, at most 100,000 characters; a byte order mark may lead it.
 
     `name` stands where the file has no `_name_or_path`. Raises GlassLlamaError for what is no JSON object, with line
     and column.
     """
+    config = parsed(text)
+    return spec_from_config(config, _own_name(config) or name)
+
+
+def _own_name(config: Mapping[str, Any]) -> str | None:
+    given = config.get("_name_or_path")
+    return given if isinstance(given, str) and 0 < len(given) <= 100 else None
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The JSON object that `text` holds. Raises as `spec_from_text`."""
     text = text.removeprefix("\ufeff") if isinstance(text, str) else ""
     if not text.strip():
         raise missing("text", expected("content"))
@@ -81,8 +96,7 @@ def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
         raise GlassLlamaError("hf_config", message, field="text", reason="unreadable") from error
     if not isinstance(config, dict):
         raise refusal("text", config, expected("braces"))
-    given = config.get("_name_or_path")
-    return spec_from_config(config, given if isinstance(given, str) and 0 < len(given) <= 100 else name)
+    return config
 
 
 def spec_from_hub(model_id: str) -> ModelSpec:

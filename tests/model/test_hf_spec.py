@@ -16,6 +16,7 @@ import pytest
 import torch
 import transformers
 
+import model
 from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.hf import FAMILIES
@@ -398,7 +399,20 @@ def test_pasted_nonsense(text, says):
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("given", [None, 5, "llama", [LLAMA]])
+def test_the_public_name_takes_a_file_or_its_text():
+    """The interface of the design: `model.spec_from_config({...})`, with errors that name the field."""
+    assert model.spec_from_config(LLAMA).name == "Pasted config"
+    assert model.spec_from_config(LLAMA) == model.spec_from_config(json.dumps(LLAMA))
+    assert model.spec_from_config(CONFIGS["ChatGLM3-6B"]).name == "THUDM/chatglm3-6b"
+    assert model.kv_cache_bytes(model.spec_from_config(LLAMA, "mine"), 8192) == 1_073_741_824
+    with pytest.raises(model.GlassLlamaError) as caught:
+        model.spec_from_config('{"model_type": "llama"}')
+    assert caught.value.params["field"] == "num_hidden_layers"
+    with pytest.raises(model.GlassLlamaError, match="no JSON at line 1, column 1"):
+        model.spec_from_config("llama")
+
+
+@pytest.mark.parametrize("given", [None, 5, [LLAMA]])
 def test_something_else_than_an_object(given):
     with pytest.raises(GlassLlamaError, match="expected a JSON object"):
         spec_from_config(given, "x")
