@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from .errors import GlassLlamaError
-from .expected import expected, one_of
+from .expected import expected
 from .hf import FAMILIES
-from .hf.fields import Fields, missing, refusal
+from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
 from .hub import config_text
 from .spec import ModelSpec
 
@@ -32,14 +32,18 @@ def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -
         return spec_from_config(parsed(config), name)
     if not isinstance(config, Mapping):
         raise refusal("file", config, expected("json_object"))
-    kind = config.get("model_type")
+    kind, names = config.get("model_type"), ", ".join(sorted(FAMILIES, key=str.lower))
     if kind is None:
-        raise missing("model_type", one_of(FAMILIES))
+        raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
     if not isinstance(kind, str) or kind not in FAMILIES:
-        raise refusal("model_type", kind, one_of(FAMILIES))
+        said = f"this calculator does not read model_type {shown(kind)} yet; it reads: {names}"
+        raise _unread(said, "unread_type", shown(kind), names)
     name, family = name or _own_name(config) or PASTED, FAMILIES[kind]
     fields = Fields(config, defaults=family.defaults)
-    shape = family.read(fields)
+    try:
+        shape = family.read(fields)
+    except UnreadFieldError as error:
+        raise refusal(*error.args, expected("absent", kind=kind, names=names)) from error
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
@@ -58,6 +62,13 @@ def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -
         raise GlassLlamaError(
             "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
         ) from error
+
+
+def _unread(said: str, reason: str, kind: str | None, names: str) -> GlassLlamaError:
+    """The error for a model_type that no reader knows, with all that are known."""
+    return GlassLlamaError(
+        "hf_config", f"config.json: {said}.", field="model_type", reason=reason, kind=kind, names=names
+    )
 
 
 def spec_from_text(text: str, name: str = PASTED) -> ModelSpec:
