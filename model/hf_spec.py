@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from .errors import GlassLlamaError
 from .expected import expected
-from .hf import FAMILIES
+from .hf import FAMILIES, MODEL_TYPES
 from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
 from .hub import config_text
 from .spec import ModelSpec
@@ -32,7 +32,7 @@ def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -
         return spec_from_config(parsed(config), name)
     if not isinstance(config, Mapping):
         raise refusal("file", config, expected("json_object"))
-    kind, names = config.get("model_type"), ", ".join(sorted(FAMILIES, key=str.lower))
+    kind, names = config.get("model_type"), ", ".join(MODEL_TYPES)
     if kind is None:
         raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
     if not isinstance(kind, str) or kind not in FAMILIES:

@@ -1,8 +1,7 @@
 """How each family's config.json states its shape: `FAMILIES` maps a model_type to its reader. No torch, no network.
 
 Names and defaults are those of transformers 5.23 (configuration_<model_type>.py) and, for "deepseek", "chatglm",
-"kimi_k2", "internlm2", "internlm3", "baichuan" and "qwen"
-of the code in the vendors' own repositories on the Hub.
+"kimi_k2", "internlm2", "internlm3", "baichuan" and "qwen", of the code in the vendors' own repositories on the Hub.
 """
 
 from collections.abc import Mapping
@@ -94,3 +93,6 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "qwen": Family(early.qwen1),
     }
 )
+
+# Every model_type that is read, as help texts and refusals list them.
+MODEL_TYPES: tuple[str, ...] = tuple(sorted(FAMILIES, key=str.lower))

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from ..catalogue import catalogue
 from ..errors import GlassLlamaError
-from ..hf import FAMILIES
+from ..hf import MODEL_TYPES
 from ..hf_spec import spec_from_hub, spec_from_text
 from ..spec import ModelSpec
 from . import KvOptions, kv_breakdown
@@ -129,12 +129,16 @@ def parser() -> argparse.ArgumentParser:
     command = _Parser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
-        epilog=fill(f"model_type that --config and --hub read: {', '.join(FAMILIES)}.", 100, break_on_hyphens=False),
+        epilog=fill(f"model_type that --config and --hub read: {', '.join(MODEL_TYPES)}.", 100, break_on_hyphens=False),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
     command.add_argument("--list", action="store_true", help="name all models and stop")
-    command.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
+    command.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read a Hugging Face config.json instead of a name; its model types are listed below",
+    )
     command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
     command.add_argument("--tokens", type=whole_number, default=8192, help="tokens per sequence (default 8192)")
     command.add_argument("--batch", type=whole_number, help="sequences (default 1)")
