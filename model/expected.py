@@ -39,6 +39,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "ones_and_zeros": "a list of {count} ones and zeros, or an empty one",
         "dense_first": 'every "dense" before every "sparse"',
         "absent": "it absent: this calculator does not read {kind} with it yet; it reads: {names}",
+        "gguf_absent": "it absent: this calculator does not read {architecture} with it yet",
         "window_size": "a number of at least 2, since layer_types has {kind} layers",
         "tokens_or_null": "a number of tokens, or null for none",
         "false_or_attention_bias": "false, or attention_bias as well",
