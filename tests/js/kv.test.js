@@ -310,3 +310,13 @@ test("totals of a measurement", () => {
   const steps = [1, 2].map((n) => ({ cached_seconds: n, full_seconds: 3 * n, cached_work: n, full_work: 10 * n }));
   assert.deepEqual(totals(steps), { cached: 3, full: 9, cachedWork: 3, fullWork: 30 });
 });
+
+test("what is wrong with GGUF metadata is told by its own name", () => {
+  const said = (language, params) => troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  const right = { file: "GGUF", expected: "8", expected_code: "exactly", expected_params: { value: "8" } };
+  assert.equal(said("en", { field: "llama.block_count", value: "0", ...right }), "GGUF: llama.block_count is 0; expected 8.");
+  assert.equal(said("zh", { field: "llama.block_count", value: null, ...right }), "GGUF 缺少 llama.block_count，应为 8。");
+  const unread = { field: "model_type", reason: "unread_architecture", kind: "'x9'", names: "llama, qwen2" };
+  assert.equal(said("en", unread), "GGUF: this calculator does not read the architecture 'x9' yet; it reads: llama, qwen2.");
+  assert.match(said("zh", unread), /^GGUF：.*'x9'.*llama, qwen2。$/);
+});
