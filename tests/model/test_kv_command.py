@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model.hf import FAMILIES
+from model.hf.gguf import ARCHITECTURES
 from model.kv_math.__main__ import main
 
 
@@ -230,8 +230,11 @@ def test_it_runs_as_a_module():
     assert "RuntimeWarning" not in done.stderr  # as runpy gives when the package itself imports kv_math eagerly
 
 
-def test_help_lists_every_model_type_that_is_read(capsys):
+def test_help_lists_every_architecture_whose_metadata_is_read(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    listed = capsys.readouterr().out.partition("--config and --hub read:")[2]
-    assert {name.strip(" .\n") for name in listed.split(",")} == set(FAMILIES)
+    listed = capsys.readouterr().out.partition("GGUF metadata --config reads:")[2].partition("
+
+")[0]
+    assert {name.strip(" .
+") for name in listed.split(",")} == set(ARCHITECTURES)
