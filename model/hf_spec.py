@@ -76,7 +76,7 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
     try:
         shape = family.read(fields)
     except UnreadFieldError as error:
-        raise refusal(*error.args, expected("absent", kind=kind, names=names)) from error
+        raise refusal(error.field, error.value, expected("absent", kind=kind, names=names)) from error
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")

@@ -44,7 +44,7 @@ def gpt_neox(f: Fields) -> Shape:
     f.only("attention_bias", True, default=True)
     sizes, parallel = llama_sizes(f), f.flag("use_parallel_residual", default=True)
     placement = "pre, parallel attention+MLP with two LayerNorms" if parallel else "pre"
-    names = {"base": ("rope_theta", "rotary_emb_base"), "share": ("rotary_pct", "partial_rotary_factor")}
+    base, share = ("rope_theta", "rotary_emb_base"), ("rotary_pct", "partial_rotary_factor")
     return finish(
         f,
         **sizes,
@@ -53,7 +53,7 @@ def gpt_neox(f: Fields) -> Shape:
         attention=attention(sizes),
         norm=NormSpec("LayerNorm", placement, f.number("layer_norm_eps", default=1e-5)),
         ffn=FfnSpec(PLAIN[f.word("hidden_act", among=tuple(PLAIN), default="gelu")], gated=False, parallel=parallel),
-        position=rope(f, sizes["head_dim"], **names),
+        position=rope(f, sizes["head_dim"], base=base, share=share),
     )
 
 
@@ -109,7 +109,6 @@ def qwen1(f: Fields) -> Shape:
         "vocab_size": f.count("vocab_size"),
         "max_context": f.count("seq_length", "max_position_embeddings"),
     }
-    names = {"base": ("rotary_emb_base",), "share": ("rotary_pct",)}
     return finish(
         f,
         **sizes,
@@ -118,5 +117,5 @@ def qwen1(f: Fields) -> Shape:
         attention=attention(sizes),
         norm=NormSpec("RMSNorm", "pre", f.number("layer_norm_epsilon", default=1e-6)),
         ffn=FfnSpec("SwiGLU", gated=True),
-        position=rope(f, sizes["head_dim"], **names),
+        position=rope(f, sizes["head_dim"], base=("rotary_emb_base",), share=("rotary_pct",)),
     )

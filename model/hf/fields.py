@@ -85,6 +85,10 @@ _REQUIRED: Any = object()
 class UnreadFieldError(Exception):
     """A field that changes the cache or the weights, which the family's reader did not ask for: its name and value."""
 
+    def __init__(self, field: str, value: object):
+        super().__init__(field, value)
+        self.field, self.value = field, value
+
 
 def shown(value: object) -> str:
     """A value as messages quote it."""

@@ -157,7 +157,7 @@ def config_of(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, st
     names = _COMMON | dict(kind.names)
     if name == "llama" and _get(metadata, f"{name}.expert_count"):
         kind = _Architecture("mixtral", {"num_local_experts": "expert_count"})
-        names |= kind.names | {"num_experts_per_tok": "expert_used_count"}
+        names |= {**kind.names, "num_experts_per_tok": "expert_used_count"}
     keys = {one: f"{name}.{key}" for one, key in names.items()}
     config = {"model_type": kind.model_type, **{field: _get(metadata, key) for field, key in keys.items()}}
     config |= kind.fixed

@@ -94,8 +94,8 @@ def _spec(given: dict[str, Any]) -> ModelSpec:
 
 def _noted(spec: ModelSpec) -> list[str]:
     """What a config.json left open; a catalogue entry's own notes are about the model, not about the figures."""
-    read = (f"config.json of {spec.name}", f"GGUF metadata of {spec.name}")
-    notes = spec.notes if spec.source[:1] in ((one,) for one in read) else ()
+    read = {(f"config.json of {spec.name}",), (f"GGUF metadata of {spec.name}",)}
+    notes = spec.notes if spec.source[:1] in read else ()
     return [f"Note       {note}" for note in notes]
 
 

@@ -147,6 +147,7 @@ def same_cache(text, like):
 def test_a_loaders_log_gives_the_shape_of_the_models_config():
     spec, card = spec_from_text(DEEPSEEK_V3), catalogue()["DeepSeek-V3"]
     same_cache(spec, card)
+    assert spec.moe is not None
     assert (spec.name, spec.family, spec.mla, spec.moe.router_bias) == (
         "DeepSeek V3 0324",
         "deepseek_v3",
@@ -161,6 +162,7 @@ def test_a_loaders_log_gives_the_shape_of_the_models_config():
         ("GGUF metadata of DeepSeek V3 0324",),
         "DeepSeek V3 0324 的 GGUF 元数据",
     )
+    assert spec.position.scaling is not None
     assert (spec.position.scaling.kind, spec.position.scaling.factor) == ("yarn", 40.0)
     oss = spec_from_text(GPT_OSS, "mine")
     assert (kv_cache_bytes(oss, 131_072), oss.name) == (4_836_556_800, "mine")

@@ -272,6 +272,7 @@ def test_published_files_in_earlier_forms():
     scaling = {"long_factor": [1.0] * 48, "short_factor": [1.0] * 48, "type": "longrope"}
     long = {**PHI_3_MINI_4K, "max_position_embeddings": 131_072, "sliding_window": 262_144, "rope_scaling": scaling}
     read = spec_from_config(long, "x").position.scaling
+    assert read is not None
     assert (read.kind, read.factor, read.original_max_context) == ("longrope", 32.0, 4096)
     assert spec_from_config({**long, "rope_scaling": {**scaling, "type": "su"}}, "x").position.scaling == read
     # HF LGAI-EXAONE/EXAONE-4.0-32B: letters; the last layer is full whatever they say
