@@ -135,9 +135,7 @@ def parser() -> argparse.ArgumentParser:
     command = _Parser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
-        epilog=f"{_listed('Architectures whose GGUF metadata --config reads', ARCHITECTURES)}
-
-"
+        epilog=f"{_listed('Architectures whose GGUF metadata --config reads', ARCHITECTURES)}\n\n"
         f"{_listed('model_type that --config and --hub read', MODEL_TYPES)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

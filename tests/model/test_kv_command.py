@@ -233,8 +233,5 @@ def test_it_runs_as_a_module():
 def test_help_lists_every_architecture_whose_metadata_is_read(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    listed = capsys.readouterr().out.partition("GGUF metadata --config reads:")[2].partition("
-
-")[0]
-    assert {name.strip(" .
-") for name in listed.split(",")} == set(ARCHITECTURES)
+    listed = capsys.readouterr().out.partition("GGUF metadata --config reads:")[2].partition("\n\n")[0]
+    assert {name.strip(" .\n") for name in listed.split(",")} == set(ARCHITECTURES)
