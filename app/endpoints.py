@@ -146,7 +146,8 @@ def kv_cache(
         tokens: tokens of each sequence.
         batch: sequences.
         dtype: how keys and values are stored, such as bf16, fp8 or q8_0.
-        config: the text of a Hugging Face config.json, instead of a model of the catalogue.
+        config: the text of a Hugging Face config.json, or GGUF metadata as llama.cpp logs it, instead of a model of the
+            catalogue; the answer to a model_type that is not read lists those that are.
         gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",
             "MI300X", "M3 Ultra" or "M4 Max": count the weights too, say what fits there.
         weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128.

@@ -8,6 +8,7 @@ from .checkpoint import LanguageModel, load
 from .config import LlamaConfig
 from .errors import GlassLlamaError
 from .generate import Step, generate
+from .hf_spec import spec_from_config
 from .kv_math import kv_cache_bytes
 from .spec import ModelSpec
 from .trace import LayerTrace, Trace, run_trace
@@ -30,4 +31,5 @@ __all__ = [
     "load",
     "run_trace",
     "score_terms",
+    "spec_from_config",
 ]

@@ -1,4 +1,4 @@
-"""A ModelSpec from a Hugging Face config.json: a parsed one, pasted text, or a Hub id. No torch, no weights.
+"""A ModelSpec from a Hugging Face config.json or GGUF metadata: parsed, pasted, or by a Hub id. No torch, no weights.
 
 A field that is missing, malformed, or would change the cache or the weights in a way that is not counted here is
 refused by its name; nothing is guessed.
@@ -6,36 +6,77 @@ refused by its name; nothing is guessed.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from .errors import GlassLlamaError
-from .expected import expected, one_of
-from .hf import FAMILIES
-from .hf.fields import Fields, missing, refusal
+from .expected import expected
+from .hf import FAMILIES, MODEL_TYPES, gguf
+from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
 from .hub import config_text
 from .spec import ModelSpec
 
 MAX_CHARACTERS = 100_000
+PASTED = "Pasted config"  # what a file is called that does not say its name
 
 
-def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
-    """The shape that a parsed config.json describes, called `name`. `source` says that it was read from a config.
+def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -> ModelSpec:
+    """The shape that a config.json describes, a parsed one or its text (as `spec_from_text`). `source` says so.
 
+    GGUF metadata, by its key general.architecture, is read as the config.json of the same model (hf/gguf.py). The spec
+    is called `name`, else as the file's `_name_or_path` (or general.name) says, else "Pasted config".
     Fields that the file leaves out mean what transformers takes them for (`num_key_value_heads`: as many as heads);
     where the value then rests on a default of transformers' class, `notes` names the field and the value.
     `max_context` is None where the file states no limit (BLOOM). Raises GlassLlamaError (code "hf_config", params
     `field`, `value`, `expected`): the field's name and what would be right.
     """
+    if isinstance(config, str):
+        return spec_from_config(parsed(config), name)
     if not isinstance(config, Mapping):
         raise refusal("file", config, expected("json_object"))
-    kind = config.get("model_type")
+    name, metadata = name or _own_name(config) or PASTED, gguf.metadata_of(config)
+    return _from_file(config, name) if metadata is None else _from_gguf(metadata, name)
+
+
+def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
+    """The shape that GGUF metadata describes. What is wrong with it is told by its own keys, not by config.json's."""
+    architecture, known = metadata.get(gguf.PLACE), ", ".join(gguf.ARCHITECTURES)
+    if not isinstance(architecture, str) or architecture not in gguf.ARCHITECTURES:
+        said = f"this calculator does not read the architecture {shown(architecture)} yet; it reads: {known}"
+        raise _unread(said, "unread_architecture", shown(architecture), known, "GGUF")
+    keys: dict[str, str] = {}
+    try:
+        config, keys = gguf.config_of(metadata)
+        spec = _from_file(config, name)
+    except GlassLlamaError as error:
+        field = str(error.params.get("field"))
+        told = str(error).replace("config.json:", "GGUF:").replace(field, keys.get(field, field))
+        params = {**error.params, "field": keys.get(field, field), "file": "GGUF"}
+        raise GlassLlamaError("hf_config", told, **params) from error
+    tied = gguf.tied_of(metadata)
+    said = "GGUF metadata does not say whether the output reuses the embedding; it is counted once."
+    return replace(
+        spec,
+        tied_embeddings=tied,
+        source=(f"GGUF metadata of {name}",),
+        verified="every number as the GGUF metadata states it",
+        notes=(*spec.notes, said) if tied is None else spec.notes,
+    )
+
+
+def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
+    kind, names = config.get("model_type"), ", ".join(MODEL_TYPES)
     if kind is None:
-        raise missing("model_type", one_of(FAMILIES))
+        raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
     if not isinstance(kind, str) or kind not in FAMILIES:
-        raise refusal("model_type", kind, one_of(FAMILIES))
+        said = f"this calculator does not read model_type {shown(kind)} yet; it reads: {names}"
+        raise _unread(said, "unread_type", shown(kind), names)
     family = FAMILIES[kind]
     fields = Fields(config, defaults=family.defaults)
-    shape = family.read(fields)
+    try:
+        shape = family.read(fields)
+    except UnreadFieldError as error:
+        raise refusal(error.field, error.value, expected("absent", kind=kind, names=names)) from error
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
@@ -56,17 +97,36 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
         ) from error
 
 
-def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
+def _unread(said: str, reason: str, kind: str | None, names: str, file: str = "config.json") -> GlassLlamaError:
+    """The error for a model_type that no reader knows, with all that are known."""
+    return GlassLlamaError("hf_config", f"{file}: {said}.", field="model_type", reason=reason, kind=kind, names=names)
+
+
+def spec_from_text(text: str, name: str = PASTED) -> ModelSpec:
     """As `spec_from_config`, from the text of a config.json, at most 100,000 characters; a byte order mark may lead it.
 
+    Lines of GGUF metadata, as llama.cpp's loader logs them or gguf-dump prints them, will do, too.
     `name` stands where the file has no `_name_or_path`. Raises GlassLlamaError for what is no JSON object, with line
     and column.
     """
+    config = parsed(text)
+    return spec_from_config(config, _own_name(config) or name)
+
+
+def _own_name(config: Mapping[str, Any]) -> str | None:
+    given = config.get("_name_or_path") or (gguf.metadata_of(config) or {}).get("general.name")
+    return given if isinstance(given, str) and 0 < len(given) <= 100 else None
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The JSON object that `text` holds, or the GGUF metadata that its lines list. Raises as `spec_from_text`."""
     text = text.removeprefix("\ufeff") if isinstance(text, str) else ""
     if not text.strip():
         raise missing("text", expected("content"))
     if len(text) > MAX_CHARACTERS:
         raise refusal("length", len(text), expected("at_most_characters", value=MAX_CHARACTERS))
+    if not text.lstrip().startswith("{") and (metadata := gguf.metadata_in(text)) is not None:
+        return metadata
     try:
         config = json.loads(text, parse_constant=_no_number)
     except GlassLlamaError:  # a ValueError too
@@ -81,8 +141,7 @@ def spec_from_text(text: str, name: str = "Pasted config") -> ModelSpec:
         raise GlassLlamaError("hf_config", message, field="text", reason="unreadable") from error
     if not isinstance(config, dict):
         raise refusal("text", config, expected("braces"))
-    given = config.get("_name_or_path")
-    return spec_from_config(config, given if isinstance(given, str) and 0 < len(given) <= 100 else name)
+    return config
 
 
 def spec_from_hub(model_id: str) -> ModelSpec:

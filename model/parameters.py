@@ -81,8 +81,10 @@ def _outside(spec: ModelSpec) -> Iterator[WeightPart]:
     yield WeightPart("embedding.tied" if tied else "embedding", (), table, how, 1, "table", rows, reading, rows)
     if not tied:
         yield WeightPart("unembedding", (), table, how, 1, "table", rows, last=True)
+    if spec.unembedding_bias:
+        yield WeightPart("biases.unembedding", (), rows, kind="vector", last=True)
     if spec.position.kind == "learned":
-        positions = spec.max_context or 0
+        positions = (spec.max_context or 0) + spec.position.unused_rows
         how = f"{positions:,} × {d:,}"
         yield WeightPart("positions", (), positions * d, how, 1, "table", reading="rows", rows=positions)
     if spec.norm.after_embedding:
@@ -94,8 +96,7 @@ def _outside(spec: ModelSpec) -> Iterator[WeightPart]:
 
 
 def _norm(spec: ModelSpec) -> int:
-    """RMSNorm has a scale, LayerNorm a scale and a shift."""
-    return spec.d_model * (2 if spec.norm.kind == "LayerNorm" else 1)
+    return spec.d_model * spec.norm.learned
 
 
 def _attention(
@@ -136,6 +137,12 @@ def _vectors(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[WeightPart]:
     yield WeightPart("norms", layers, norms, f"{spec.norm.per_layer} × {_norm(spec):,}", kind="vector")
     if spec.norm.qk == "rms_per_head":
         yield WeightPart("norms.q_k", layers, 2 * spec.head_dim, f"2 × {spec.head_dim}", kind="vector")
+    if spec.norm.qk in ("rms_whole", "layer_per_head"):
+        heads, width = spec.n_heads + spec.n_kv_heads, spec.head_dim
+        how = f"({spec.n_heads} + {spec.n_kv_heads}) × {width}"
+        yield WeightPart("norms.q_k", layers, heads * width, how, kind="vector")
+    if spec.attention.sinks:
+        yield WeightPart("sinks", layers, spec.n_heads, kind="vector")
     if spec.mla:
         ranks = (spec.mla.q_lora_rank or 0) + spec.mla.kv_lora_rank
         yield WeightPart("norms.latents", layers, ranks, kind="vector")

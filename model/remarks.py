@@ -12,6 +12,12 @@ from pathlib import Path
 _PATTERNS = (
     (r"config\.json of Pasted config", "粘贴的 config.json"),
     (r"config\.json of (.+)", r"\1 的 config.json"),
+    (r"GGUF metadata of Pasted config", "粘贴的 GGUF 元数据"),
+    (r"GGUF metadata of (.+)", r"\1 的 GGUF 元数据"),
+    (
+        r"GGUF metadata does not say whether the output reuses the embedding; it is counted once\.",
+        "GGUF 元数据没有说明输出层是否与词嵌入共用权重；这里只计一次。",
+    ),
     (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
     (
         r"The checkpoint is quantised \(quantization_config\); the weights are counted in the dtype chosen\.",

@@ -19,7 +19,8 @@ class AttentionSpec:
     """How the layers attend. `layer_cycle` repeats over the layers, beginning with layer 0.
 
     `window` (tokens, the query's own included) belongs to sliding layers, `chunk` (tokens) to chunked ones; "linear"
-    layers keep a state of constant size (StateSpec) and no token.
+    layers keep a state of constant size (StateSpec) and no token. `sinks`: one learned logit a head beside the scores
+    (gpt-oss); it caches nothing.
     """
 
     kind: AttentionKind
@@ -27,6 +28,7 @@ class AttentionSpec:
     window: int | None = None
     chunk: int | None = None
     note: str = ""
+    sinks: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class MoeSpec:
 
     The first `first_dense_layers` layers have an ordinary feed-forward block, `dense_ffn` wide; of the others, every
     `moe_every`-th has experts (layers moe_every - 1, 2 moe_every - 1, …). `router_bias`: one more weight per routed
-    expert, added to its score for the selection alone (DeepSeek-V3). `shared_gate`: d_model weights that scale the
+    expert, added to its score (for the selection alone in DeepSeek-V3). `shared_gate`: d_model weights that scale the
     shared experts (Qwen 2 MoE). The group fields are DeepSeek's device-limited routing.
     """
 
@@ -101,7 +103,9 @@ class MoeSpec:
 class NormSpec:
     """`per_layer` counts the norms over d_model in one decoder layer (cross-attention's own is counted apart).
 
-    `qk` is what normalises q and k: a weight per head dimension, an L2 norm without weights, or nothing.
+    `qk` is what normalises q and k: a weight per head dimension, one per dimension of every head, over the heads
+    together ("rms_whole") or each alone ("layer_per_head"), an L2 norm without weights, or nothing. `vectors` counts a
+    norm's learned vectors where they are not the kind's own (RMSNorm a scale, LayerNorm a scale and a shift).
     """
 
     kind: Literal["RMSNorm", "LayerNorm"]
@@ -109,7 +113,13 @@ class NormSpec:
     eps: float | None = None
     per_layer: int = 2
     after_embedding: bool = False
-    qk: Literal["none", "rms_per_head", "l2"] = "none"
+    qk: Literal["none", "rms_per_head", "rms_whole", "layer_per_head", "l2"] = "none"
+    vectors: int | None = None
+
+    @property
+    def learned(self) -> int:
+        """Learned vectors of one norm."""
+        return {"RMSNorm": 1, "LayerNorm": 2}[self.kind] if self.vectors is None else self.vectors
 
 
 @dataclass(frozen=True)
@@ -138,7 +148,9 @@ class ScalingSpec:
 
 @dataclass(frozen=True)
 class PositionSpec:
-    """How tokens learn their place. `rotary_dim` is the rotated part of head_dim, `buckets` is T5's."""
+    """How tokens learn their place. `rotary_dim` is the rotated part of head_dim, `buckets` is T5's.
+
+    `unused_rows` stand in a learned table before its first position (OPT)."""
 
     kind: Literal["rope", "learned", "alibi", "t5_bias"]
     theta: float | None = None
@@ -148,6 +160,7 @@ class PositionSpec:
     scaling: ScalingSpec | None = None
     buckets: int | None = None
     note: str = ""
+    unused_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,7 +179,8 @@ class ModelSpec:
     In an encoder–decoder, `n_layers` counts decoder layers and `encoder_layers` the encoder's. The last
     `kv_shared_layers` layers read an earlier layer's K and V and keep none. `mtp_layers` are extra layers that run only
     for speculative decoding. `tied_embeddings` is None where no source says, `max_context` where none limits it. For
-    MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output ("attention"), everywhere.
+    MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output ("attention"), everywhere
+    but on the logits, which have `unembedding_bias`.
     `source` lists where the numbers were read, `not_verified` which of them were not.
     """
 
@@ -188,6 +202,7 @@ class ModelSpec:
     position: PositionSpec
     parameters: PublishedParameters | None = None
     bias: Bias = "none"
+    unembedding_bias: bool = False
     mla: MlaSpec | None = None
     indexer: IndexerSpec | None = None
     moe: MoeSpec | None = None

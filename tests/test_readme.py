@@ -8,7 +8,7 @@ import pytest
 
 from model.catalogue import catalogue
 from model.curriculum import STAGES
-from model.hf import FAMILIES
+from model.hf import MODEL_TYPES
 from model.kv_math.__main__ import main
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +24,7 @@ def test_every_model_type_is_listed_where_the_readme_says(capsys: pytest.Capture
     with pytest.raises(SystemExit):
         main(["--help"])
     listed = capsys.readouterr().out.split("model_type that --config and --hub read:")[1]
-    assert [name.strip() for name in listed.strip().rstrip(".").split(",")] == [*FAMILIES]
+    assert [name.strip() for name in listed.strip().rstrip(".").split(",")] == [*MODEL_TYPES]
 
 
 def test_the_card_states_how_much_of_the_training_was_long_rows() -> None:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from model import LlamaConfig
 from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
+from model.hf import MODEL_TYPES
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
 from model.kv_math.growth import kv_growth
@@ -141,9 +142,13 @@ def options_of(spec: ModelSpec) -> list[str]:
 
 
 def models_message() -> Message:
-    """Every model of the catalogue, and every format."""
+    """Every model of the catalogue, every format, and every model_type whose config.json is read."""
     formats = [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()]
-    return {"models": [card_message(spec) for spec in catalogue().values()], "formats": formats}
+    return {
+        "models": [card_message(spec) for spec in catalogue().values()],
+        "formats": formats,
+        "families": MODEL_TYPES,
+    }
 
 
 def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_heads: int | None = None) -> list[Message]:

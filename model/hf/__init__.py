@@ -1,12 +1,13 @@
 """How each family's config.json states its shape: `FAMILIES` maps a model_type to its reader. No torch, no network.
 
-Names and defaults are those of transformers 5.23 (configuration_<model_type>.py) and, for "deepseek" and "chatglm",
-of the code in the vendors' own repositories on the Hub.
+Names and defaults are those of transformers 5.23 (configuration_<model_type>.py) and, for "deepseek", "chatglm",
+"kimi_k2", "internlm2", "internlm3", "baichuan" and "qwen", of the code in the vendors' own repositories on the Hub.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from . import dense, early, experts, towers
 from .deepseek import deepseek_mla, deepseek_v1
 from .llama_like import (
     gemma,
@@ -22,6 +23,8 @@ from .llama_like import (
 )
 from .others import FALCON_DEFAULTS, bloom, chatglm, falcon, gpt2, t5
 from .shape import Family
+
+HALF_ROTATED = {"partial_rotary_factor": 0.5}  # what transformers' classes take where a file names no share
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
@@ -50,5 +53,46 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "deepseek_v32": Family(deepseek_mla),
         "llama4": Family(llama4),
         "llama4_text": Family(llama4_text),
+        "granite": Family(llama),
+        "phi3": Family(dense.windowed),
+        "ministral": Family(mistral),
+        "ministral3": Family(dense.windowed),
+        "phi": Family(dense.phi, HALF_ROTATED),
+        "olmo": Family(dense.olmo),
+        "olmo2": Family(dense.olmo2),
+        "olmo3": Family(dense.olmo3),
+        "smollm3": Family(dense.smollm3),
+        "cohere": Family(dense.cohere),
+        "cohere2": Family(dense.cohere2),
+        "starcoder2": Family(dense.starcoder2),
+        "glm": Family(dense.glm, HALF_ROTATED),
+        "glm4": Family(dense.glm4, HALF_ROTATED),
+        "seed_oss": Family(dense.seed_oss),
+        "exaone4": Family(dense.exaone4),
+        "ernie4_5": Family(dense.ernie),
+        "internlm2": Family(dense.internlm2),
+        "internlm3": Family(dense.internlm3),
+        "baichuan": Family(dense.baichuan),
+        "gpt_oss": Family(experts.gpt_oss),
+        "glm4_moe": Family(experts.glm4_moe, HALF_ROTATED),
+        "minimax_m2": Family(experts.minimax_m2),
+        "ernie4_5_moe": Family(experts.ernie_moe),
+        "phimoe": Family(experts.phimoe),
+        "olmoe": Family(experts.olmoe),
+        "dbrx": Family(experts.dbrx),
+        "kimi_k2": Family(deepseek_mla),
+        "kimi_k25": Family(towers.kimi_k25),
+        "mistral3": Family(towers.mistral3),
+        "qwen2_vl": Family(towers.qwen2_vl),
+        "qwen2_5_vl": Family(towers.qwen2_vl),
+        "qwen3_vl": Family(towers.qwen3_vl),
+        "qwen3_vl_moe": Family(towers.qwen3_vl),
+        "opt": Family(early.opt),
+        "gpt_neox": Family(early.gpt_neox, early.NEOX_DEFAULTS),
+        "mpt": Family(early.mpt),
+        "qwen": Family(early.qwen1),
     }
 )
+
+# Every model_type that is read, as help texts and refusals list them.
+MODEL_TYPES: tuple[str, ...] = tuple(sorted(FAMILIES, key=str.lower))

@@ -1,6 +1,6 @@
 """The parts of a config.json that most families state alike: heads, kinds of layers, RoPE, tied embeddings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +11,8 @@ from .fields import Fields, missing, refusal
 _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
     {"full_attention": "full", "sliding_attention": "sliding", "chunked_attention": "chunked"}
 )
-_SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3")
+# "su" is the early name of "longrope"; "mrope" gives text the positions of plain RoPE (Qwen2-VL, arXiv 2409.12191).
+_SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "mrope")
 
 
 def llama_heads(f: Fields) -> dict[str, int]:
@@ -62,37 +63,46 @@ def tied(f: Fields, default: bool) -> bool:
     return f.flag("tie_word_embeddings", default=default)
 
 
-def rope(f: Fields, head_dim: int, local: bool = False, layout: Any = "half") -> PositionSpec:
+def rope(
+    f: Fields,
+    head_dim: int,
+    local: bool = False,
+    layout: Any = "half",
+    base: Sequence[str] = ("rope_theta",),
+    share: Sequence[str] = ("partial_rotary_factor",),
+) -> PositionSpec:
     """RoPE from rope_parameters (transformers 5) or rope_theta and rope_scaling; 10,000 where no base is given.
 
-    `local`: sliding layers have a base of their own (Gemma 3).
+    `local`: sliding layers have a base of their own (Gemma 3). `base` and `share` are the family's names for the base
+    and the rotated share of a head.
     """
     given = f.get("rope_parameters", "rope_scaling", default={})
     name = f.path + ("rope_parameters." if f.raw.get("rope_parameters") is not None else "rope_scaling.")
     if not isinstance(given, Mapping):
         raise refusal(name.rstrip("."), given, expected("object"))
     local_theta = None
-    if local:
-        inner = given.get("sliding_attention")
-        if isinstance(inner, Mapping):
-            local_theta = Fields(inner, f"{name}sliding_attention.").number("rope_theta", default=10_000.0)
-            given, name = given.get("full_attention") or {}, f"{name}full_attention."
-            if not isinstance(given, Mapping):
-                raise refusal(name.rstrip("."), given, expected("object"))
-        else:
-            local_theta = f.number("rope_local_base_freq", default=10_000.0)
+    inner = given.get("sliding_attention")
+    if isinstance(inner, Mapping):  # each kind of layer has its own (transformers 5)
+        local, local_theta = True, Fields(inner, f"{name}sliding_attention.").number("rope_theta", default=10_000.0)
+        given, name = given.get("full_attention") or {}, f"{name}full_attention."
+        if not isinstance(given, Mapping):
+            raise refusal(name.rstrip("."), given, expected("object"))
+    elif local:
+        local_theta = f.number("rope_local_base_freq", default=10_000.0)
     r = Fields(given, name)
-    theta = r.number("rope_theta") if given.get("rope_theta") is not None else f.number("rope_theta", default=10_000.0)
-    part = r.get("partial_rotary_factor", default=f.get("partial_rotary_factor", default=1))
+    theta = r.number("rope_theta") if given.get("rope_theta") is not None else f.number(*base, default=10_000.0)
+    part = r.get("partial_rotary_factor")
+    if part is None:
+        part = f.get(*share, default=1)
     if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1:
-        raise refusal(f"{f.path}partial_rotary_factor", part, expected("share"))
+        raise refusal(f"{f.path}{share[0]}", part, expected("share"))
     note = "theta and scaling are those of the full layers; sliding layers use local_theta, unscaled." if local else ""
     return PositionSpec("rope", theta, local_theta, int(head_dim * part), layout, _scaling(f, r), note=note)
 
 
 def _scaling(f: Fields, r: Fields) -> ScalingSpec | None:
     kind = r.word("rope_type", "type", among=_SCALINGS, default="default")
-    if kind == "default":
+    if kind in ("default", "mrope"):
         return None
     original = "original_max_position_embeddings"
     optional = ("low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim")
@@ -102,4 +112,9 @@ def _scaling(f: Fields, r: Fields) -> ScalingSpec | None:
             if name not in numbers:
                 raise missing(r.path + name, expected("above_zero"))
     limit = r.count(original, default=None) or f.count(original, default=None)
+    if kind in ("longrope", "su"):  # lists of factors, one a frequency; the context grows from one limit to the other
+        if limit is None:
+            raise missing(r.path + original, expected("whole_from", low=1))
+        factor = r.number("factor", default=f.count("max_position_embeddings") / limit)
+        return ScalingSpec("longrope", factor, limit, **numbers)
     return ScalingSpec(kind, r.number("factor"), limit, **numbers)

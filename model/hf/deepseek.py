@@ -10,7 +10,7 @@ from .shape import Shape, checked_moe, finish, gated_ffn, rms_norm
 
 def deepseek_v1(f: Fields) -> Shape:
     """DeepSeekMoE: LLaMA's attention, fine-grained experts beside shared ones."""
-    return llama(f, moe=_deepseek_moe(f, ""))
+    return llama(f, moe=deepseek_moe(f, ""))
 
 
 def deepseek_mla(f: Fields) -> Shape:
@@ -34,7 +34,7 @@ def deepseek_mla(f: Fields) -> Shape:
     biased = kind != "deepseek_v2"
     f.only("attention_bias", False, default=False)
     f.only("mlp_bias", False, default=False)
-    moe = _deepseek_moe(f, "sigmoid, with a bias for selection only" if biased else "softmax")
+    moe = deepseek_moe(f, "sigmoid, with a bias for selection only" if biased else "softmax")
     return finish(
         f,
         n_layers=n_layers,
@@ -57,7 +57,7 @@ def deepseek_mla(f: Fields) -> Shape:
     )
 
 
-def _deepseek_moe(f: Fields, router: str) -> MoeSpec | None:
+def deepseek_moe(f: Fields, router: str) -> MoeSpec | None:
     """The first first_k_dense_replace layers are dense. transformers 5 writes V3.2's as mlp_layer_types instead."""
     experts = f.maybe_count("n_routed_experts")
     f.only("moe_layer_freq", 1, None, default=None)

@@ -18,7 +18,9 @@ SHAPE_FIELDS = (
     "attention_chunk_size",
     "attention_window_size",
     "attn_layer_indices",
+    "attn_config",
     "attn_layer_period",
+    "attn_type_list",
     "block_configs",
     "cla_share_factor",
     "cross_attention_layers",
@@ -41,6 +43,7 @@ SHAPE_FIELDS = (
     "mlp_layer_types",
     "mlp_only_layers",
     "moe_layers",
+    "moe_num_experts",
     "multi_query",
     "multi_query_attention",
     "multi_query_group_num",
@@ -79,15 +82,28 @@ _NOTHING = (None, False, 0, [], {})
 _REQUIRED: Any = object()
 
 
-def refusal(field: str, value: object, right: Expected) -> GlassLlamaError:
-    """The error for a field with a wrong value, or for something in _CALLED."""
+class UnreadFieldError(Exception):
+    """A field that changes the cache or the weights, which the family's reader did not ask for: its name and value."""
+
+    def __init__(self, field: str, value: object):
+        super().__init__(field, value)
+        self.field, self.value = field, value
+
+
+def shown(value: object) -> str:
+    """A value as messages quote it."""
     try:
         text = repr(value)
     except ValueError:  # Python prints no int beyond 4,300 digits
         text = "too large to print"
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    message = f"config.json: {_CALLED.get(field, field)} is {shown}; expected {right}."
-    return GlassLlamaError("hf_config", message, field=field, value=shown, **right.as_params())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refusal(field: str, value: object, right: Expected) -> GlassLlamaError:
+    """The error for a field with a wrong value, or for something in _CALLED."""
+    text = shown(value)
+    message = f"config.json: {_CALLED.get(field, field)} is {text}; expected {right}."
+    return GlassLlamaError("hf_config", message, field=field, value=text, **right.as_params())
 
 
 def missing(field: str, right: Expected) -> GlassLlamaError:
@@ -184,7 +200,7 @@ class Fields:
         return value
 
     def refuse_unread(self) -> None:
-        """Raises GlassLlamaError for a field that changes the cache or the weights and was not asked for."""
+        """Raises UnreadFieldError for a field that changes the cache or the weights and was not asked for."""
         for name in SHAPE_FIELDS:
             if name not in self._read and self.raw.get(name) not in _NOTHING:
                 value = self.raw[name]
@@ -194,7 +210,7 @@ class Fields:
                     and all(kind == "full_attention" for kind in value)
                 ):
                     continue
-                raise refusal(self.path + name, value, expected("absent"))
+                raise UnreadFieldError(self.path + name, value)
 
     def _name(self, names: tuple[str, ...]) -> str:
         return self.path + next((name for name in names if self.raw.get(name) is not None), names[0])

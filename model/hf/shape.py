@@ -46,14 +46,14 @@ def finish(f: Fields, *others: Fields, **spec: Any) -> Shape:
     return Shape(spec, (*others, f))
 
 
-def llama_sizes(f: Fields) -> dict[str, Any]:
-    """What LLaMA and its many relatives call by the same names."""
+def llama_sizes(f: Fields, *limits: str) -> dict[str, Any]:
+    """What LLaMA and its many relatives call by the same names; `limits` are names for the longest context."""
     return {
         "n_layers": f.count("num_hidden_layers", high=MAX_LAYERS),
         "d_model": f.count("hidden_size"),
         "ffn_hidden": f.count("intermediate_size"),
         "vocab_size": f.count("vocab_size"),
-        "max_context": f.count("max_position_embeddings"),
+        "max_context": f.count(*(limits or ("max_position_embeddings",))),
         **llama_heads(f),
     }
 
@@ -81,5 +81,5 @@ def head_width(d_model: int, n_heads: int, name: str) -> int:
 
 def kv_heads(f: Fields, n_heads: int, *names: str) -> int:
     if n_heads % (n_kv := f.count(*names)):
-        raise refusal(names[0], n_kv, expected("divisor_of_heads", value=n_heads))
+        raise refusal(f.path + names[0], n_kv, expected("divisor_of_heads", value=n_heads))
     return n_kv

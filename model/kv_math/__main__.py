@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 from ..catalogue import catalogue
 from ..errors import GlassLlamaError
-from ..hf import FAMILIES
+from ..hf import MODEL_TYPES
+from ..hf.gguf import ARCHITECTURES
 from ..hf_spec import spec_from_hub, spec_from_text
 from ..spec import ModelSpec
 from . import KvOptions, kv_breakdown
@@ -93,7 +94,8 @@ def _spec(given: dict[str, Any]) -> ModelSpec:
 
 def _noted(spec: ModelSpec) -> list[str]:
     """What a config.json left open; a catalogue entry's own notes are about the model, not about the figures."""
-    notes = spec.notes if spec.source[:1] == (f"config.json of {spec.name}",) else ()
+    read = {(f"config.json of {spec.name}",), (f"GGUF metadata of {spec.name}",)}
+    notes = spec.notes if spec.source[:1] in read else ()
     return [f"Note       {note}" for note in notes]
 
 
@@ -124,17 +126,26 @@ class _Parser(argparse.ArgumentParser):
         raise GlassLlamaError("command", f"{message.removeprefix('argument ')} (--help names all options).")
 
 
+def _listed(what: str, names: Iterable[str]) -> str:
+    return fill(f"{what}: {', '.join(names)}.", 100, break_on_hyphens=False)
+
+
 def parser() -> argparse.ArgumentParser:
     """Every option that the command knows; those of how the cache is kept are named as the fields of KvOptions."""
     command = _Parser(
         prog="python -m model.kv_math",
         description="Bytes of a model's KV cache, exactly; what fits; what a load needs.",
-        epilog=fill(f"model_type that --config and --hub read: {', '.join(FAMILIES)}.", 100, break_on_hyphens=False),
+        epilog=f"{_listed('Architectures whose GGUF metadata --config reads', ARCHITECTURES)}\n\n"
+        f"{_listed('model_type that --config and --hub read', MODEL_TYPES)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("model", nargs="?", help='a name in the catalogue, such as "Llama-3 8B"')
     command.add_argument("--list", action="store_true", help="name all models and stop")
-    command.add_argument("--config", metavar="FILE", help="read a Hugging Face config.json instead of a name")
+    command.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read a Hugging Face config.json, or GGUF metadata as llama.cpp logs it, instead of a name (types: below)",
+    )
     command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
     command.add_argument("--tokens", type=whole_number, default=8192, help="tokens per sequence (default 8192)")
     command.add_argument("--batch", type=whole_number, help="sequences (default 1)")

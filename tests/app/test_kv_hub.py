@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.texts import text
+from model.hf import MODEL_TYPES
 from tests.app.looking import number, shown
 from tests.hub import Hub, stand_in
 
@@ -21,7 +22,7 @@ GEMMA = (8 * 8192 + 40 * 1024) * 8 * 2 * 256 * 2  # 8 full layers, 40 that keep 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A Hub in place of the real one for the server, which runs in this process."""
-    files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "mamba"}'}
+    files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "mamba9"}'}
     with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 
@@ -99,3 +100,28 @@ def test_a_slider_near_an_id_that_gives_nothing_asks_the_hub_once(page: Page, ca
     calculator.locator("[data-field=tokens] input[type=range]").hover()
     page.wait_for_timeout(1500)
     assert len(hub.requests) < 5
+
+
+def test_the_types_that_are_read_are_listed_and_ggufs_metadata_may_be_pasted(page: Page, calculator: Any) -> None:
+    listed = calculator.locator(".kv-families")
+    listed.locator("summary").click()
+    expect(listed.locator("p")).to_have_text(", ".join(MODEL_TYPES))
+    calculator.locator("[data-field=model] select").select_option(":config")
+    expect(listed).to_be_visible()
+    keys = {"block_count": 32, "context_length": 8192, "embedding_length": 4096, "feed_forward_length": 14_336}
+    keys |= {"attention.head_count": 32, "attention.head_count_kv": 8, "vocab_size": 128_256}
+    box = calculator.locator("[data-field=config] textarea")
+    lines = [
+        f"llama_model_loader: - kv {i}: llama.{key} u32 = {value}" for i, (key, value) in enumerate(keys.items(), 1)
+    ]
+    lines.insert(0, "llama_model_loader: - kv 0: general.architecture str = llama")
+    box.fill("\n".join(lines))
+    shown(page, "kv-calculator", "text:kv.pasted tokens=8192 ")
+    assert number(calculator.get_attribute("data-value"), "bytes") == LLAMA
+    box.fill("\n".join(lines[:1]))
+    trouble = calculator.locator("[data-field=config] .kv-trouble")
+    expect(trouble).to_contain_text("GGUF: llama.block_count is missing")
+    page.click("#language >> text=中文")
+    expect(trouble).to_contain_text("GGUF 缺少 llama.block_count")
+    calculator.locator("[data-field=model] select").select_option("Llama-2 7B")
+    expect(listed).to_be_hidden()

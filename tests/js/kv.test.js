@@ -271,6 +271,18 @@ test("of a long list of names a few are told, and how many there are", () => {
   for (const language of ["en", "zh"]) assert.match(said(language, "one_of_near", 25), /25.*family7/);
 });
 
+test("a type that is not read is told with all that are, also where a known one carries another's field", () => {
+  const said = (language, params) => troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  const names = Array.from({ length: 70 }, (_, i) => `family${i}`).join(", ");
+  const unread = { field: "model_type", reason: "unread_type", kind: "'x9'", names };
+  assert.equal(said("en", unread), `config.json: this calculator does not read model_type 'x9' yet; it reads: ${names}.`);
+  assert.equal(said("zh", unread), `config.json：本计算器还不支持 model_type 'x9'，支持的有：${names}。`);
+  const told = { expected: "absent", expected_code: "absent", expected_params: { kind: "llama", names } };
+  const field = { field: "kv_lora_rank", value: "512", ...told };
+  assert.equal(said("en", field), `config.json: kv_lora_rank is 512; expected it absent: this calculator does not read llama with it yet; it reads: ${names}.`);
+  for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, { ...unread, reason: "no_type", kind: null }) + said(language, field), /[{}]/);
+});
+
 test("the copied sum is 16 times the right one", () => {
   const factors = copiedFactors({ n_layers: 32, n_heads: 32, d_model: 4096 }, { tokens: 1024, batch: 16 });
   assert.equal(factors.reduce((bytes, { value }) => bytes * value, 1), 16 * 8_589_934_592);
@@ -297,4 +309,14 @@ test("milliseconds are never powers of ten", () => {
 test("totals of a measurement", () => {
   const steps = [1, 2].map((n) => ({ cached_seconds: n, full_seconds: 3 * n, cached_work: n, full_work: 10 * n }));
   assert.deepEqual(totals(steps), { cached: 3, full: 9, cachedWork: 3, fullWork: 30 });
+});
+
+test("what is wrong with GGUF metadata is told by its own name", () => {
+  const said = (language, params) => troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  const right = { file: "GGUF", expected: "8", expected_code: "exactly", expected_params: { value: "8" } };
+  assert.equal(said("en", { field: "llama.block_count", value: "0", ...right }), "GGUF: llama.block_count is 0; expected 8.");
+  assert.equal(said("zh", { field: "llama.block_count", value: null, ...right }), "GGUF 缺少 llama.block_count，应为 8。");
+  const unread = { field: "model_type", reason: "unread_architecture", kind: "'x9'", names: "llama, qwen2" };
+  assert.equal(said("en", unread), "GGUF: this calculator does not read the architecture 'x9' yet; it reads: llama, qwen2.");
+  assert.match(said("zh", unread), /^GGUF：.*'x9'.*llama, qwen2。$/);
 });

@@ -16,6 +16,7 @@ import pytest
 import torch
 import transformers
 
+import model
 from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
 from model.hf import FAMILIES
@@ -223,9 +224,13 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"model_type": "mamba"}, "model_type is 'mamba'; expected one of llama, mistral"),
-        ({"model_type": None}, "model_type is missing; expected one of llama"),
-        ({"model_type": 5}, "model_type is 5"),
+        (
+            {"model_type": "mamba9"},
+            "this calculator does not read model_type 'mamba9' yet; it reads: baichuan, bloom, ",
+        ),
+        ({"model_type": None}, "model_type is missing; this calculator reads: baichuan, bloom, "),
+        ({"model_type": 5}, "this calculator does not read model_type 5 yet; it reads: "),
+        ({"model_type": ["llama"]}, "this calculator does not read model_type ['llama'] yet; it reads: "),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0; expected a whole number from 1 to 1,000"),
         ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a whole number from 1 to 1,000"),
         ({"hidden_size": "4096"}, "hidden_size is '4096'; expected a whole number from 1 to 1,000,000,000"),
@@ -241,12 +246,15 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
         ({"rope_scaling": {"rope_type": "magic"}}, "rope_scaling.rope_type is 'magic'; expected one of default"),
         ({"rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor is missing"),
         ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'; expected true or false"),
-        ({"sliding_window": 4096}, "sliding_window is 4096; expected it absent: it is not read for this model_type"),
+        (
+            {"sliding_window": 4096},
+            "sliding_window is 4096; expected it absent: this calculator does not read llama with",
+        ),
         ({"num_local_experts": 8}, "num_local_experts is 8; expected it absent"),
         ({"kv_lora_rank": 512}, "kv_lora_rank is 512; expected it absent"),
         ({"num_kv_shared_layers": 4}, "num_kv_shared_layers is 4; expected it absent"),
         ({"q_lora_rank": 1536}, "q_lora_rank is 1536; expected it absent"),
-        ({"n_kv_heads": 2}, "n_kv_heads is 2; expected it absent: it is not read for this model_type"),
+        ({"n_kv_heads": 2}, "n_kv_heads is 2; expected it absent: this calculator does not read llama with it yet; "),
         ({"num_kv_heads": 2}, "num_kv_heads is 2; expected it absent"),
         ({"multi_query_group_num": 2}, "multi_query_group_num is 2; expected it absent"),
         ({"use_cla": True, "cla_share_factor": 2}, "cla_share_factor is 2; expected it absent"),
@@ -351,7 +359,7 @@ def test_no_value_of_any_field_breaks_it(name):
                 messages.append(str(error))
             else:
                 assert kv_cache_bytes(spec, 100) > 0
-    assert max(map(len, messages)) < 500
+    assert max(map(len, messages)) < 500 + len(", ".join(FAMILIES))
     assert not any("\n" in message for message in messages)
 
 
@@ -359,6 +367,17 @@ def test_every_model_type_has_a_reader_that_names_what_is_missing():
     for kind in FAMILIES:
         with pytest.raises(GlassLlamaError, match=r"config\.json: \S+ is (missing|None); expected"):
             spec_from_config({"model_type": kind}, "empty")
+
+
+def test_a_type_that_is_not_read_is_told_with_all_that_are():
+    """Also where a file calls itself llama and carries a field of another family."""
+    for change in ({"model_type": "mamba9"}, {"model_type": None}, {"kv_lora_rank": 512}, {"mamba_d_state": 16}):
+        with pytest.raises(GlassLlamaError) as caught:
+            spec_from_config({**LLAMA, **change})
+        told = caught.value.params
+        listed = told.get("names") or told["expected_params"]["names"]
+        assert sorted(listed.split(", ")) == sorted(FAMILIES)
+        assert listed in str(caught.value)
 
 
 def test_a_byte_order_mark_is_no_fault():
@@ -395,10 +414,23 @@ def test_pasted_nonsense(text, says):
     with pytest.raises(GlassLlamaError, match=r"^config\.json: ") as caught:
         spec_from_text(text)
     assert says in str(caught.value)
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 400 + len(", ".join(FAMILIES))
 
 
-@pytest.mark.parametrize("given", [None, 5, "llama", [LLAMA]])
+def test_the_public_name_takes_a_file_or_its_text():
+    """The interface of the design: `model.spec_from_config({...})`, with errors that name the field."""
+    assert model.spec_from_config(LLAMA).name == "Pasted config"
+    assert model.spec_from_config(LLAMA) == model.spec_from_config(json.dumps(LLAMA))
+    assert model.spec_from_config(CONFIGS["ChatGLM3-6B"]).name == "THUDM/chatglm3-6b"
+    assert model.kv_cache_bytes(model.spec_from_config(LLAMA, "mine"), 8192) == 1_073_741_824
+    with pytest.raises(model.GlassLlamaError) as caught:
+        model.spec_from_config('{"model_type": "llama"}')
+    assert caught.value.params["field"] == "num_hidden_layers"
+    with pytest.raises(model.GlassLlamaError, match="no JSON at line 1, column 1"):
+        model.spec_from_config("llama")
+
+
+@pytest.mark.parametrize("given", [None, 5, [LLAMA]])
 def test_something_else_than_an_object(given):
     with pytest.raises(GlassLlamaError, match="expected a JSON object"):
         spec_from_config(given, "x")
@@ -407,7 +439,7 @@ def test_something_else_than_an_object(given):
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     """A Hub with org/good, whose weights nobody should download, and other repositories that have faults."""
-    files = {"good": json.dumps(LLAMA), "broken": "{", "other": '{"model_type": "mamba"}'}
+    files = {"good": json.dumps(LLAMA), "broken": "{", "other": '{"model_type": "mamba9"}'}
     with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 
@@ -429,7 +461,7 @@ def test_a_hub_id_fetches_the_config_alone(hub):
         ("x" * 1000, "hub", "the model id is empty or too long"),
         (None, "hub", "the model id is empty or too long"),
         ("org/broken", "hf_config", "config.json: the text is no JSON at line 1, column 2"),
-        ("org/other", "hf_config", "config.json: model_type is 'mamba'"),
+        ("org/other", "hf_config", "config.json: this calculator does not read model_type 'mamba9' yet"),
     ],
 )
 def test_what_goes_wrong_on_the_hub(hub, model_id, code, says):

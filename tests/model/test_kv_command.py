@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.hf.gguf import ARCHITECTURES
 from model.kv_math.__main__ import main
 
 
@@ -227,3 +228,10 @@ def test_it_runs_as_a_module():
     assert done.returncode == 0, done.stderr
     assert "22,528 B" in done.stdout
     assert "RuntimeWarning" not in done.stderr  # as runpy gives when the package itself imports kv_math eagerly
+
+
+def test_help_lists_every_architecture_whose_metadata_is_read(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out.partition("GGUF metadata --config reads:")[2].partition("\n\n")[0]
+    assert {name.strip(" .\n") for name in listed.split(",")} == set(ARCHITECTURES)

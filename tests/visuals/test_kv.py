@@ -10,6 +10,7 @@ import pytest
 
 from model import LlamaConfig, catalogue, kv_cache_bytes
 from model.errors import GlassLlamaError
+from model.hf import FAMILIES
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
@@ -271,6 +272,7 @@ def test_every_model_and_format_is_offered():
     message = kv.models_message()
     assert [card["name"] for card in message["models"]] == list(catalogue())
     assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
+    assert sorted(message["families"]) == sorted(FAMILIES)
     told = {card["name"]: (card["parameters"], card["published"]) for card in message["models"]}
     assert told["Llama-3 8B"][0] == 8_030_261_248
     assert told["LLaMA-1 7B"] == (6_738_415_616, {"total": 6_700_000_000, "exact": False, "active": None})

@@ -34,6 +34,7 @@ export function settingsForm(glass, asked) {
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
+  const families = familiesFold(asked, ({ model: chosen }) => OWN.some((kind) => chosen === `:${kind}`));
   const main = [
     slidingField("tokens", set, [7, 20], 8, asked.near),
     slidingField("batch", set, [0, 10], 4, asked.near),
@@ -49,7 +50,7 @@ export function settingsForm(glass, asked) {
     choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]), numberField("prompt_tokens", set, "—"), numberField("n_kv_heads", set, "—"),
   ];
   const fold = h("details.kv-more", null, h("summary", { "data-text": "kv.more" }), h("div.kv-fields", null, ...more.map(({ element }) => element)));
-  const element = h("form.kv-form", null, ...[model, config, hub, ...main].map((one) => one.element), shareButton(glass));
+  const element = h("form.kv-form", null, ...[model, config, hub, families, ...main].map((one) => one.element), shareButton(glass));
   element.addEventListener("submit", (event) => event.preventDefault());
   const all = [model, config, hub, ...main, ...more];
 
@@ -69,6 +70,7 @@ export function settingsForm(glass, asked) {
       one.element.hidden = !useful(one.name);
       one.show(asked.settings);
     }
+    families.show(asked.settings);
   }
 
   /** Puts what is wrong under its field. @returns {boolean} whether there is such a field */
@@ -81,6 +83,17 @@ export function settingsForm(glass, asked) {
     return Boolean(place);
   }
   return { element, fold, show, complain };
+}
+
+/** Behind a fold, every model_type that the server reads. @param {(settings: object) => boolean} useful when it is shown */
+function familiesFold(asked, useful) {
+  const names = h("p.gp-note");
+  const element = h("details.kv-families", null, h("summary", { "data-text": "kv.families" }), names);
+  const show = (settings) => {
+    element.hidden = !useful(settings);
+    names.textContent = (asked.catalogue?.families ?? []).join(", ");
+  };
+  return { element, show };
 }
 
 /** A button that copies the page's address, which holds every setting. */

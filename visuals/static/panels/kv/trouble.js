@@ -14,12 +14,12 @@ function expectedText(said, { expected, expected_code: code, expected_params: pa
 
 /** What was wrong with a config.json; its fields keep their names. */
 function configText(said, params) {
-  const { field, value, problem, reason } = params;
+  const { field, value, problem, reason, file = "config.json" } = params;
   if (reason) {
     const slug = problem?.toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
     return said(`kv.config_${reason}`, { problem: (slug && said(`kv.json_${slug}`)) ?? problem });
   }
-  const named = { field: said(`kv.config_${field}`) ?? field, value, expected: expectedText(said, params) };
+  const named = { field: said(`kv.config_${field}`) ?? field, file, value, expected: expectedText(said, params) };
   return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
 }
 
