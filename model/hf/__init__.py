@@ -7,6 +7,7 @@ of the code in the vendors' own repositories on the Hub.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from . import hybrids, sharing
 from .deepseek import deepseek_mla, deepseek_v1
 from .llama_like import (
     gemma,
@@ -50,5 +51,29 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "deepseek_v32": Family(deepseek_mla),
         "llama4": Family(llama4),
         "llama4_text": Family(llama4_text),
+        "gemma3n": Family(sharing.gemma_outer),
+        "gemma3n_text": Family(sharing.gemma3n_text, sharing.GEMMA3N_DEFAULTS),
+        "gemma4": Family(sharing.gemma_outer),
+        "gemma4_text": Family(sharing.gemma4_text, sharing.GEMMA4_DEFAULTS),
+        "hunyuan": Family(sharing.hunyuan),
+        "hunyuan_v1_dense": Family(sharing.hunyuan),
+        "hunyuan_v1_moe": Family(sharing.hunyuan),
+        "qwen3_next": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "qwen3_5": Family(hybrids.qwen_outer),
+        "qwen3_5_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "qwen3_5_moe": Family(hybrids.qwen_outer),
+        "qwen3_5_moe_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "jamba": Family(hybrids.jamba, hybrids.JAMBA_DEFAULTS),
+        "mamba": Family(hybrids.mamba, hybrids.MAMBA_DEFAULTS),
+        "mamba2": Family(hybrids.mamba2, hybrids.MAMBA2_DEFAULTS),
+        "nemotron_h": Family(hybrids.nemotron_h, hybrids.NEMOTRON_DEFAULTS),
+        "granitemoehybrid": Family(hybrids.granite),
+        "minimax": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "minimax_text_01": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "minimax_m1": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "kimi_linear": Family(hybrids.kimi_linear),
+        "falcon_h1": Family(hybrids.falcon_h1),
+        "lfm2": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
+        "lfm2_moe": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
     }
 )

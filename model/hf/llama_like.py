@@ -147,16 +147,16 @@ def gemma3(f: Fields) -> Shape:
     """With a vision tower: the text model is under text_config, without the fields that equal the class's defaults."""
     text = f.part("text_config", GEMMA3_DEFAULTS)
     text.only("model_type", "gemma3_text", default="gemma3_text")
-    return _outer(f, text, gemma3_text(text))
+    return outer(f, text, gemma3_text(text))
 
 
 def llama4(f: Fields) -> Shape:
     text = f.part("text_config")
     text.only("model_type", "llama4_text", default="llama4_text")
-    return _outer(f, text, llama4_text(text))
+    return outer(f, text, llama4_text(text))
 
 
-def _outer(f: Fields, text: Fields, shape: Shape) -> Shape:
+def outer(f: Fields, text: Fields, shape: Shape) -> Shape:
     """The text model's shape; the outer object may state tied embeddings for it."""
     if "tie_word_embeddings" in f.raw and "tie_word_embeddings" not in text.raw:
         shape.spec["tied_embeddings"] = tied(f, False)

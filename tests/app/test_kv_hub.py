@@ -21,7 +21,7 @@ GEMMA = (8 * 8192 + 40 * 1024) * 8 * 2 * 256 * 2  # 8 full layers, 40 that keep 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A Hub in place of the real one for the server, which runs in this process."""
-    files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "mamba"}'}
+    files = {"good": json.dumps(CONFIGS["Gemma-3 12B (text)"]), "broken": "{", "other": '{"model_type": "rwkv"}'}
     with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 

@@ -223,7 +223,7 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"model_type": "mamba"}, "model_type is 'mamba'; expected one of llama, mistral"),
+        ({"model_type": "rwkv"}, "model_type is 'rwkv'; expected one of llama, mistral"),
         ({"model_type": None}, "model_type is missing; expected one of llama"),
         ({"model_type": 5}, "model_type is 5"),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0; expected a whole number from 1 to 1,000"),
@@ -407,7 +407,7 @@ def test_something_else_than_an_object(given):
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     """A Hub with org/good, whose weights nobody should download, and other repositories that have faults."""
-    files = {"good": json.dumps(LLAMA), "broken": "{", "other": '{"model_type": "mamba"}'}
+    files = {"good": json.dumps(LLAMA), "broken": "{", "other": '{"model_type": "rwkv"}'}
     with stand_in(tmp_path, monkeypatch, files) as served:
         yield served
 
@@ -429,7 +429,7 @@ def test_a_hub_id_fetches_the_config_alone(hub):
         ("x" * 1000, "hub", "the model id is empty or too long"),
         (None, "hub", "the model id is empty or too long"),
         ("org/broken", "hf_config", "config.json: the text is no JSON at line 1, column 2"),
-        ("org/other", "hf_config", "config.json: model_type is 'mamba'"),
+        ("org/other", "hf_config", "config.json: model_type is 'rwkv'"),
     ],
 )
 def test_what_goes_wrong_on_the_hub(hub, model_id, code, says):
