@@ -7,7 +7,7 @@ of the code in the vendors' own repositories on the Hub.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import hybrids, sharing
+from . import hybrids, mamba, sharing
 from .deepseek import deepseek_mla, deepseek_v1
 from .llama_like import (
     gemma,
@@ -63,16 +63,16 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "qwen3_5_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
         "qwen3_5_moe": Family(hybrids.qwen_outer),
         "qwen3_5_moe_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
-        "jamba": Family(hybrids.jamba, hybrids.JAMBA_DEFAULTS),
-        "mamba": Family(hybrids.mamba, hybrids.MAMBA_DEFAULTS),
-        "mamba2": Family(hybrids.mamba2, hybrids.MAMBA2_DEFAULTS),
-        "nemotron_h": Family(hybrids.nemotron_h, hybrids.NEMOTRON_DEFAULTS),
-        "granitemoehybrid": Family(hybrids.granite),
+        "jamba": Family(mamba.jamba, mamba.JAMBA_DEFAULTS),
+        "mamba": Family(mamba.mamba, mamba.MAMBA_DEFAULTS),
+        "mamba2": Family(mamba.mamba2, mamba.MAMBA2_DEFAULTS),
+        "nemotron_h": Family(mamba.nemotron_h, mamba.NEMOTRON_DEFAULTS),
+        "granitemoehybrid": Family(mamba.granite),
         "minimax": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
         "minimax_text_01": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
         "minimax_m1": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
         "kimi_linear": Family(hybrids.kimi_linear),
-        "falcon_h1": Family(hybrids.falcon_h1),
+        "falcon_h1": Family(mamba.falcon_h1),
         "lfm2": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
         "lfm2_moe": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
     }
