@@ -113,6 +113,7 @@ def nemotron_h(f: Fields) -> Shape:
     f.get("num_hidden_layers", "expand", "mamba_expand")  # the pattern's length and the heads count instead
     f.only("sliding_window", None, default=None)
     f.only("mlp_bias", False, default=False)
+    f.only("attention_bias", False, default=False)  # transformers' class has the field and no such biases
     bias = f.flag("use_bias", default=False)
     heads, width = f.count("mamba_num_heads"), f.count("mamba_head_dim")
     groups, kernel = f.count("n_groups", "mamba_n_groups", default=8), f.count("conv_kernel", "mamba_d_conv")
@@ -136,7 +137,6 @@ def nemotron_h(f: Fields) -> Shape:
         ffn_widths=tuple(hidden if word == "mlp" else 0 for word in words),
         vocab_size=f.count("vocab_size"),
         max_context=f.count("max_position_embeddings"),
-        bias=attention_bias(f),
         tied_embeddings=tied(f, False),
         attention=mixed(kinds, named),
         state=mixer.state,

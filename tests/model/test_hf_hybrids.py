@@ -83,8 +83,7 @@ NETWORKS = [
     ("NemotronHConfig", "NemotronHForCausalLM",
      {**NEMOTRON, "layers_block_type": ["mamba", "mlp", "mamba", "attention", "moe"]}, None, "lnlfn"),
     ("NemotronHConfig", "NemotronHForCausalLM",
-     {**NEMOTRON, "hybrid_override_pattern": "ME*E", "moe_latent_size": 20, "use_bias": True, "attention_bias": True},
-     None, "lnfn"),
+     {**NEMOTRON, "hybrid_override_pattern": "ME*E", "moe_latent_size": 20, "use_bias": True}, None, "lnfn"),
     ("GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM",
      {**SIZES, **HEADS, **MAMBA2, "layer_types": SOME, "num_local_experts": 4, "shared_intermediate_size": 24},
      3, "lfl"),
@@ -112,7 +111,8 @@ NETWORKS = [
      {**GEMMA, **EXPERTS, "global_head_dim": 24, "num_global_key_value_heads": 1, "attention_k_eq_v": True}
      | {"hidden_size_per_layer_input": 0, "enable_moe_block": True, "top_k_experts": 2}, 6, "sssssf"),
     ("HunYuanDenseV1Config", "HunYuanDenseV1ForCausalLM", {**SIZES, **HEADS, "head_dim": 16}, 2, "ff"),
-    ("HunYuanMoEV1Config", "HunYuanMoEV1ForCausalLM", {**SIZES, **HEADS, "head_dim": 16, "num_experts": 4, "moe_topk": 2}, 2, "ff"),
+    ("HunYuanMoEV1Config", "HunYuanMoEV1ForCausalLM",
+     {**SIZES, **HEADS, "head_dim": 16, "num_experts": 4, "moe_topk": 2}, 2, "ff"),
 ]  # fmt: skip
 
 
