@@ -39,7 +39,8 @@ def spec_from_config(config: Mapping[str, Any], name: str) -> ModelSpec:
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
-    text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
+    inner = config.get("text_config")
+    text = inner if isinstance(inner, Mapping) else config
     ahead = [name for name in ("num_nextn_predict_layers", "mtp_num_hidden_layers") if text.get(name)]
     if ahead and not shape.spec.get("mtp_layers"):
         notes.append(f"The multi-token-prediction layers ({ahead[0]}) are not counted.")

@@ -122,9 +122,10 @@ def _ahead(spec: ModelSpec, extra: int) -> range:
 def _extra(spec: ModelSpec) -> Iterator[WeightPart]:
     """What follows from no other field; a table is read row by row."""
     for part in spec.extra:
-        how = " × ".join(f"{size:,}" for size in part.sizes) if len(part.sizes) > 1 else ""
-        reading, rows = ("rows", part.sizes[0]) if part.kind == "table" else ("all", 0)
-        each = prod(part.sizes)
+        first, *others = part.sizes
+        how = " × ".join(f"{size:,}" for size in part.sizes) if others else ""
+        reading, rows = ("rows", first) if part.kind == "table" else ("all", 0)
+        each = first * prod(others)
         yield WeightPart(part.label, part.layers, each, how, 1, part.kind, part.units, reading, rows)
 
 

@@ -83,7 +83,7 @@ NETWORKS = [
     ("NemotronHConfig", "NemotronHForCausalLM",
      {**NEMOTRON, "layers_block_type": ["mamba", "mlp", "mamba", "attention", "moe"]}, None, "lnlfn"),
     ("NemotronHConfig", "NemotronHForCausalLM",
-     {**NEMOTRON, "hybrid_override_pattern": "ME*E", "moe_latent_size": 20, "use_bias": True}, None, "lnfn"),
+     {**NEMOTRON, "hybrid_override_pattern": "ME*E", "moe_latent_size": 24, "use_bias": True}, None, "lnfn"),
     ("GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM",
      {**SIZES, **HEADS, **MAMBA2, "layer_types": SOME, "num_local_experts": 4, "shared_intermediate_size": 24},
      3, "lfl"),
