@@ -170,7 +170,11 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--window", default="ideal", help="ideal, transformers, vllm or off")
     group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
     group.add_argument("--indexer", default="fp8", help="fp8 or dtype")
-    group.add_argument("--state", default="dtype", help="linear (state-space) layers' state in: dtype or fp32")
+    group.add_argument(
+        "--state",
+        default="own",
+        help="linear (state-space) layers' state in: own (as the model's code keeps it), dtype or fp32",
+    )
     group.add_argument("--draft", help="a model in the catalogue that drafts tokens and caches them too")
     group.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")
 
