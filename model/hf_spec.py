@@ -80,6 +80,13 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
+    inner = config.get("text_config")
+    text = inner if isinstance(inner, Mapping) else config
+    ahead = [name for name in ("num_nextn_predict_layers", "mtp_num_hidden_layers") if text.get(name)]
+    if ahead and not shape.spec.get("mtp_layers"):
+        notes.append(f"The multi-token-prediction layers ({ahead[0]}) are not counted.")
+    if config.get("audio_config"):
+        notes.append("The text model alone: the audio tower (audio_config) is not counted.")
     if config.get("vision_config"):
         notes.append("The text model alone: the vision tower (vision_config) is not counted.")
     try:

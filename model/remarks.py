@@ -24,6 +24,14 @@ _PATTERNS = (
         "权重文件是量化的（quantization_config）；这里按所选格式计算权重。",
     ),
     (
+        r"The multi-token-prediction layers \((.+)\) are not counted\.",
+        r"多 token 预测层（\1）不计。",
+    ),
+    (
+        r"The text model alone: the audio tower \(audio_config\) is not counted\.",
+        "只算文本模型：音频塔（audio_config）不计。",
+    ),
+    (
         r"The text model alone: the vision tower \(vision_config\) is not counted\.",
         "只算文本模型：视觉塔（vision_config）不计。",
     ),

@@ -9,9 +9,20 @@ from typing import Literal
 
 from .errors import GlassLlamaError
 
-LayerKind = Literal["full", "sliding", "chunked", "linear"]
-AttentionKind = Literal["MHA", "GQA", "MQA", "MLA"]
+LayerKind = Literal["full", "sliding", "chunked", "linear", "hybrid", "none"]
+AttentionKind = Literal["MHA", "GQA", "MQA", "MLA", "none"]
 Bias = Literal["none", "qkv", "attention", "all"]
+
+
+@dataclass(frozen=True)
+class FullHeads:
+    """K/V heads of full layers where they are not those of sliding ones (Gemma 4). `k_is_v`: one matrix makes both K
+    and V, which are cached apart all the same (V is neither scaled nor rotated).
+    """
+
+    n_kv_heads: int
+    head_dim: int
+    k_is_v: bool = False
 
 
 @dataclass(frozen=True)
@@ -19,8 +30,9 @@ class AttentionSpec:
     """How the layers attend. `layer_cycle` repeats over the layers, beginning with layer 0.
 
     `window` (tokens, the query's own included) belongs to sliding layers, `chunk` (tokens) to chunked ones; "linear"
-    layers keep a state of constant size (StateSpec) and no token. `sinks`: one learned logit a head beside the scores
-    (gpt-oss); it caches nothing.
+    layers keep a state of constant size (StateSpec) and no token, "hybrid" ones such a state beside K and V of every
+    token (Falcon-H1), "none" nothing at all (Nemotron-H's feed-forward layers). The kind is "none" where no layer
+    attends. `sinks`: one learned logit a head beside the scores (gpt-oss); it caches nothing.
     """
 
     kind: AttentionKind
@@ -29,6 +41,7 @@ class AttentionSpec:
     chunk: int | None = None
     note: str = ""
     sinks: bool = False
+    full: FullHeads | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,9 @@ class StateSpec:
     """What a state-space or linear-attention layer keeps of a sequence, however long it is.
 
     A convolution's last inputs, `conv_channels` × `conv_past` (kernel - 1), and the state, `heads` × `rows` × `columns`
-    (Mamba-2: heads × head_dim × d_state; gated DeltaNet: value heads × key width × value width).
+    (Mamba-2: heads × head_dim × d_state; gated DeltaNet: value heads × key width × value width; Mamba-1, which has no
+    heads: channels × 1 × d_state). Either may be missing: 0 channels (MiniMax-01), 0 heads (LFM2). `fp32`: the model's
+    own code keeps the state in fp32 whatever format it computes in.
     """
 
     conv_channels: int
@@ -68,6 +83,7 @@ class StateSpec:
     heads: int
     rows: int
     columns: int
+    fp32: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +93,9 @@ class MoeSpec:
     The first `first_dense_layers` layers have an ordinary feed-forward block, `dense_ffn` wide; of the others, every
     `moe_every`-th has experts (layers moe_every - 1, 2 moe_every - 1, …). `router_bias`: one more weight per routed
     expert, added to its score (for the selection alone in DeepSeek-V3). `shared_gate`: d_model weights that scale the
-    shared experts (Qwen 2 MoE). The group fields are DeepSeek's device-limited routing.
+    shared experts (Qwen 2 MoE). The group fields are DeepSeek's device-limited routing. `expert_layers` names the
+    layers with experts where no such rule does, `shared_ffn` is a shared expert's width where it is another;
+    `expert_width` is what the routed ones read in place of d_model, projected before and after (Nemotron 3 Super).
     """
 
     n_experts: int
@@ -93,9 +111,14 @@ class MoeSpec:
     routed_scaling: float | None = None
     moe_every: int = 1
     shared_gate: bool = False
+    expert_layers: tuple[int, ...] | None = None
+    shared_ffn: int | None = None
+    expert_width: int | None = None
 
     def has_experts(self, layer: int) -> bool:
         """Whether layer `layer` (from 0) routes its tokens to experts."""
+        if self.expert_layers is not None:
+            return layer in self.expert_layers
         return layer >= self.first_dense_layers and (layer + 1) % self.moe_every == 0
 
 
@@ -152,7 +175,7 @@ class PositionSpec:
 
     `unused_rows` stand in a learned table before its first position (OPT)."""
 
-    kind: Literal["rope", "learned", "alibi", "t5_bias"]
+    kind: Literal["rope", "learned", "alibi", "t5_bias", "none"]
     theta: float | None = None
     local_theta: float | None = None
     rotary_dim: int | None = None
@@ -161,6 +184,21 @@ class PositionSpec:
     buckets: int | None = None
     note: str = ""
     unused_rows: int = 0
+
+
+@dataclass(frozen=True)
+class ExtraWeights:
+    """Weights that follow from no other field: the product of `sizes` in each of `layers`, () for outside the layers.
+
+    `label` as in kv_math.weights.WeightTerm, such as "linear.in". A "table" is read row by row. Tensor parallelism
+    splits them into `units`.
+    """
+
+    label: str
+    sizes: tuple[int, ...]
+    layers: tuple[int, ...] = ()
+    kind: Literal["matrix", "table", "vector"] = "matrix"
+    units: int = 1
 
 
 @dataclass(frozen=True)
@@ -177,10 +215,12 @@ class ModelSpec:
     """One published model. Widths are counts of elements, `max_context` of tokens.
 
     In an encoder–decoder, `n_layers` counts decoder layers and `encoder_layers` the encoder's. The last
-    `kv_shared_layers` layers read an earlier layer's K and V and keep none. `mtp_layers` are extra layers that run only
-    for speculative decoding. `tied_embeddings` is None where no source says, `max_context` where none limits it. For
-    MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output ("attention"), everywhere
-    but on the logits, which have `unembedding_bias`.
+    `kv_shared_layers` layers read an earlier layer's K and V and keep none; of every `kv_share_every` layers only the
+    first keeps them (cross-layer attention). `ffn_widths` are those of each layer's feed-forward block, 0 where it has
+    none; None: ffn_hidden in every layer. Without attention, n_heads, n_kv_heads and head_dim are 0. `mtp_layers` are
+    extra layers that run only for speculative decoding. `tied_embeddings` is None where no source says, `max_context`
+    where none limits it. For MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output
+    ("attention"), everywhere but on the logits, which have `unembedding_bias`.
     `source` lists where the numbers were read, `not_verified` which of them were not.
     """
 
@@ -209,6 +249,9 @@ class ModelSpec:
     state: StateSpec | None = None
     encoder_layers: int = 0
     kv_shared_layers: int = 0
+    kv_share_every: int = 1
+    ffn_widths: tuple[int, ...] | None = None
+    extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
     tokenizer: str = ""
     source: tuple[str, ...] = ()
@@ -218,13 +261,21 @@ class ModelSpec:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size"):
+        for field in ("n_layers", "d_model", "vocab_size"):
             self._need(field, getattr(self, field) >= 1, "at least 1")
-        self._need("n_heads", self.n_heads % self.n_kv_heads == 0, f"a multiple of n_kv_heads ({self.n_kv_heads})")
+        attends = self.attention.kind != "none"
+        for field in ("n_heads", "n_kv_heads", "head_dim"):
+            good = getattr(self, field) >= 1 if attends else getattr(self, field) == 0
+            self._need(field, good, "at least 1" if attends else "0 without attention")
+        self._need("ffn_hidden", self.ffn_hidden >= (1 if self.ffn_widths is None else 0), "at least 1")
+        if attends:
+            self._need("n_heads", self.n_heads % self.n_kv_heads == 0, f"a multiple of n_kv_heads ({self.n_kv_heads})")
+        widths = self.ffn_widths
+        self._need("ffn_widths", widths is None or len(widths) == self.n_layers, f"one of each layer ({self.n_layers})")
         self._need("kv_shared_layers", 0 <= self.kv_shared_layers < self.n_layers, f"0 to {self.n_layers - 1}")
         self._need("mla", (self.attention.kind == "MLA") == (self.mla is not None), "given for MLA, and only then")
-        linear = "linear" in self.attention.layer_cycle
-        self._need("state", linear == (self.state is not None), "given with linear layers, and only then")
+        stateful = not {"linear", "hybrid"}.isdisjoint(self.attention.layer_cycle)
+        self._need("state", stateful == (self.state is not None), "given with linear layers, and only then")
         for kind, width in (("sliding", "window"), ("chunked", "chunk")):
             size = getattr(self.attention, width)
             used = kind in self.attention.layer_cycle
@@ -239,7 +290,7 @@ class ModelSpec:
     @property
     def group_size(self) -> int:
         """Query heads that share one K/V head: 1 is MHA, n_heads is MQA, anything between is GQA."""
-        return self.n_heads // self.n_kv_heads
+        return self.n_heads // max(1, self.n_kv_heads)
 
     @property
     def v_head_dim(self) -> int:
@@ -255,3 +306,24 @@ class ModelSpec:
         """The kind of every (decoder) layer, first to last."""
         cycle = self.attention.layer_cycle
         return tuple(cycle[i % len(cycle)] for i in range(self.n_layers))
+
+    def layers_of(self, *kinds: LayerKind) -> tuple[int, ...]:
+        """Indices of the layers of these kinds."""
+        return tuple(i for i, kind in enumerate(self.layer_kinds) if kind in kinds)
+
+    @property
+    def attention_layers(self) -> tuple[int, ...]:
+        """Indices of the layers that attend to tokens, those that share K and V included."""
+        return self.layers_of("full", "sliding", "chunked", "hybrid")
+
+    @property
+    def own_kv_layers(self) -> tuple[int, ...]:
+        """Indices of the layers that do not read another layer's K and V."""
+        own = range(self.n_layers - self.kv_shared_layers)
+        return tuple(i for i in own if i % self.kv_share_every == 0)
+
+    def kv_heads_of(self, kind: str) -> tuple[int, int]:
+        """K/V heads and their width in layers of `kind`."""
+        if kind == "full" and self.attention.full:
+            return self.attention.full.n_kv_heads, self.attention.full.head_dim
+        return self.n_kv_heads, self.head_dim

@@ -7,7 +7,7 @@ Names and defaults are those of transformers 5.23 (configuration_<model_type>.py
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import dense, early, experts, towers
+from . import dense, early, experts, hybrids, mamba, sharing, towers
 from .deepseek import deepseek_mla, deepseek_v1
 from .llama_like import (
     gemma,
@@ -91,6 +91,30 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gpt_neox": Family(early.gpt_neox, early.NEOX_DEFAULTS),
         "mpt": Family(early.mpt),
         "qwen": Family(early.qwen1),
+        "gemma3n": Family(sharing.gemma_outer),
+        "gemma3n_text": Family(sharing.gemma3n_text, sharing.GEMMA3N_DEFAULTS),
+        "gemma4": Family(sharing.gemma_outer),
+        "gemma4_text": Family(sharing.gemma4_text, sharing.GEMMA4_DEFAULTS),
+        "hunyuan": Family(sharing.hunyuan),
+        "hunyuan_v1_dense": Family(sharing.hunyuan),
+        "hunyuan_v1_moe": Family(sharing.hunyuan),
+        "qwen3_next": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "qwen3_5": Family(hybrids.qwen_outer),
+        "qwen3_5_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "qwen3_5_moe": Family(hybrids.qwen_outer),
+        "qwen3_5_moe_text": Family(hybrids.qwen, hybrids.QWEN_DEFAULTS),
+        "jamba": Family(mamba.jamba, mamba.JAMBA_DEFAULTS),
+        "mamba": Family(mamba.mamba, mamba.MAMBA_DEFAULTS),
+        "mamba2": Family(mamba.mamba2, mamba.MAMBA2_DEFAULTS),
+        "nemotron_h": Family(mamba.nemotron_h, mamba.NEMOTRON_DEFAULTS),
+        "granitemoehybrid": Family(mamba.granite),
+        "minimax": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "minimax_text_01": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "minimax_m1": Family(hybrids.minimax, hybrids.MINIMAX_DEFAULTS),
+        "kimi_linear": Family(hybrids.kimi_linear),
+        "falcon_h1": Family(mamba.falcon_h1),
+        "lfm2": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
+        "lfm2_moe": Family(hybrids.lfm2, hybrids.LFM2_DEFAULTS),
     }
 )
 

@@ -41,8 +41,13 @@ def layer_cycle(f: Fields, n_layers: int, *implied: str) -> tuple[str, ...]:
             if kind not in _LAYER_TYPES:
                 raise refusal(f"{f.path}layer_types", kind, expected("each_one_of", names=", ".join(_LAYER_TYPES)))
         kinds = tuple(_LAYER_TYPES[kind] for kind in given)
-    for length in range(1, n_layers + 1):
-        if all(kinds[i] == kinds[i % length] for i in range(length, n_layers)):
+    return shortest(kinds)
+
+
+def shortest(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """The shortest run that repeats over all of `kinds`."""
+    for length in range(1, len(kinds) + 1):
+        if all(kinds[i] == kinds[i % length] for i in range(length, len(kinds))):
             return kinds[:length]
     return kinds
 

@@ -58,8 +58,8 @@ def llama_sizes(f: Fields, *limits: str) -> dict[str, Any]:
     }
 
 
-def rms_norm(f: Fields, placement: str = "pre", **more: Any) -> NormSpec:
-    return NormSpec("RMSNorm", placement, f.number("rms_norm_eps", default=1e-6), **more)
+def rms_norm(f: Fields, placement: str = "pre", names: tuple[str, ...] = ("rms_norm_eps",), **more: Any) -> NormSpec:
+    return NormSpec("RMSNorm", placement, f.number(*names, default=1e-6), **more)
 
 
 def gated_ffn(f: Fields, *names: str) -> FfnSpec:

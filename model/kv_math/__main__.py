@@ -186,7 +186,9 @@ def _add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--layout", default="formula", help="formula, expanded_mla or broadcast_heads")
     group.add_argument("--indexer", default="fp8", help="fp8 or dtype")
     group.add_argument(
-        "--state", default="dtype", help="linear-attention or state-space layers keep their state in: dtype or fp32"
+        "--state",
+        default="own",
+        help="linear-attention or state-space layers' state: own (as the model's code has it), dtype or fp32",
     )
     group.add_argument("--draft", help="a model in the catalogue that drafts tokens and caches them too")
     group.add_argument("--mtp", action="store_true", help="count the multi-token-prediction layers")

@@ -35,6 +35,8 @@ def kv_growth(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | N
     """
     spec, options = find_spec(spec), options or KvOptions()
     terms = kv_token_terms(spec, dtype, options)
+    if not terms:  # state-space layers alone: no token takes anything
+        return (Phase(None, ()),)
     full_at = [_full_at(term, spec, options) for term in terms]
     phases = []
     for until in [*sorted({end for end in full_at if end is not None}), None]:

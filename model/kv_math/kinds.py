@@ -14,17 +14,27 @@ def attention_kinds(spec: ModelSpec, n_kv_heads: int | None = None) -> dict[Atte
     `n_kv_heads`, or the largest divisor of n_heads up to 8; it is left out where n_heads has none (71, Falcon-7B). MLA
     gets the model's own widths, or the DeepSeek-V2 report's proportions (section 2.1.4): a latent of 4 head_dim and a
     RoPE key of head_dim / 2. For a model with MLA, a head of the others is as wide as its value heads.
-    Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
+    Full layers with heads of their own (Gemma 4) get as many, or keep theirs where the kind is the model's own. A model
+    without attention has no kinds. Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
     """
+    if spec.attention.kind == "none":
+        return {}
     width = spec.v_head_dim
     plain = replace(spec, mla=None, indexer=None, head_dim=width, attention=replace(spec.attention, kind="MHA"))
-    kinds: dict[AttentionKind, ModelSpec] = {"MHA": replace(plain, n_kv_heads=spec.n_heads)}
+    kinds: dict[AttentionKind, ModelSpec] = {"MHA": _with_heads(plain, "MHA", spec.n_heads)}
     grouped = _grouped_heads(spec, n_kv_heads)
     if grouped:
-        kinds["GQA"] = replace(plain, n_kv_heads=grouped, attention=replace(plain.attention, kind="GQA"))
-    kinds["MQA"] = replace(plain, n_kv_heads=1, attention=replace(plain.attention, kind="MQA"))
+        kinds["GQA"] = _with_heads(plain, "GQA", grouped, keep=grouped == spec.n_kv_heads)
+    kinds["MQA"] = _with_heads(plain, "MQA", 1, keep=spec.n_kv_heads == 1)
     kinds["MLA"] = spec if spec.mla else _as_mla(spec)
     return kinds
+
+
+def _with_heads(plain: ModelSpec, kind: AttentionKind, n_kv_heads: int, keep: bool = False) -> ModelSpec:
+    full = plain.attention.full
+    if full and not keep:
+        full = replace(full, n_kv_heads=n_kv_heads)
+    return replace(plain, n_kv_heads=n_kv_heads, attention=replace(plain.attention, kind=kind, full=full))
 
 
 def _grouped_heads(spec: ModelSpec, n_kv_heads: int | None) -> int | None:
@@ -47,5 +57,5 @@ def _as_mla(spec: ModelSpec) -> ModelSpec:
         n_kv_heads=spec.n_heads,
         head_dim=spec.head_dim + spec.head_dim // 2,
         mla=mla,
-        attention=replace(spec.attention, kind="MLA"),
+        attention=replace(spec.attention, kind="MLA", full=None),
     )

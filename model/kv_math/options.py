@@ -17,7 +17,7 @@ MAX_RANKS = 10**4
 WindowPolicy = Literal["ideal", "transformers", "vllm", "off"]
 Layout = Literal["formula", "expanded_mla", "broadcast_heads"]
 IndexerFormat = Literal["fp8", "dtype"]
-StateFormat = Literal["dtype", "fp32"]
+StateFormat = Literal["own", "dtype", "fp32"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class KvOptions:
     - `window`: what sliding (W tokens) and chunked (C tokens) layers keep. "ideal": min(tokens, W or C).
       "transformers": min(tokens, W - 1), since the query's own token is not past. "vllm": what vLLM reserves for one
       sequence, from min(W - 1 + batched_tokens, tokens) and one block more for misalignment, or min(C + batched_tokens,
-      tokens). "off": every token (vLLM without its hybrid allocator).
+      tokens). "off": every token (vLLM without its hybrid allocator). A convolution keeps its kernel's width less 1
+      inputs; under "transformers" one more, the newest token's.
     - `batched_tokens`: vLLM's max_num_batched_tokens; needed by window="vllm" and used by it alone.
     - `block_size`: tokens per page; each sequence takes whole blocks. 1: no paging. vLLM's default is 16.
     - `shared_prefix`: first tokens that all sequences have in common. Their full blocks are stored once.
@@ -42,8 +43,9 @@ class KvOptions:
     - `indexer`: DeepSeek-V3.2's key as "fp8" with its scale (132 bytes), or in the cache's own "dtype" (transformers).
     - `dcp`: decode context parallelism (vLLM). Ranks that would hold copies of the same head or latent hold different
       tokens instead, ceil(tokens / dcp) each; a divisor of the copies. No more GPUs than tp × pp.
-    - `state`: what linear (state-space) layers keep their state in: 16 bits as the "dtype" of a quantised cache, or
-      "fp32". Their convolution's inputs stay in 16 bits, or in fp32 with an fp32 cache.
+    - `state`: what linear (state-space) layers keep their state in: as the model's "own" code does (StateSpec.fp32), in
+      the cache's "dtype" (16 bits where that is quantised), or in "fp32". Their convolution's inputs stay in 16 bits,
+      or in fp32 with an fp32 cache.
     - `draft`: a smaller model (a ModelSpec, or a name in the catalogue) that drafts tokens; it caches every token too.
     - `mtp`: count the multi-token-prediction layers, which cache too when they draft tokens.
     - `prompt_tokens`: for hf_int4, how many of `tokens` were the prompt. The others fill a 16-bit tail, which is
@@ -65,7 +67,7 @@ class KvOptions:
     layout: Layout = "formula"
     indexer: IndexerFormat = "fp8"
     dcp: int = 1
-    state: StateFormat = "dtype"
+    state: StateFormat = "own"
     draft: ModelSpec | str | None = None
     mtp: bool = False
     prompt_tokens: int | None = None
@@ -144,37 +146,42 @@ def caches_latents(spec: ModelSpec, options: KvOptions) -> bool:
     return spec.mla is not None and options.layout != "expanded_mla"
 
 
-def cached_heads(spec: ModelSpec, options: KvOptions) -> int:
-    """K/V heads that a layer caches: 1 latent under MLA, and every query head where an engine expands or broadcasts."""
+def cached_heads(spec: ModelSpec, options: KvOptions, kind: str = "sliding") -> int:
+    """K/V heads that a layer of `kind` caches: 1 latent under MLA, and every query head where an engine expands or
+    broadcasts."""
     if caches_latents(spec, options):
         return 1
-    return spec.n_kv_heads if options.layout == "formula" else spec.n_heads
+    return spec.kv_heads_of(kind)[0] if options.layout == "formula" else spec.n_heads
 
 
-def own_layers(spec: ModelSpec, options: KvOptions) -> int:
-    """How many layers, from the first one on, keep K and V of their own."""
-    return spec.n_layers - (spec.kv_shared_layers if options.shared_layers is None else options.shared_layers)
+def own_layers(spec: ModelSpec, options: KvOptions) -> tuple[int, ...]:
+    """Indices of the layers that keep K and V of their own, if any."""
+    if options.shared_layers is None:
+        return spec.own_kv_layers
+    return tuple(range(spec.n_layers - options.shared_layers))
 
 
 def rank_copies(spec: ModelSpec, options: KvOptions) -> int:
     """Tensor-parallel ranks that keep the same K/V head, or the same latent: tp > n_kv_heads makes copies."""
-    return options.tp if caches_latents(spec, options) else max(1, options.tp // cached_heads(spec, options))
+    if caches_latents(spec, options):
+        return options.tp
+    return max(1, options.tp // max(1, cached_heads(spec, options)))
 
 
 def _check_model(spec: ModelSpec, options: KvOptions) -> None:
     if options.layout == "expanded_mla" and spec.mla is None:
         raise refusal("layout", options.layout, expected("no_mla", kind=spec.attention.kind, model=spec.name))
-    if options.layout == "broadcast_heads" and spec.mla is not None:
+    if options.layout == "broadcast_heads" and (spec.mla is not None or not spec.n_heads):
         raise refusal("layout", options.layout, expected("no_heads", model=spec.name))
     if options.encoder_tokens is not None and not spec.is_encoder_decoder:
         raise refusal("encoder_tokens", options.encoder_tokens, expected("no_encoder", model=spec.name))
     if options.mtp and not spec.mtp_layers:
         raise refusal("mtp", options.mtp, expected("no_mtp", model=spec.name))
-    if own_layers(spec, options) < 1:
+    if not own_layers(spec, options):
         raise refusal(
             "shared_layers", options.shared_layers, expected("at_most", name="n_layers - 1", value=spec.n_layers - 1)
         )
-    if options.state == "fp32" and spec.state is None:
+    if options.state != "own" and spec.state is None:
         raise refusal("state", options.state, expected("no_linear", model=spec.name))
     if options.indexer == "dtype" and spec.indexer is None:
         raise refusal("indexer", options.indexer, expected("no_indexer", model=spec.name))
@@ -183,9 +190,10 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
 def _check_ranks(spec: ModelSpec, options: KvOptions) -> None:
     if spec.n_heads % options.tp:
         raise refusal("tp", options.tp, expected("divisor", name="n_heads", value=spec.n_heads))
-    heads = cached_heads(spec, options)
-    if heads % options.tp and options.tp % heads:
-        raise refusal("tp", options.tp, expected("divisor_or_multiple", name="n_kv_heads", value=heads))
+    for kind in ("sliding", "full"):
+        heads = cached_heads(spec, options, kind)
+        if heads % options.tp and options.tp % heads:
+            raise refusal("tp", options.tp, expected("divisor_or_multiple", name="n_kv_heads", value=heads))
     copies = rank_copies(spec, options)
     if copies % options.dcp:
         raise refusal("dcp", options.dcp, expected("divisor_of_copies", tp=options.tp, copies=copies))

@@ -30,8 +30,9 @@ PARTS = {
 def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
     """The whole arithmetic of a cache."""
     spec, options = breakdown.spec, breakdown.options
+    kind = "no attention" if spec.attention.kind == "none" else spec.attention.kind
     lines = [
-        f"{spec.name}: {spec.attention.kind}, KV cache for batch {breakdown.batch:,}, "
+        f"{spec.name}: {kind}, KV cache for batch {breakdown.batch:,}, "
         f"{counted(breakdown.tokens, 'token')}, {breakdown.dtype}",
         "",
     ]

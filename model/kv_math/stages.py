@@ -42,6 +42,8 @@ def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
     )
     if set(draft.attention.layer_cycle) == {"full"}:
         kept = replace(kept, window="ideal", batched_tokens=None)
+    if draft.state is None:
+        kept = replace(kept, state="own")
     return draft, kept
 
 

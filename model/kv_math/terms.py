@@ -1,6 +1,6 @@
 """The multiplications that make up a KV cache: which layers, how many token slots, which vectors. Pure integers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, NamedTuple
@@ -85,11 +85,11 @@ class Store:
         return (Factor(sum(f.vector_bytes(width) for width, f in pairs), unit, formula, {"format": fmt.name}),)
 
 
-def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> Iterable[Store]:
-    """What each self-attention layer keeps of a token, in format `fmt`."""
-    heads, mla = cached_heads(spec, options), spec.mla
+def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "full") -> Iterable[Store]:
+    """What each self-attention layer of `kind` keeps of a token, in format `fmt`."""
+    heads, mla = cached_heads(spec, options, kind), spec.mla
     if mla is None:
-        yield Store("kv", heads, (spec.head_dim,) * 2, (fmt,) * 2, True, "head_dim")
+        yield Store("kv", heads, (spec.kv_heads_of(kind)[1],) * 2, (fmt,) * 2, True, "head_dim")
     elif caches_latents(spec, options):
         rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
         widths = (mla.kv_lora_rank, mla.qk_rope_head_dim)
@@ -112,15 +112,17 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
     `tokens` and `batch` as used; the options may reserve more. Raises GlassLlamaError where `fmt` does not fit a width.
     """
     terms: list[KvTerm] = []
-    own = [*spec.layer_kinds[: own_layers(spec, options)]]
-    layers = list(enumerate(own)) + [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if options.mtp else 0)]
+    kinds = spec.layer_kinds
+    layers = [(index, kinds[index]) for index in own_layers(spec, options)]
+    layers += [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if options.mtp else 0)]
     for kind in SELF:
-        indices = tuple(index for index, layer_kind in layers if layer_kind == kind)
+        of_kind = ("full", "hybrid") if kind == "full" else (kind,)
+        indices = tuple(index for index, layer_kind in layers if layer_kind in of_kind)
         if indices:
             for part, part_format, slots in _parts(spec, kind, tokens, batch, fmt, options):
-                for store in stores(spec, part_format, options):
+                for store in stores(spec, part_format, options, kind):
                     terms.append(_term(kind, part or store.label, indices, slots, store, options))
-    terms += _state_terms(spec, layers, options.reserved_batch or batch, fmt, options)
+    terms += _state_terms(spec, options.reserved_batch or batch, fmt, options)
     if spec.is_encoder_decoder:
         encoder_tokens, sequences = options.encoder_tokens or tokens, options.reserved_batch or batch
         slots = _slots(encoder_tokens, 0, sequences, options.block_size, 0)
@@ -129,22 +131,25 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
     return tuple(terms)
 
 
-def _state_terms(
-    spec: ModelSpec, layers: Sequence[tuple[int, str]], sequences: int, fmt: KvFormat, options: KvOptions
-) -> Iterable[KvTerm]:
+def _state_terms(spec: ModelSpec, sequences: int, fmt: KvFormat, options: KvOptions) -> Iterable[KvTerm]:
     """The constant state of linear layers (vLLM's MambaSpec: a convolution's last inputs and the state itself)."""
-    state, indices = spec.state, tuple(index for index, kind in layers if kind == "linear")
+    state, indices = spec.state, spec.layers_of("linear", "hybrid")
     if state is None or not indices:
         return
     plain = fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
-    exact = FORMATS["fp32"] if options.state == "fp32" else plain
+    exact = options.state == "fp32" or (options.state == "own" and state.fp32)
     leading = (Factor(len(indices), "layers"), Factor(sequences, "sequences"))
-    conv = (Factor(state.conv_channels, "channels"), Factor(state.conv_past, "past_inputs"))
+    newest = 1 if options.window == "transformers" else 0
+    past = Factor(state.conv_past + newest, "past_inputs", f"{state.conv_past} + 1" if newest else "")
+    conv = (Factor(state.conv_channels, "channels"), past)
     recurrent = (Factor(state.heads, "heads"), Factor(state.rows, "rows"), Factor(state.columns, "columns"))
-    for part, sizes, stored in (("conv", conv, plain), ("recurrent", recurrent, exact)):
-        factors = (*leading, *sizes)
-        size = Factor(stored.block_bytes, "bytes", params={"format": stored.name})
-        yield KvTerm("state", part, indices, (*factors, size), prod(factor.value for factor in factors))
+    if state.rows == 1:  # Mamba-1 has channels in place of heads
+        recurrent = (Factor(state.heads, "channels"), Factor(state.columns, "columns"))
+    for part, sizes, stored in (("conv", conv, plain), ("recurrent", recurrent, FORMATS["fp32"] if exact else plain)):
+        if sizes[0].value:
+            factors = (*leading, *sizes)
+            size = Factor(stored.block_bytes, "bytes", params={"format": stored.name})
+            yield KvTerm("state", part, indices, (*factors, size), prod(factor.value for factor in factors))
 
 
 def _term(

@@ -61,7 +61,7 @@ class WeightTerm:
 
     `label` is the part's: "embedding", "embedding.tied", "unembedding", "positions", "attention.q_o", "attention.k_v",
     "attention.latents", "attention.heads", "indexer", "ffn", "experts", "shared_experts", "router", "position_bias",
-    or one that begins with "norms", "biases", "cross", "encoder" or "mtp".
+    or one that begins with "norms", "biases", "cross", "encoder", "mtp", "linear" or "altup".
     """
 
     part: WeightPart

@@ -364,7 +364,7 @@ def test_no_value_of_any_field_breaks_it(name):
 
 
 def test_every_model_type_has_a_reader_that_names_what_is_missing():
-    for kind in FAMILIES:
+    for kind in set(FAMILIES) - {"gemma3n_text", "gemma4_text"}:  # whose classes have defaults for all
         with pytest.raises(GlassLlamaError, match=r"config\.json: \S+ is (missing|None); expected"):
             spec_from_config({"model_type": kind}, "empty")
 

@@ -62,7 +62,7 @@ def test_something_else_than_a_model(spec):
         ({"indexer": "bf16"}, "indexer is 'bf16'; expected one of fp8, dtype"),
         ({"mtp": 1}, "mtp is 1; expected True or False"),
         ({"dcp": 0}, "dcp is 0; expected a whole number from 1"),
-        ({"state": "fp8"}, "state is 'fp8'; expected one of dtype, fp32"),
+        ({"state": "fp8"}, "state is 'fp8'; expected one of own, dtype, fp32"),
         ({"draft": 5}, "draft is 5; expected a ModelSpec, a name in the catalogue, or None"),
     ],
 )
@@ -107,7 +107,7 @@ def test_options_out_of_range(given, message):
         ),
         ("Llama-3 8B", "hf_int4", {"tp": 16, "dcp": 2}, "dcp is 2; expected 1 with hf_int4"),
         ("Gemma-2 9B", "bf16", {"tp": 16, "dcp": 2}, "dcp is 2; expected 1; tokens are split for plain"),
-        ("Llama-3 8B", "bf16", {"state": "fp32"}, "state is 'fp32'; expected dtype, the default"),
+        ("Llama-3 8B", "bf16", {"state": "fp32"}, "state is 'fp32'; expected own, the default"),
         ("Llama-3 8B", "bf16", {"draft": "T5-large (v1.0)"}, "draft is 'T5-large (v1.0)'; expected a decoder"),
         ("Llama-3 8B", "bf16", {"draft": "Falcon-7B", "tp": 2}, "tp is 2; expected a divisor of n_heads (71)"),
         ("Gemma-2 9B", "bf16", {"window": "vllm"}, "batched_tokens is None"),

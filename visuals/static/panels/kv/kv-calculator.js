@@ -53,7 +53,7 @@ export default function kvCalculator(element, glass) {
     trouble.textContent = placed ? "" : said;
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     kept.textContent = asked.trouble && asked.answer ? panel.text("kept", keptOf(glass, asked.answer)) : "";
-    kinds.element.hidden = !asked.answer;
+    kinds.element.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
     if (!asked.answer) return;
     answer.show(asked.answer);
     kinds.show(asked.answer.kinds, PLAIN.some((name) => asked.settings[name]));

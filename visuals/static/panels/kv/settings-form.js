@@ -46,7 +46,7 @@ export function settingsForm(glass, asked) {
     numberField("encoder_tokens", set, "—"), choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
     numberField("batched_tokens", set, "—"),
     choiceField("layout", set, () => layouts(cardOf(asked), text)), choiceField("indexer", set, options("choice_fp8", "dtype")),
-    choiceField("state", set, options("choice_dtype", "fp32")), switchField("mtp", set),
+    choiceField("state", set, options("choice_own", "dtype", "fp32")), switchField("mtp", set),
     choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]), numberField("prompt_tokens", set, "—"), numberField("n_kv_heads", set, "—"),
   ];
   const fold = h("details.kv-more", null, h("summary", { "data-text": "kv.more" }), h("div.kv-fields", null, ...more.map(({ element }) => element)));
