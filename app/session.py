@@ -17,10 +17,14 @@ import numpy as np
 
 from model import GlassLlamaError, Step, Trace
 
+from .memory import give_back
+
 MAX_BYTES = 512 * 1024**2
 # A visitor holds at most this part of the bytes, and this many runs.
 SHARES = 4
 RUNS_EACH = 64
+# When so many bytes were let go of, the machine has them back.
+GIVEN_BACK_AFTER = 128 * 1024**2
 
 
 def weight(value: object) -> int:
@@ -106,6 +110,7 @@ class Runs:
         self._runs: dict[str, HeldRun] = {}
         self._all = Shelf()
         self._of: defaultdict[str, Shelf] = defaultdict(Shelf)
+        self._let_go = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -126,6 +131,10 @@ class Runs:
             for shelf in (self._all, self._of[run.visitor]):
                 shelf.put(run.id, nbytes)
             self._shrink(run.visitor)
+            due = self._let_go >= GIVEN_BACK_AFTER
+            self._let_go = 0 if due else self._let_go
+        if due:
+            threading.Thread(target=give_back, daemon=True).start()
         return run
 
     def get(self, run_id: str) -> HeldRun:
@@ -160,6 +169,7 @@ class Runs:
         if (run := self._runs.pop(run_id, None)) is None:
             return
         run.trace.watch(None)
+        self._let_go += self._all.sizes[run_id]
         for shelf in (self._all, own := self._of[run.visitor]):
             shelf.take(run_id)
         if not own:
