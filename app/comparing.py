@@ -35,6 +35,8 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
 
 def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{other}: how far this run's residual stream lies from another held run's of the same model."""
+    if "other" not in asked:
+        raise GlassLlamaError("bad_request", "other is missing; expected the id of a run.")
     return difference_payload(difference_info(asked["other"].trace, held.trace))
 
 
