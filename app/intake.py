@@ -12,14 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from .doors import API, MAX_BYTES, once_again, read_whole
 from .serving import path_of
 
-API = "/gradio_api/"
 NOT_JSON = (f"{API}upload", f"{API}process_recording")
-# A pasted config.json of 100,000 characters is the longest that makes sense; JSON may take six bytes for each.
-MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
 MAX_NAME = 64  # characters of a session's name and the like; gradio makes up some ten
 # What JSON writers hold as an integer.
@@ -57,6 +55,8 @@ class Intake:
             return await self.app(scope, receive, send)
         try:
             raw = await read_whole(receive)
+            if raw is None:
+                raise RefusedError(413, f"The request is too long: up to {MAX_BYTES:,} bytes are read.")
             body = checked(raw)
             blocks = getattr(scope.get("app"), "get_blocks", lambda: None)()
             if blocks is not None:
@@ -67,28 +67,6 @@ class Intake:
         if isinstance(body, dict):
             scope.setdefault("state", {})["visitor"] = body.get("session_hash")
         return await self.app(scope, once_again(raw, receive), send)
-
-
-async def read_whole(receive: Receive) -> bytes:
-    """A request's body. Raises RefusedError as soon as it is over MAX_BYTES."""
-    body, more = bytearray(), True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > MAX_BYTES:
-            raise RefusedError(413, f"The request is too long: up to {MAX_BYTES:,} bytes are read.")
-    return bytes(body)
-
-
-def once_again(body: bytes, receive: Receive) -> Receive:
-    """What hands out a body that was read, then whatever follows it."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return again
 
 
 def checked(raw: bytes) -> Any:
