@@ -10,6 +10,7 @@ import model
 from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.lookups import LOOKUPS, allowed_at
+from app.memory import few_arenas
 
 DEFAULT_PORT = 7860
 
@@ -48,6 +49,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     """Load the models, open the page, and stay until it is closed. Gives the exit status."""
     args = arguments()
+    few_arenas()
     try:
         how = {"device": args.device, "dtype": args.dtype}
         engine = LocalEngine([model.load(where, **how) for where in args.model] if args.model else [model.load(**how)])

@@ -18,8 +18,10 @@ from . import panels
 from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
 from .doors import Doors
 from .endpoints import endpoints
-from .engine import Engine, Settings
-from .service import MAX_NEW_TOKENS, Service
+from .engine import Engine
+from .intake import Intake, visitor_of
+from .requests import MAX_NEW_TOKENS
+from .service import Service
 from .serving import PackedFiles, PageHead
 from .session import Runs
 from .texts import LANGUAGES, text, text_file
@@ -46,8 +48,10 @@ LABELS = {
     "top_p": {"label": "bar.top_p"},
     "seed": {"label": "bar.seed"},
 }
+# Values come as they were sent (preprocess=False): what gradio makes of odd ones is no message to anyone.
 FEEDS_BUS: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
-IN_PAGE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+FEEDS_BUS |= {"preprocess": False}
+IN_PAGE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
 
 
 def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
@@ -95,6 +99,8 @@ def launch_options() -> dict[str, Any]:
         "ssr_mode": False,
         "enable_monitoring": False,
         "max_file_size": "1mb",
+        # gradio keeps what each session was last sent, by itself of ten thousand sessions.
+        "state_session_capacity": 64,
         "pwa": False,
         "show_error": False,
         "quiet": True,
@@ -106,6 +112,7 @@ def launch_options() -> dict[str, Any]:
                 Middleware(PackedFiles, files={f"/{address(path)}": path for path in files}),
                 Middleware(GZipMiddleware, compresslevel=6),
                 Middleware(PageHead, head=head()),
+                Middleware(Intake),
             ]
         },
     }
@@ -221,19 +228,23 @@ class Bar:
         asks: dict[str, Any] = {"outputs": bus, **FEEDS_BUS}
         given = [part["prompt"], part["model"], self.view]
 
-        def run(prompt: str, model: str, view: dict) -> str:
-            return panels.sealed(service.run(prompt, model, view))
+        def run(prompt: Any, model: Any, view: Any, request: gr.Request) -> str:
+            return panels.sealed(service.run(prompt, model, view, visitor_of(request)))
 
-        def generate(prompt: str, model: str, view: dict, count: float, *settings: float) -> Iterator[str]:
-            yield from map(
-                panels.sealed, service.generate(prompt, model, int(count or 1), as_settings(*settings), view)
-            )
+        # One argument for each control: gradio finds no request behind starred ones.
+        def generate(
+            prompt: Any, model: Any, view: Any, count: Any, heat: Any, k: Any, p: Any, seed: Any, request: gr.Request
+        ) -> Iterator[str]:
+            settings = (heat, k, p, seed)
+            yield from map(panels.sealed, service.generate(prompt, model, count, settings, view, visitor_of(request)))
 
-        def step(prompt: str, model: str, view: dict, _count: float, *settings: float) -> str:
-            return panels.sealed(service.step(prompt, model, as_settings(*settings), view))
+        def step(
+            prompt: Any, model: Any, view: Any, _count: Any, heat: Any, k: Any, p: Any, seed: Any, request: gr.Request
+        ) -> str:
+            return panels.sealed(service.step(prompt, model, (heat, k, p, seed), view, visitor_of(request)))
 
-        def stop(view: dict) -> None:
-            service.stop(str(view.get("ticket")))
+        def stop(view: Any) -> None:
+            service.stop(view.get("ticket") if isinstance(view, dict) else None)
 
         running, writing = waits("glass.begin('running', inputs)"), waits("glass.begin('generating', inputs)")
         text_event = part["generate"].click(
@@ -251,8 +262,3 @@ class Bar:
 def waits(expression: str) -> str:
     """JavaScript for an event: the value of an expression over `inputs`, once the page's script is there."""
     return f"async (...inputs) => {{ await glassReady; return {expression}; }}"
-
-
-def as_settings(temperature: float, top_k: float, top_p: float, seed: float | None) -> Settings:
-    """Sampling settings from the page's controls, where a number may be missing or a float."""
-    return Settings(float(temperature or 0), int(top_k or 0), float(1 if top_p is None else top_p), int(seed or 0))

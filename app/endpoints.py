@@ -19,13 +19,13 @@ from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from, refusal
 from model.kv_math.speed import decode_bound
-from model.sampling import candidates
+from model.sampling import candidates, field_error
 from visuals.payload import Message
 
-from .engine import Engine, Settings
+from .engine import Engine
 from .lookups import LOOKUPS
 from .prompts import checked_ids
-from .service import MAX_NEW_TOKENS
+from .requests import count_of, settings_of
 from .waiting import is_abandoned
 
 CANDIDATES = 10
@@ -91,9 +91,10 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
             JSON with `model`, `prompt`, `text` (what was added), `stop` (why it ended: "end_of_text", "max_context" or
             "max_new_tokens") and `steps`, each with `token_id`, `piece`, `probability`, `cache_bytes` and `seconds`.
         """
-        settings = Settings(float(temperature), int(top_k), float(top_p), int(seed))
         with public_errors():
-            ids, count = checked_ids(engine, name, prompt), checked_count(max_new_tokens)
+            given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+            settings, count = settings_of(none_missing(given)), count_of(max_new_tokens)
+            ids = checked_ids(engine, name, prompt)
             steps = list(takewhile(lambda _step: not is_abandoned(), engine.generate(name, ids, count, settings)))
         pieces = engine.pieces(name, [step.token_id for step in steps])
         return {
@@ -116,12 +117,12 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
     return trace, generate, kv_cache
 
 
-def checked_count(max_new_tokens: float) -> int:
-    """How many tokens to add. Raises GlassLlamaError outside 1 … MAX_NEW_TOKENS."""
-    if not 1 <= max_new_tokens <= MAX_NEW_TOKENS:
-        message = f"max_new_tokens is {max_new_tokens}; expected 1 to {MAX_NEW_TOKENS}."
-        raise GlassLlamaError("field", message, field="max_new_tokens", value=max_new_tokens)
-    return int(max_new_tokens)
+def none_missing(given: dict[str, Any]) -> list[Any]:
+    """The values. Raises GlassLlamaError for one that is null: a program that means the default leaves it out."""
+    for name, value in given.items():
+        if value is None:
+            raise field_error(name, value, "a number, or the field left out")
+    return list(given.values())
 
 
 def kv_cache(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import model
-from model.errors import GlassLlamaError
+from model.errors import GlassLlamaError, shortly
 from model.interventions import NOTHING, Intervention
 from visuals.payload import About
 
@@ -109,7 +109,7 @@ class LocalEngine:
 
     def _get(self, name: str) -> Any:
         if name not in self._models:
-            raise GlassLlamaError("model_unknown", f"There is no model named {name!r} here.", name=name)
+            raise GlassLlamaError("model_unknown", f"There is no model named {shortly(name)} here.", name=name[:60])
         return self._models[name]
 
     def about(self, name: str) -> About:

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import GlassLlamaError
+from model.errors import shortly
 from model.neurons import Written, firing
 from visuals import ffn, norm, position
 from visuals.payload import Message
@@ -19,7 +20,7 @@ def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
     index, name = layer_of(held, data), data.get("norm")
     if name not in norm.NORMS:
-        raise GlassLlamaError("bad_request", f"norm is {name!r}; expected one of {', '.join(norm.NORMS)}.")
+        raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(norm.NORMS)}.")
     if name == "final":
         before = held.trace.residual[-1]
     else:
@@ -40,7 +41,7 @@ def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Messag
     factor = data.get("factor")
     if isinstance(factor, bool) or factor not in position.FACTORS:
         expected = ", ".join(map(str, position.FACTORS))
-        raise GlassLlamaError("bad_request", f"factor is {factor!r}; expected one of {expected}.")
+        raise GlassLlamaError("bad_request", f"factor is {shortly(factor)}; expected one of {expected}.")
     config = engine.about(held.model).config
     return position.scalings_payload(position.scalings_info(config, factor), position.trained_context(config))
 

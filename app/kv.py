@@ -6,6 +6,7 @@ from threading import BoundedSemaphore
 from typing import Any
 
 from model import GlassLlamaError, ModelSpec, cacheless, catalogue
+from model.errors import shortly
 from model.hf_spec import spec_from_text
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.options import options_from as of_names
@@ -33,8 +34,14 @@ def spec_from(data: dict[str, Any]) -> ModelSpec:
     """
     name = data.get("model")
     if name == OWN_CONFIG:
-        return _pasted(data.get("config") or "")
-    return LOOKUPS.spec(data.get("hub") or "") if name == OWN_HUB else catalogue()[str(name)]
+        return _pasted(words(data, "config"))
+    return LOOKUPS.spec(words(data, "hub")) if name == OWN_HUB else catalogue()[str(name)]
+
+
+def words(data: dict[str, Any], name: str) -> str:
+    """The field `name`, a text; "", which its reader refuses, where it is none."""
+    value = data.get(name)
+    return value if isinstance(value, str) else ""
 
 
 @lru_cache(maxsize=64)
@@ -71,7 +78,10 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
     {view: "lines" or "stack", unit: "gib" or "gb", x, y: "log" or "linear", weights, few}; `excluded` are models that
     the format does not fit.
     """
-    others = [name for name in data.get("compare") or [] if name != data.get("model")][:MAX_COMPARED]
+    compared = data.get("compare") or []
+    if not isinstance(compared, list):
+        raise GlassLlamaError("kv_value", "compare: expected a list of models.", field="compare")
+    others = [name for name in compared if name != data.get("model")][:MAX_COMPARED]
     specs = [spec_from(data), *(catalogue()[str(name)] for name in others)]
     asked = kv_charts.question(specs, options=options_from(data), **size_from(data))
     unit = one_of(data, "unit", ("gib", "gb"))
@@ -87,7 +97,7 @@ def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
     """The field `name`, the first choice where it is absent. Raises GlassLlamaError for anything else."""
     value = data.get(name) or choices[0]
     if value not in choices:
-        raise GlassLlamaError("kv_value", f"{name} is {value!r}; expected {' or '.join(choices)}.", field=name)
+        raise GlassLlamaError("kv_value", f"{name} is {shortly(value)}; expected {' or '.join(choices)}.", field=name)
     return value
 
 

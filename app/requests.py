@@ -1,17 +1,74 @@
-"""Reading what a browser sent: each field checked by name before anything uses it."""
+"""Reading what a browser or a program sent: each field checked by name before anything uses or keeps it.
 
+Every refusal is a GlassLlamaError that names the field, says what it holds (a few characters of it) and what would be
+right. What is kept beside a run is built here anew from the fields that are known, so nothing else is kept with it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from itertools import takewhile
 from typing import Any
 
 from model import GlassLlamaError
+from model.errors import shortly
+from model.sampling import Sampling
+from visuals.payload import Message, message_payload
 
+from .engine import Engine, Settings
+from .prompts import MAX_TOKENS
 from .session import HeldRun
+
+MAX_NEW_TOKENS = 256
+MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
+MAX_SEED = 2**63 - 1
+# Changes of each kind in one run (app/comparing.py).
+MOST_CHANGES = 256
+ANY = 1 << 30  # the model itself refuses, by name, what it does not have
+# Settings, or temperature, top_k, top_p and seed as they were sent.
+Asked = Settings | Sequence[Any]
+
+
+def object_of(data: Any, name: str = "the request") -> dict[str, Any]:
+    """What was sent, which must be an object. Raises GlassLlamaError."""
+    if not isinstance(data, dict):
+        raise GlassLlamaError("bad_request", f"{name} is {shortly(data)}; expected an object.")
+    return data
+
+
+def text_of(data: Any, name: str, longest: int = MAX_NAME, default: str | None = None) -> str:
+    """The field `name`, a text of up to `longest` characters; `default` where it is absent or null."""
+    value = object_of(data).get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str) or len(value) > longest:
+        said = f"{name} is {shortly(value)}; expected a text of up to {longest:,} characters."
+        raise GlassLlamaError("bad_request", said)
+    return value
 
 
 def whole(data: Any, name: str, limit: int) -> int:
     """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
-        raise GlassLlamaError("bad_request", f"{name} is {value!r}; expected a whole number from 0 to {limit - 1}.")
+        said = f"{name} is {shortly(value)}; expected a whole number from 0 to {limit - 1}."
+        raise GlassLlamaError("bad_request", said)
+    return value
+
+
+def nearest(data: Any, name: str, limit: int) -> int:
+    """As `whole`, but what lies outside is taken for the nearest there is, as links are passed on between models."""
+    value = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise GlassLlamaError("bad_request", f"{name} is {shortly(value)}; expected a whole number.")
+    return max(0, min(value, limit - 1))
+
+
+def one_of(data: Any, name: str, choices: Collection[str]) -> str:
+    """The field `name`, one of these. Raises GlassLlamaError."""
+    value = object_of(data).get(name)
+    if not isinstance(value, str) or value not in choices:
+        said = f"{name} is {shortly(value)}; expected one of {', '.join(choices)}."
+        raise GlassLlamaError("bad_request", said)
     return value
 
 
@@ -32,3 +89,108 @@ def leader_of(held: HeldRun, data: Any) -> HeldRun:
 def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
     """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
     return whole(data, name, len(held.trace.token_ids))
+
+
+def model_of(engine: Engine, data: Any) -> str:
+    """The field `model`, one of the engine's; the first of them where it is absent. Raises GlassLlamaError."""
+    name = text_of(data, "model", default="") or engine.names[0]
+    return engine.about(name).name
+
+
+def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int]:
+    """The field `name`, token ids that this model can run. Raises GlassLlamaError."""
+    ids = object_of(data).get(name)
+    config = engine.about(model).config
+    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit)
+    if not isinstance(ids, list) or not 0 < len(ids) <= limit:
+        raise GlassLlamaError("bad_request", f"{name}: expected a list of 1 to {limit} token ids.")
+    return [whole({name: i}, name, config.vocab_size) for i in ids]
+
+
+def link_ids(engine: Engine, model: str, data: Any) -> tuple[list[int], Message | None]:
+    """The field `generated` of a link, token ids as far as this model can run them, and a message where some cannot be.
+
+    Raises GlassLlamaError for what no link holds.
+    """
+    ids = object_of(data).get("generated") or []
+    if not isinstance(ids, list) or not all(type(i) is int for i in ids):
+        raise GlassLlamaError("bad_request", "generated: expected a list of token ids.")
+    config = engine.about(model).config
+    known = list(takewhile(lambda i: 0 <= i < config.vocab_size, ids[: MAX_TOKENS + MAX_NEW_TOKENS]))
+    if len(known) == len(ids):
+        return known, None
+    return known, message_payload("link_cut", "info", given=len(ids), kept=len(known))
+
+
+def changes_of(data: Any) -> dict[str, Any]:
+    """The field `changes`, {} where it is absent: {heads: [[layer, head]], neurons: [[layer, neuron]],
+    attention: [layer], ffn: [layer], patches: [[layer, token]], source: the id of a run}, of each what was given.
+
+    Raises GlassLlamaError for anything else.
+    """
+    given = object_of(object_of(data).get("changes") or {}, "changes")
+    pairs = {name: _listed(given, name) for name in ("heads", "neurons", "patches")}
+    for name, listed in pairs.items():
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
+            raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
+    read: dict[str, Any] = {name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()}
+    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn")}
+    if given.get("source") is not None:
+        read["source"] = text_of(given, "source")
+    return {name: read[name] for name in given if read.get(name)}
+
+
+def _listed(given: dict[str, Any], name: str) -> list[Any]:
+    value = given.get(name) or []
+    if not isinstance(value, list) or len(value) > MOST_CHANGES:
+        raise GlassLlamaError("bad_request", f"{name} is not a list of up to {MOST_CHANGES}.")
+    return value
+
+
+def _numbers(name: str, values: list[Any]) -> list[int]:
+    return [whole({name: value}, name, ANY) for value in values]
+
+
+def count_of(value: Any, name: str = "max_new_tokens") -> int:
+    """How many tokens to add, 1 … MAX_NEW_TOKENS. Raises GlassLlamaError."""
+    return _within(name, _integer(name, value), 1, MAX_NEW_TOKENS)
+
+
+def settings_of(asked: Asked) -> Settings:
+    """How tokens are chosen: what is null has its default. Raises GlassLlamaError, naming the field."""
+    if isinstance(asked, Settings):
+        return asked
+    defaults = asdict(Settings())
+    given = {name: defaults[name] if value is None else value for name, value in zip(defaults, asked, strict=True)}
+    found = Settings(
+        temperature=_number("temperature", given["temperature"]),
+        top_k=_within("top_k", _integer("top_k", given["top_k"]), 0, ANY),
+        top_p=_number("top_p", given["top_p"]),
+        seed=_within("seed", _integer("seed", given["seed"]), 0, MAX_SEED),
+    )
+    Sampling(found.temperature, found.top_k, found.top_p).check()
+    return found
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _refusal(name, value, "a number")
+    return float(value)
+
+
+def _integer(name: str, value: Any) -> int:
+    """A whole number; 20.0 is one, as JSON does not tell it from 20."""
+    if not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+        return int(value)
+    raise _refusal(name, value, "a whole number")
+
+
+def _within(name: str, value: int, low: int, high: int) -> int:
+    if not low <= value <= high:
+        raise _refusal(name, value, f"a whole number from {low} to {high}")
+    return value
+
+
+def _refusal(name: str, value: Any, expected: str) -> GlassLlamaError:
+    said = f"{name} is {shortly(value)}; expected {expected}."
+    return GlassLlamaError("field", said, field=name, value=shortly(value), expected=expected)

@@ -9,6 +9,7 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -35,12 +36,26 @@ from .calculators import CALCULATORS
 from .comparing import intervention, second_run
 from .details import DETAILS
 from .engine import Engine, Settings
-from .prompts import MAX_TOKENS, checked_ids
-from .requests import layer_of, token_of, whole
+from .prompts import MAX_CHARACTERS, checked_ids
+from .requests import (
+    Asked,
+    changes_of,
+    count_of,
+    ids_of,
+    layer_of,
+    link_ids,
+    model_of,
+    nearest,
+    object_of,
+    one_of,
+    settings_of,
+    text_of,
+    token_of,
+    whole,
+)
 from .session import HeldRun, Runs, Tickets
 
 log = logging.getLogger("glass_llama")
-MAX_NEW_TOKENS = 256
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 STEPS_A_MESSAGE = 32
@@ -70,7 +85,10 @@ def answered(method: Callable[..., Message]) -> Callable[..., Message]:
 
 
 class Service:
-    """Answers the page's requests with messages (visuals/payload.py). Safe to call from several threads."""
+    """Answers the page's requests with messages (visuals/payload.py). Safe to call from several threads.
+
+    What makes a run is also told whose it will be, the `visitor`: a page's session (app/intake.py).
+    """
 
     def __init__(self, engine: Engine, runs: Runs | None = None):
         self.engine = engine
@@ -80,40 +98,45 @@ class Service:
     # What a visitor asks for. Each gives a message, of kind "message" where something is wrong.
 
     @answered
-    def run(self, prompt: str, model: str, view: dict[str, Any] | None = None) -> Message:
+    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: str = "") -> Message:
         """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append.
 
         Where it names no layer, the answer's `start` says which layer and head to show first.
         """
-        held = self._run(prompt, model, self._generated(model, view))
-        return self._opened(held, view) if view is not None else self.show(held)
+        if view is None:
+            return self.show(self._run(prompt, model_of(self.engine, {"model": model}), visitor=visitor))
+        return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
-    def again(self, data: dict[str, Any]) -> Message:
+    def again(self, data: dict[str, Any], visitor: str = "") -> Message:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}."""
-        ids = self._check_ids(data.get("model"), data.get("ids"))
+        name = model_of(self.engine, data)
+        ids = ids_of(self.engine, name, data)
         n_prompt = whole(data, "n_prompt", len(ids) + 1)
-        held = self._trace(data["model"], str(data.get("prompt", "")), ids, n_prompt, changes=self._changes(data))
-        return self.show(held, self._layer_of(data, data["model"]))
+        prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
+        held = self._trace(name, prompt, ids, n_prompt, changes=changes_of(data), visitor=visitor)
+        return self.show(held, self._layer_of(data, name))
 
     @answered
-    def change(self, data: dict[str, Any]) -> Message:
-        """A held run's tokens once more with `changes` (app/comparing.py): {run, changes, layer}."""
+    def change(self, data: dict[str, Any], visitor: str = "") -> Message:
+        """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         changed = self._trace(
-            held.model, held.prompt, held.trace.token_ids, held.n_prompt, held.steps, self._changes(data)
+            held.model, held.prompt, held.trace.token_ids, held.n_prompt, held.steps, changes_of(data), visitor
         )
         return self.show(changed, self._layer_of(data, held.model))
 
     @answered
-    def recall(self, data: dict[str, Any]) -> Message:
+    def recall(self, data: dict[str, Any], visitor: str = "") -> Message:
         """A page's first run, or one that a link describes: {prompt, model, generated, changes, layer}.
 
-        Without a model it is of the first one; without a layer, the answer's `start` says what to show first.
+        Without a model it is of the first one; without a layer, the answer's `start` says what to show first. Where
+        not all that was `generated` can be run, the answer's `note` is a message that says so.
         """
-        model = str(data.get("model") or self.engine.names[0])
-        held = self._run(str(data.get("prompt", "")), model, self._generated(model, data), self._changes(data))
-        return self._opened(held, data)
+        name = model_of(self.engine, data)
+        generated, note = link_ids(self.engine, name, data)
+        held = self._run(data.get("prompt"), name, generated, changes_of(data), visitor)
+        return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
     def layer(self, data: dict[str, Any]) -> Message:
@@ -124,7 +147,7 @@ class Service:
     @answered
     def neurons(self, data: dict[str, Any]) -> Message:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
-        every = isinstance(data, dict) and data.get("token") is None
+        every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
         layer = self.engine.layer(held.model, held.trace, index)
         return neurons_payload(held.id, index, None if every else token, layer)
@@ -133,24 +156,22 @@ class Service:
     def detail(self, data: dict[str, Any]) -> Message:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
-        what = str(data.get("what"))
-        if what not in DETAILS:
-            raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(DETAILS)}.")
+        what = one_of(data, "what", DETAILS)
         asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
         return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, asked)}
 
     @answered
     def calculate(self, data: dict[str, Any]) -> Message:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
-        what = str(data.get("what")) if isinstance(data, dict) else ""
-        if what not in CALCULATORS:
-            raise GlassLlamaError("bad_request", f"what is {what!r}; expected one of {', '.join(CALCULATORS)}.")
+        what = one_of(data, "what", CALCULATORS)
         return {"kind": "calculation", "what": what, "data": CALCULATORS[what](self.engine, data)}
 
     @answered
-    def step(self, prompt: str, model: str, settings: Settings, view: dict[str, Any]) -> Message:
+    def step(self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: str = "") -> Message:
         """One more token after the run that the page shows, or after the prompt where that has changed."""
-        held = self._shown(prompt, model, view) or self._run(prompt, model)
+        settings = settings_of(settings)
+        model = model_of(self.engine, {"model": model})
+        held = self._shown(prompt, model, object_of(view, "view")) or self._run(prompt, model, visitor=visitor)
         n = len(held.steps)
         ids = held.trace.token_ids
         # Each token has a seed of its own; with one for all, every step would make the same throw.
@@ -160,20 +181,20 @@ class Service:
         return self.show(self._grown(held, (*held.steps, *new)), self._layer_of(view, model))
 
     def generate(
-        self, prompt: str, model: str, count: int, settings: Settings, view: dict[str, Any]
+        self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: str = ""
     ) -> Iterator[Message]:
         """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
         `view` may name the `layer` to send along and a `ticket` by which the generation can be stopped.
         """
         try:
-            held = self._run(prompt, model)
+            count, settings = count_of(1 if count is None else count), settings_of(settings)
+            model, ticket = model_of(self.engine, {"model": model}), text_of(view, "ticket", default="")
+            held = self._run(prompt, model, visitor=visitor)
             yield {**self.show(held, self._layer_of(view, model)), "generating": True}
             self._need_room(model, held.trace.token_ids)
             steps: list[Step] = []
             told, due = 0.0, time.perf_counter() + RUN_EVERY
-            count = max(1, min(count, MAX_NEW_TOKENS))
-            ticket = str(view.get("ticket", ""))
             for step in self.engine.generate(model, held.trace.token_ids, count, settings):
                 steps.append(step)
                 if time.perf_counter() >= due:
@@ -189,17 +210,20 @@ class Service:
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
-    def stop(self, ticket: str) -> None:
-        """End the generation that was started with this ticket; what it wrote so far becomes its last message."""
-        self.tickets.stop(ticket)
+    def stop(self, ticket: Any) -> None:
+        """End the generation that was started with this ticket; what it wrote so far becomes its last message.
+
+        What can be no ticket stops nothing.
+        """
+        with suppress(GlassLlamaError):
+            self.tickets.stop(text_of({"ticket": ticket}, "ticket"))
 
     # The parts.
 
     def show(self, held: HeldRun, layer: int = 0) -> Message:
         """The message of a held run, with one layer and the neurons of its last token."""
         engine, trace = self.engine, held.trace
-        index = min(layer, trace.n_layers - 1)
-        detail = layer_payload(held.id, index, len(trace.token_ids) - 1, engine.layer(held.model, trace, index))
+        detail = layer_payload(held.id, layer, len(trace.token_ids) - 1, engine.layer(held.model, trace, layer))
         offered = candidates(torch.from_numpy(trace.logits), RUN_CANDIDATES)
         return run_payload(
             held.id,
@@ -216,7 +240,7 @@ class Service:
 
     def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
-        if "layer" in view:
+        if view.get("layer") is not None:
             return self.show(held, self._layer_of(view, held.model))
         start = self.engine.study(held.model, first_head)
         return self.show(held, start["layer"]) | {"start": start}
@@ -237,11 +261,16 @@ class Service:
         return step_payload(index, step, piece, following)
 
     def _run(
-        self, prompt: str, model: str, generated: Sequence[int] = (), changes: dict[str, Any] | None = None
+        self,
+        prompt: Any,
+        model: str,
+        generated: Sequence[int] = (),
+        changes: dict[str, Any] | None = None,
+        visitor: str = "",
     ) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
         limit = self.engine.about(model).config.context_limit
-        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids), changes=changes)
+        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids), changes=changes, visitor=visitor)
 
     def _trace(
         self,
@@ -251,19 +280,13 @@ class Service:
         n_prompt: int,
         steps: tuple[Step, ...] = (),
         changes: dict[str, Any] | None = None,
+        visitor: str = "",
     ) -> HeldRun:
         what = intervention(changes or {}, self.runs, model, len(ids))
         start = time.perf_counter()
         trace = self.engine.trace(model, ids, what)
-        return self.runs.hold(
-            HeldRun(model, prompt, n_prompt, trace, steps, time.perf_counter() - start, changes or {})
-        )
-
-    def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
-        changes = data.get("changes") or {}
-        if not isinstance(changes, dict):
-            raise GlassLlamaError("bad_request", f"changes is {changes!r}; expected an object.")
-        return changes
+        seconds = time.perf_counter() - start
+        return self.runs.hold(HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor))
 
     def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
         """The run of the text so far in place of `held`, the last one of the kind: nobody asks about that any more."""
@@ -280,7 +303,7 @@ class Service:
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
         ids = [*held.trace.token_ids[: held.n_prompt], *(step.token_id for step in steps)]
-        return self._trace(held.model, held.prompt, ids, held.n_prompt, steps)
+        return self._trace(held.model, held.prompt, ids, held.n_prompt, steps, visitor=held.visitor)
 
     def _need_room(self, model: str, ids: Sequence[int]) -> None:
         if len(ids) >= self.engine.about(model).config.context_limit:
@@ -289,7 +312,7 @@ class Service:
     def _shown(self, prompt: str, model: str, view: dict[str, Any]) -> HeldRun | None:
         """The run that the page shows, if it is held and is of this prompt and model."""
         try:
-            held = self.runs.get(str(view.get("run")))
+            held = self.runs.get(text_of(view, "run"))
         except GlassLlamaError:
             return None
         # Steps are known for each generated token, save where a link or an expired run brought bare ids.
@@ -302,19 +325,7 @@ class Service:
 
     def _held(self, data: Any) -> HeldRun:
         """The run that a request is about."""
-        return self.runs.get(str(data.get("run")) if isinstance(data, dict) else "")
+        return self.runs.get(text_of(data, "run", default=""))
 
-    def _layer_of(self, view: dict[str, Any] | None, model: str) -> int:
-        return whole(view, "layer", 1 << 16) if view and "layer" in view else 0
-
-    def _generated(self, model: str, view: dict[str, Any] | None) -> list[int]:
-        ids = view.get("generated") if view else None
-        return self._check_ids(model, ids) if ids else []
-
-    def _check_ids(self, model: Any, ids: Any) -> list[int]:
-        """Token ids that a browser sent. Raises GlassLlamaError for what this model cannot run."""
-        config = self.engine.about(str(model)).config
-        limit = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit)
-        if not isinstance(ids, list) or not 0 < len(ids) <= limit:
-            raise GlassLlamaError("bad_request", f"expected a list of 1 to {limit} token ids.")
-        return [whole({"id": i}, "id", config.vocab_size) for i in ids]
+    def _layer_of(self, view: dict[str, Any], model: str) -> int:
+        return nearest(view, "layer", self.engine.about(model).config.n_layers) if view.get("layer") is not None else 0

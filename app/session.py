@@ -1,17 +1,44 @@
 """What outlives a request: runs that visitors may still ask about, and which work they asked to stop.
 
-Runs go by an id that nobody can guess; the least recently used go when the bytes run out.
+Runs go by an id that nobody can guess; the least recently used go when the bytes run out. Why each visitor has a share
+of their own: docs/decisions/shares-of-the-store.md.
 """
 
 import secrets
+import sys
 import threading
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from model import GlassLlamaError, Step, Trace
 
+from .memory import give_back
+
 MAX_BYTES = 512 * 1024**2
+# A visitor holds at most this part of the bytes, and this many runs.
+SHARES = 4
+RUNS_EACH = 64
+# When so many bytes were let go of, the machine has them back.
+GIVEN_BACK_AFTER = 128 * 1024**2
+
+
+def weight(value: object) -> int:
+    """About how many bytes a value takes with all that it holds; what it shares with others counts each time."""
+    if isinstance(value, np.ndarray):
+        return sys.getsizeof(value) + (value.nbytes if value.base is not None else 0)
+    held: Iterable[object] = ()
+    if isinstance(value, dict):
+        held = (part for pair in value.items() for part in pair)
+    elif isinstance(value, list | tuple):
+        held = value
+    elif is_dataclass(value):
+        held = (getattr(value, part.name) for part in fields(value))
+    return sys.getsizeof(value) + sum(map(weight, held))
 
 
 @dataclass(frozen=True)
@@ -19,7 +46,7 @@ class HeldRun:
     """A run of `model` on `prompt` and what was generated after it: tokens n_prompt… of the trace.
 
     `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
-    (app/comparing.py).
+    (app/comparing.py); `visitor` whose run it is, as the page's session says.
     """
 
     model: str
@@ -29,15 +56,61 @@ class HeldRun:
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
     changes: dict[str, Any] = field(default_factory=dict)
+    visitor: str = ""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+
+    def words_bytes(self) -> int:
+        """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""
+        trace = self.trace
+        beside = (self.prompt, self.visitor, self.steps, self.changes)
+        return weight((*beside, trace.token_ids, trace.pieces, trace.intervention))
+
+
+class Shelf:
+    """Runs by id and what each takes, least recently used first. What they take together is kept as a sum."""
+
+    def __init__(self) -> None:
+        self.sizes: OrderedDict[str, int] = OrderedDict()
+        self.nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def put(self, run_id: str, nbytes: int) -> None:
+        self.take(run_id)
+        self.sizes[run_id] = nbytes
+        self.nbytes += nbytes
+
+    def take(self, run_id: str) -> None:
+        self.nbytes -= self.sizes.pop(run_id, 0)
+
+    def use(self, run_id: str) -> None:
+        self.sizes.move_to_end(run_id)
+
+    def grow(self, run_id: str, nbytes: int) -> None:
+        self.sizes[run_id] += nbytes
+        self.nbytes += nbytes
+
+    @property
+    def oldest(self) -> str:
+        return next(iter(self.sizes))
 
 
 class Runs:
-    """Held runs, least recently used first, within `max_bytes`; the newest is always kept, whatever its size."""
+    """Held runs within `max_bytes`; a visitor's within `share` bytes and `each` runs, their own oldest going first.
 
-    def __init__(self, max_bytes: int = MAX_BYTES):
+    The newest is always kept, whatever its size. Every call takes the same few steps however many runs are held: a
+    trace says by itself when it grew. Safe to use from several threads.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES, share: int | None = None, each: int = RUNS_EACH):
         self.max_bytes = max_bytes
-        self._runs: OrderedDict[str, HeldRun] = OrderedDict()
+        self.share = max_bytes // SHARES if share is None else share
+        self.each = each
+        self._runs: dict[str, HeldRun] = {}
+        self._all = Shelf()
+        self._of: defaultdict[str, Shelf] = defaultdict(Shelf)
+        self._let_go = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -45,34 +118,62 @@ class Runs:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all held traces, read now: a trace grows when its layers are looked at."""
-        return sum(run.trace.nbytes for run in self._runs.values())
+        """Bytes of all held runs as they are now: a trace grows when its layers are looked at."""
+        return self._all.nbytes
 
     def hold(self, run: HeldRun) -> HeldRun:
         """Keep a run, under its id, as the most recent one."""
+        words = run.words_bytes()
         with self._lock:
+            self._drop(run.id)
+            nbytes = words + run.trace.watch(partial(self._grew, run.id))
             self._runs[run.id] = run
-            self._runs.move_to_end(run.id)
-            self._shrink()
+            for shelf in (self._all, self._of[run.visitor]):
+                shelf.put(run.id, nbytes)
+            self._shrink(run.visitor)
+            due = self._let_go >= GIVEN_BACK_AFTER
+            self._let_go = 0 if due else self._let_go
+        if due:
+            threading.Thread(target=give_back, daemon=True).start()
         return run
 
     def get(self, run_id: str) -> HeldRun:
         """The run, now the most recent one. Raises GlassLlamaError("run_expired") when it is not held any more."""
         with self._lock:
-            if run_id not in self._runs:
+            if (run := self._runs.get(run_id)) is None:
                 raise GlassLlamaError("run_expired", "This run is no longer held here. Run the prompt again.")
-            self._runs.move_to_end(run_id)
-            self._shrink()
-            return self._runs[run_id]
+            for shelf in (self._all, self._of[run.visitor]):
+                shelf.use(run_id)
+            return run
 
     def forget(self, run_id: str) -> None:
         """Let go of a run, if it is held."""
         with self._lock:
-            self._runs.pop(run_id, None)
+            self._drop(run_id)
 
-    def _shrink(self) -> None:
-        while len(self._runs) > 1 and self.nbytes > self.max_bytes:
-            self._runs.popitem(last=False)
+    def _grew(self, run_id: str, nbytes: int) -> None:
+        with self._lock:
+            if (run := self._runs.get(run_id)) is not None:
+                for shelf in (self._all, self._of[run.visitor]):
+                    shelf.grow(run_id, nbytes)
+                self._shrink(run.visitor)
+
+    def _shrink(self, visitor: str) -> None:
+        own = self._of[visitor]
+        while len(own) > 1 and (own.nbytes > self.share or len(own) > self.each):
+            self._drop(own.oldest)
+        while len(self._all) > 1 and self._all.nbytes > self.max_bytes:
+            self._drop(self._all.oldest)
+
+    def _drop(self, run_id: str) -> None:
+        if (run := self._runs.pop(run_id, None)) is None:
+            return
+        run.trace.watch(None)
+        self._let_go += self._all.sizes[run_id]
+        for shelf in (self._all, own := self._of[run.visitor]):
+            shelf.take(run_id)
+        if not own:
+            del self._of[run.visitor]
 
 
 class Tickets:

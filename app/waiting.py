@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
+from inspect import signature
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from visuals.payload import Message, message_payload
 
+from .intake import visitor_of
 from .serving import path_of
 
 
@@ -181,8 +183,12 @@ class Line:
     def _threads(self) -> anyio.CapacityLimiter:
         return anyio.CapacityLimiter(self.limit.at_once)
 
-    def guarded(self, answer: Callable[[Any], Message]) -> Callable[..., Any]:
-        """`answer` as a function for gradio, of the same name, that waits in line or says that it is busy."""
+    def guarded(self, answer: Callable[..., Message]) -> Callable[..., Any]:
+        """`answer` as a function for gradio, of the same name, that waits in line or says that it is busy.
+
+        Where `answer` takes a `visitor`, it is told whose request it is.
+        """
+        told = "visitor" in signature(answer).parameters
 
         async def in_line(data: Any, request: gr.Request) -> Message:
             visitor = address_of(request)
@@ -190,7 +196,8 @@ class Line:
                 return message_payload("busy")
             self._asked[visitor] += 1
             try:
-                return await anyio.to_thread.run_sync(answer, data, limiter=self._threads)
+                whose = (visitor_of(request),) if told else ()
+                return await anyio.to_thread.run_sync(answer, data, *whose, limiter=self._threads)
             finally:
                 self._asked[visitor] -= 1
                 if not self._asked[visitor]:

@@ -17,3 +17,13 @@ class GlassLlamaError(ValueError):
 def reason(error: Exception) -> str:
     """What an error says, without where on this machine the file is: a page shows it to strangers."""
     return str(error.strerror) if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def shortly(value: object, most: int = 60) -> str:
+    """A value as an error names it: its repr, of a long one the first characters."""
+    try:
+        text = repr(value[:most] if isinstance(value, str | bytes) else value)
+    except (ValueError, RecursionError):  # Python prints no int beyond 4,300 digits, nor what is nested very deep
+        return "too large to print"
+    cut = len(text) > most or (isinstance(value, str | bytes) and len(value) > most)
+    return f"{text[: most - 3]}..." if cut else text

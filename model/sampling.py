@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, shortly
 
 
 class Candidates(NamedTuple):
@@ -53,8 +53,8 @@ class Sampling(NamedTuple):
 
 def field_error(field: str, value: object, expected: str) -> GlassLlamaError:
     """The error for a field that holds a value it cannot hold."""
-    message = f"{field} is {value!r}; expected {expected}."
-    return GlassLlamaError("field", message, field=field, value=repr(value), expected=expected)
+    message = f"{field} is {shortly(value)}; expected {expected}."
+    return GlassLlamaError("field", message, field=field, value=shortly(value), expected=expected)
 
 
 def filtered_logits(logits: Float[Tensor, "V"], how: Sampling) -> Float[Tensor, "V"]:

@@ -3,10 +3,9 @@
 So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 """
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
+from .layer_cache import LayerCache
 from .norms import rms
 from .prompt import prompt_ids
 from .taps import capture
@@ -101,7 +101,7 @@ class Trace:
     gate_open: np.ndarray
     logits: np.ndarray
     intervention: Intervention = NOTHING
-    _layers: "OrderedDict[int, LayerTrace]" = field(default_factory=OrderedDict, repr=False)
+    _layers: LayerCache[LayerTrace] = field(default_factory=lambda: LayerCache(LAYER_CACHE_BYTES), repr=False)
 
     @property
     def n_layers(self) -> int:
@@ -110,9 +110,19 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays held now, recomputed layers included."""
-        own = [getattr(self, f.name) for f in fields(self)]
-        held = sum(array.nbytes for array in own if isinstance(array, np.ndarray))
-        return held + sum(layer.nbytes for layer in self._layers.values())
+        return self._own_bytes + self._layers.nbytes
+
+    @cached_property
+    def _own_bytes(self) -> int:
+        own = (getattr(self, f.name) for f in fields(self))
+        return sum(array.nbytes for array in own if isinstance(array, np.ndarray))
+
+    def watch(self, grew: Callable[[int], None] | None) -> int:
+        """From now on tell `grew` by how many bytes this grew when a layer was recomputed; `nbytes` as of now.
+
+        It is told in whatever thread recomputes, and a shrinking is a negative growth. None ends it.
+        """
+        return self._own_bytes + self._layers.watch(grew)
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.
@@ -121,13 +131,11 @@ class Trace:
         """
         if not 0 <= i < self.n_layers:
             raise IndexError(f"layer {i}: the model has layers 0 to {self.n_layers - 1}")
-        if i not in self._layers:
-            with intervened(self.lm.net, self.intervention):
-                self._layers[i] = _recompute(self.lm, self.residual[i], i)
-        self._layers.move_to_end(i)
-        while len(self._layers) > 1 and sum(layer.nbytes for layer in self._layers.values()) > LAYER_CACHE_BYTES:
-            self._layers.popitem(last=False)
-        return self._layers[i]
+        return self._layers.get(i, partial(self._recomputed, i))
+
+    def _recomputed(self, i: int) -> LayerTrace:
+        with intervened(self.lm.net, self.intervention):
+            return _recompute(self.lm, self.residual[i], i)
 
 
 def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Intervention = NOTHING) -> Trace:

@@ -34,6 +34,13 @@ def free_port() -> int:
 @contextmanager
 def running_app(*arguments: str) -> Iterator[str]:
     """`python app.py` with these arguments; gives the page's address once it answers."""
+    with running_process(*arguments) as (address, _):
+        yield address
+
+
+@contextmanager
+def running_process(*arguments: str) -> Iterator[tuple[str, int]]:
+    """As `running_app`, with the number of the process."""
     port = str(free_port())
     command = [sys.executable, "app.py", "--port", port, *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
@@ -42,7 +49,7 @@ def running_app(*arguments: str) -> Iterator[str]:
             assert app.stdout is not None
             line = next((line for line in app.stdout if "http://" in line), None)
             assert line, "app.py ended before it printed the page's address"
-            yield line[line.index("http://") :].strip()
+            yield line[line.index("http://") :].strip(), app.pid
         finally:
             app.terminate()
 

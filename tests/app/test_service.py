@@ -9,7 +9,8 @@ import pytest
 
 import model
 from app.engine import LocalEngine, Settings
-from app.service import MAX_NEW_TOKENS, STEPS_A_MESSAGE, Service
+from app.requests import MAX_NEW_TOKENS
+from app.service import STEPS_A_MESSAGE, Service
 from app.session import Runs
 from tests.standin import make_checkpoint
 from visuals.payload import unpack

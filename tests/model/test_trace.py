@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 import model
-from model import trace as trace_module
 from model.taps import Tap, capture
 from model.trace import SHAPES
 
@@ -148,19 +147,19 @@ def test_a_layer_that_is_not_there(trace: model.Trace, i: int) -> None:
         trace.layer(i)
 
 
-def test_recomputed_layers_are_kept_within_a_bound(lm: model.LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recomputed_layers_are_kept_within_a_bound(lm: model.LanguageModel) -> None:
     trace = model.run_trace(lm, TEXT)
     without = trace.nbytes
     first = trace.layer(0)
     assert trace.layer(0) is first
     assert trace.nbytes == without + first.nbytes
-    monkeypatch.setattr(trace_module, "LAYER_CACHE_BYTES", 2 * first.nbytes)
+    trace._layers.max_bytes = 2 * first.nbytes
     trace.layer(1)
     trace.layer(0)  # now layer 1 is the oldest
     trace.layer(2)
     assert trace.nbytes == without + 2 * first.nbytes
     assert trace.layer(0) is first
-    monkeypatch.setattr(trace_module, "LAYER_CACHE_BYTES", 0)
+    trace._layers.max_bytes = 0
     newest = trace.layer(1)
     assert trace.layer(1) is newest  # one always stays
     assert trace.nbytes == without + newest.nbytes

@@ -180,6 +180,7 @@ export function createStore() {
     if (payload?.kind === "run") publishRun(payload);
     else if (payload?.kind === "step") publishSteps(payload);
     else if (payload?.kind === "message") emit("message", payload);
+    if (payload?.note) emit("message", payload.note); // what is to be said of a run that is not all that was asked for
   }
 
   /** Whether the pointer shows something else than what is locked. */

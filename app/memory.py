@@ -1,0 +1,25 @@
+"""Memory given back to the machine. Why it has to be asked for: docs/decisions/memory-given-back.md."""
+
+import ctypes
+import sys
+from collections.abc import Callable
+
+M_ARENA_MAX = -8  # of glibc's malloc.h
+ARENAS = 2
+
+
+def _glibc(name: str) -> Callable[..., int] | None:
+    """A function of glibc's allocator; None on machines that have another."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
+
+
+def few_arenas() -> None:
+    """Have all threads share a few pools of memory. Each would have its own, and keep what others could use."""
+    if mallopt := _glibc("mallopt"):
+        mallopt(M_ARENA_MAX, ARENAS)
+
+
+def give_back() -> None:
+    """Give the pages that nothing is in back to the machine; takes some hundredths of a second."""
+    if trim := _glibc("malloc_trim"):
+        trim(0)
