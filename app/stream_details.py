@@ -70,10 +70,16 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 
 def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token}: the candidates for the token after that position, as a run's own message has them for the last."""
-    found = candidates(torch.from_numpy(_logits_at(engine, held, asked)), RUN_CANDIDATES)
-    vocab_size = engine.about(held.model).config.vocab_size
-    return next_payload(found, engine.pieces(held.model, found.ids.tolist()), vocab_size)
+    """{token}: the candidates for the token after that position, as a run's own message has them for the last, and
+    `written`, the one that the text goes on with (null after the last): {id, logit, rank}, the rank counted from 0."""
+    token = token_of(held, asked)
+    values = _logits_at(engine, held, asked)
+    found = candidates(torch.from_numpy(values), RUN_CANDIDATES)
+    pieces = engine.pieces(held.model, found.ids.tolist())
+    message = next_payload(found, pieces, engine.about(held.model).config.vocab_size)
+    following = held.trace.token_ids[token + 1 : token + 2]
+    told = [{"id": int(i), "logit": float(values[i]), "rank": int((values > values[i]).sum())} for i in following]
+    return message | {"written": told[0] if told else None}
 
 
 def logits(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

@@ -105,10 +105,10 @@ const calculate = async (what, params) => (await online).calculate(what, params)
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
 const { open } = chapters;
-const { keep, showSide, sides } = store;
+const { keep, showSide, sides, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-const glass = { keep, showSide, sides, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, toEnd, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
