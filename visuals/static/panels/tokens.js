@@ -5,6 +5,7 @@ import { exact, h, share, shown, watcher } from "../dom.js";
 import { centred, fit, ink, inkOn, pixelRatio, scaleBar, shade, visible, write } from "../draw.js";
 import { frame } from "../frame.js";
 import { momentOf, placeOfToken, wordsOf } from "../moment.js";
+import { headOff } from "../off.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
 const LEGEND = 170;
@@ -139,26 +140,33 @@ function tintOf(glass) {
 /** The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show yet. */
 function drawDifferenceLegend(context, tones, glass) {
   if (!tones) return;
-  if (tones.limit === 0) return write(context, glass.text("sides.same"), 1, 18, { base: "middle" });
+  if (tones.limit === 0) {
+    const { layer, head } = glass.state;
+    const off = Object.entries(glass.sides()).filter(([, trace]) => headOff(trace, layer, head)).map(([name]) => name);
+    return write(context, off.length === 1 ? glass.text("off.legend", { run: off[0] }) : glass.text("sides.same"), 1, 18, { base: "middle" });
+  }
   const limit = shown(tones.limit, 2);
   scaleBar(context, 1, 1, LEGEND - 3, ink().signed, [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]]);
 }
 
 /** Tints what the query may see, hatches what the mask hides, outlines query and key, marks the token chosen there. */
-function tint(chips, built, tones, { query, key, trace }) {
+function tint(chips, built, tones, { query, key, trace, layer, head }) {
   const held = chips.contains(document.activeElement);
   // The token that was clicked stays the pressed one, also where its click led to the position before it.
   const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
   const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
   const colours = tones && ink()[tones.table];
+  const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
     const place = tones && t <= query ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const name = `${back} ${t > query} ${t === query} ${t === key} ${t === pressed} ${t === chosen}`;
+    const name = `${back} ${t > query} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
     if (built.drawn[t] === name) return; // a hover changes few of 512 chips
     built.drawn[t] = name;
-    chip.style.background = back;
-    chip.style.color = place === null ? "" : inkOn(colours, place);
+    chip.classList.toggle("is-off", off && place !== null);
+    chip.style.setProperty("--tint", back);
+    chip.style.background = off ? "" : back;
+    chip.style.color = place === null || off ? "" : inkOn(colours, place);
     chip.classList.toggle("is-masked", t > query);
     chip.classList.toggle("is-key", t === key && t !== query);
     chip.classList.toggle("is-query", t === query);
@@ -266,7 +274,7 @@ export default function tokens(element, glass) {
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
-    tint(chips, built, tones, { query, key, trace });
+    tint(chips, built, tones, glass.state);
     sides.draw();
     place.draw();
     const reason = a && hindrance({ A: a, B: trace });
@@ -288,11 +296,11 @@ export default function tokens(element, glass) {
   }
 
   return function draw(fresh) {
-    const { trace, layer, head, query, key, theme } = glass.state;
+    const { trace, layer, head, query, key, locked, theme } = glass.state;
     const a = first(glass);
-    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return null;
+    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, locked.query, theme) && !fresh) return null;
     // Before anything on the page is changed, as measuring then does not make the browser lay it out.
-    if (built.trace === trace && built.a === a) follow(glass.state.locked.query);
+    if (built.trace === trace && built.a === a) follow(locked.query);
     return show;
   };
 }

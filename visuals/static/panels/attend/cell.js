@@ -3,6 +3,7 @@
 import { exact, h, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { headOff } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { createCarried } from "./carried.js";
@@ -90,7 +91,7 @@ export default function cell(element, glass) {
     const matrix =
       view === "weighted" && !norms ? null : matrixOf(held, state.trace.model, state.head, view, block, norms);
     const done = matrix ? matrix.work(performance.now() + BUDGET) : true;
-    map.draw(width, done ? matrix : null, view);
+    map.draw(width, done ? matrix : null, view, headOff(state.trace, state.layer, state.head));
     mapNote.textContent = [text(`scale_${view}`), block > 1 ? text("pooled", { block }) : ""].join(" ");
     return done;
   }
