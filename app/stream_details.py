@@ -98,7 +98,7 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
-def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, "V"]:
+def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, " V"]:
     """What the model gave every token of the vocabulary after a position: final norm and head on the recorded stream."""
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
     if token == len(held.trace.token_ids) - 1:

@@ -253,7 +253,9 @@ def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page,
         expect(chapter.locator(f".gp-chip[data-position='{position}']")).to_have_class(re.compile("is-chosen"))
         step = chapter.evaluate(f"glass.state.trace.steps[{position - n_prompt}]")
         cells = chosen.locator("td").all_inner_texts()
-        assert float(cells[0].replace("\u2212", "-")) == pytest.approx(float(truth[position - 1, ids[position]]), rel=1e-4)
+        assert float(cells[0].replace("\u2212", "-")) == pytest.approx(
+            float(truth[position - 1, ids[position]]), rel=1e-4
+        )
         assert float(cells[4]) == pytest.approx(step["drawnProbability"], abs=6e-5)
         value = shown(chapter, "sampling")
         assert number(value, "logit") == pytest.approx(float(truth[position - 1].max()), **CLOSE)

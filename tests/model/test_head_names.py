@@ -35,7 +35,9 @@ def test_names_are_read_best_first(lm: model.LanguageModel, tmp_path: Path) -> N
 
 
 def test_a_text_for_each_language(lm: model.LanguageModel, tmp_path: Path) -> None:
-    kinds = read_heads(write(tmp_path, {"kinds": {"a": kind(prompt="猫", prompts={"en": "cat", "zh": "猫"})}}), lm.config)
+    kinds = read_heads(
+        write(tmp_path, {"kinds": {"a": kind(prompt="猫", prompts={"en": "cat", "zh": "猫"})}}), lm.config
+    )
     assert kinds["a"].prompts == {"en": "cat", "zh": "猫"}
 
 
