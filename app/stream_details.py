@@ -99,7 +99,7 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 
 def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, " V"]:
-    """What the model gave every token of the vocabulary after a position: final norm and head on the recorded stream."""
+    """What the model gave every token after a position: final norm and head on the recorded stream."""
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
     if token == len(held.trace.token_ids) - 1:
         return held.trace.logits

@@ -205,7 +205,7 @@ def test_a_kept_run_that_is_gone_is_not_mistaken_for_the_shown_one(service: Serv
 
 
 def test_what_is_switched_off_is_named_in_every_panel_and_b_minus_a_says_so(page: Page) -> None:
-    run(page, PROMPT)
+    run(page, "The cat sleeps on the sofa.")
     page.evaluate("glass.keep(glass.state.trace)")
     page.evaluate("glass.select({ layer: 0, head: 1 })")
     page.evaluate("glass.change({ heads: [[0, 1]] })")

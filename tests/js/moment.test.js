@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeRun } from "../../visuals/static/decode.js";
-import { askedOf, momentAt, momentOf, placeOfToken } from "../../visuals/static/moment.js";
+import { askedOf, choiceAt, momentAt, momentOf, placeOfToken } from "../../visuals/static/moment.js";
 import { candidatesOf } from "../../visuals/static/panels/next.js";
 import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
@@ -20,6 +20,11 @@ test("of every written token the moment at which it was chosen is known, and how
   assert.deepEqual(moment.token, { position: 3, id: 8, piece: "8" });
   assert.deepEqual(moment.step.sampling, { ...sampling, draws: 1 });
   assert.deepEqual([askedOf(moment), askedOf(momentAt(trace, 3))], [{ token: 2 }, {}]);
+});
+
+test("a prompt was chosen by nobody: the choice that is shown there is the one at the end", () => {
+  const trace = decodeRun(message());
+  assert.deepEqual([0, 1, 2, 3].map((at) => choiceAt(trace, at).at), [3, 1, 2, 3]);
 });
 
 test("a click on a written token leads to where it was chosen, on another to itself", () => {

@@ -24,8 +24,17 @@ export function momentAt(trace, at) {
   return { at, kind: "chosen", token, step: step?.id === token.id && step.sampling ? step : null };
 }
 
-/** What is kept, not what the pointer previews: panels that ask the server show this one. @returns {Moment} */
-export const momentOf = ({ trace, locked }) => momentAt(trace, locked.query);
+/**
+ * The moment whose choice is shown while a position is selected: that of the written token after it; a prompt was chosen
+ * by nobody, so there it is the end. @returns {Moment}
+ */
+export function choiceAt(trace, at) {
+  const moment = momentAt(trace, at);
+  return moment.kind === "prompt" ? momentAt(trace, trace.T - 1) : moment;
+}
+
+/** Of what is kept, not what the pointer previews: panels that ask the server show this one. @returns {Moment} */
+export const momentOf = ({ trace, locked }) => choiceAt(trace, locked.query);
 
 /** Where a click on a token leads: to itself, or of a written one to the position that it was chosen at. */
 export const placeOfToken = ({ nPrompt }, position) => (position >= nPrompt ? Math.max(0, position - 1) : position);

@@ -3,7 +3,7 @@
 import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
 import { layoutMaps } from "../panels/attention-layout.js";
-import { askedOf, momentAt } from "../moment.js";
+import { askedOf, choiceAt } from "../moment.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
 import { indexOf, rmsAt, rowCount, rowOf } from "../panels/rmsnorm-map.js";
 import { partsOf } from "../panels/rope.js";
@@ -181,7 +181,7 @@ export function probabilities({ details: { logits } }) {
 }
 
 /** The moment at which two runs are compared: the position that is kept, or each run's end where they differ in length. */
-export const momentOfBoth = ({ state: { locked } }, { A, B }) => momentAt(B, A.T === B.T ? locked.query : B.T - 1);
+export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);
 /** What a run was sent by name at the moment that its logits are of. */
 const offeredIn = ({ trace, details }) => details.offered ?? trace.next;
 

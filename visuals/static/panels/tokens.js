@@ -4,7 +4,7 @@ import { attention } from "../compute.js";
 import { exact, h, share, shown, watcher } from "../dom.js";
 import { centred, fit, ink, inkOn, pixelRatio, scaleBar, shade, visible, write } from "../draw.js";
 import { frame } from "../frame.js";
-import { momentOf, placeOfToken, wordsOf } from "../moment.js";
+import { momentAt, placeOfToken, wordsOf } from "../moment.js";
 import { headOff } from "../off.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
@@ -45,7 +45,7 @@ function createPlace(glass) {
   back.addEventListener("click", () => glass.toEnd());
   const element = h("p.gp-moment", { role: "status" }, words, back);
   function draw() {
-    const moment = momentOf(glass.state);
+    const moment = momentAt(glass.state.trace, glass.state.locked.query);
     element.dataset.kind = moment.kind;
     words.textContent = wordsOf(glass, moment);
   }
