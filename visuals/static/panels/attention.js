@@ -55,7 +55,7 @@ export default function attention(element, glass) {
     const kind = n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
     panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
     if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
-    if (here) panel.title.append(h("span.gp-job.is-here", null, here));
+    if (here) panel.title.append(h("span.gp-here", null, here));
   }
 
   function tell(drawn, job) {
