@@ -43,7 +43,7 @@ function createPlace(glass) {
   const words = h("span");
   const back = h("button.gp-option", { type: "button", "data-text": "moment.to_end" });
   back.addEventListener("click", () => glass.toEnd());
-  const element = h("p.gp-moment", { role: "status" }, words, back);
+  const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, words, back);
   function draw() {
     const moment = momentAt(glass.state.trace, glass.state.locked.query);
     element.dataset.kind = moment.kind;
