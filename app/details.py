@@ -28,7 +28,7 @@ from .inside import ffn_firing, ffn_map, ffn_written, norm_depth, norm_vectors, 
 from .kv import kv_live
 from .requests import layer_of, token_of, whole
 from .session import HeldRun
-from .stream_details import draw, ends, lens, logits, shares, stage, stream
+from .stream_details import draw, ends, lens, logits, offered, shares, stage, stream
 
 Detail = Callable[[Engine, HeldRun, dict[str, Any]], Message]
 
@@ -76,6 +76,7 @@ DETAILS: dict[str, Detail] = {
     "ends": ends,
     "lens": lens,
     "contributions": shares,
+    "next": offered,
     "logits": logits,
     "draw": draw,
     "kv_live": kv_live,

@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from model.draw import draw as draw_token
 from model.lens import best_tokens, contributions, finish, reading, runners_up
-from model.sampling import Sampling
+from model.sampling import Sampling, candidates
 from model.stream import stream_sizes
 from visuals.lens import contributions_payload, draw_payload, lens_payload
 from visuals.norm import gamma_of
 from visuals.overview import ends_payload, stage_payload, stream_payload
-from visuals.payload import Message, pack
+from visuals.payload import RUN_CANDIDATES, Message, next_payload, pack
 
 from .engine import Engine
 from .requests import layer_of, leader_of, token_of, whole
@@ -68,16 +69,41 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
-def logits(_engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
-    """All logits of the last position, float32: what the sampling sliders work on."""
-    return {"logits": pack(held.trace.logits, "f4")}
+def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token}: the candidates for the token after that position, as a run's own message has them for the last, and
+    `written`, the one that the text goes on with (null after the last): {id, logit, rank}, the rank counted from 0."""
+    token = token_of(held, asked)
+    values = _logits_at(engine, held, asked)
+    found = candidates(torch.from_numpy(values), RUN_CANDIDATES)
+    pieces = engine.pieces(held.model, found.ids.tolist())
+    message = next_payload(found, pieces, engine.about(held.model).config.vocab_size)
+    following = held.trace.token_ids[token + 1 : token + 2]
+    told = [{"id": int(i), "logit": float(values[i]), "rank": int((values > values[i]).sum())} for i in following]
+    return message | {"written": told[0] if told else None}
+
+
+def logits(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token}: all logits after that position (the last one where none is named), float32: what the sampling sliders
+    work on."""
+    return {"logits": pack(_logits_at(engine, held, asked), "f4")}
 
 
 def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{temperature, top_k, top_p, seed}: the token that +1 token would write with these settings."""
+    """{token, temperature, top_k, top_p, seed, draws}: the token that these settings draw after that position (the last
+    one where none is named), `draws` tokens having been drawn with the seed before."""
     how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
-    drawn = draw_token(torch.from_numpy(held.trace.logits), how, whole(asked, "seed", 1 << 53))
-    return draw_payload(drawn, held.trace.logits, lambda ids: engine.pieces(held.model, ids))
+    draws = whole(asked, "draws", len(held.trace.token_ids)) if "draws" in asked else 0
+    values = _logits_at(engine, held, asked)
+    drawn = draw_token(torch.from_numpy(values), how, whole(asked, "seed", 1 << 53), draws)
+    return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
+
+
+def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, " V"]:
+    """What the model gave every token after a position: final norm and head on the recorded stream."""
+    token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
+    if token == len(held.trace.token_ids) - 1:
+        return held.trace.logits
+    return engine.study(held.model, finish, held.trace.residual[-1, token])[2]
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:

@@ -28,15 +28,24 @@ class Draw(NamedTuple):
     throws: np.ndarray | None
 
 
-def draw(logits: Float[Tensor, "V"], how: Sampling, seed: int) -> Draw:
-    """What `generate` draws from these logits with this seed, if it is the first token that it draws."""
+def draw(logits: Float[Tensor, "V"], how: Sampling, seed: int, draws: int = 0) -> Draw:
+    """What `generate` draws from these logits with this seed, after `draws` tokens that it drew with it before."""
     how.check()
-    token, probability = choose(logits, how, torch.Generator().manual_seed(seed))
+    token, probability = choose(logits, how, _thrown(seed, draws, len(logits)))
     if how.temperature == 0:
         certain = np.zeros(len(logits))
         certain[token] = 1.0
         return Draw(token, probability, certain, None)
     probabilities = filtered_logits(logits, how).softmax(-1).cpu()
-    throws = torch.empty_like(probabilities).exponential_(generator=torch.Generator().manual_seed(seed))
+    throws = torch.empty_like(probabilities).exponential_(generator=_thrown(seed, draws, len(logits)))
     same = int((probabilities / throws).argmax()) == token
     return Draw(token, probability, probabilities.numpy(), throws.numpy() if same else None)
+
+
+def _thrown(seed: int, draws: int, vocab_size: int) -> torch.Generator:
+    """The generator of a seed after it has thrown for so many tokens: each draw throws once for all the vocabulary."""
+    random = torch.Generator().manual_seed(seed)
+    spent = torch.empty(vocab_size, dtype=torch.float64)
+    for _ in range(draws):
+        spent.exponential_(generator=random)
+    return random

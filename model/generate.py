@@ -24,7 +24,8 @@ class Step:
     `probability` the model's own, under the whole vocabulary at temperature 1; `drawn_probability` the one it was drawn
     with, after temperature, top-k and top-p; `candidates` what it was chosen from; `cache_tokens` and `cache_bytes`
     what the KV cache held when it was chosen; `seconds` the time from the last token to this one (from the start,
-    prefill and all, for the first); `stop` why there is no further step, None while there is.
+    prefill and all, for the first); `stop` why there is no further step, None while there is. `sampling` and `seed` are
+    what it was drawn with, and `draws` how many tokens had been drawn with that seed before it.
     """
 
     token_id: int
@@ -36,6 +37,9 @@ class Step:
     cache_bytes: int
     seconds: float
     stop: StopReason | None
+    sampling: Sampling
+    seed: int
+    draws: int
 
 
 def generate(
@@ -58,12 +62,11 @@ def generate(
         raise field_error("max_new_tokens", max_new_tokens, "a whole number of at least 1")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise field_error("seed", seed, "a whole number from 0 to 2^63 - 1")
-    return _steps(lm, prompt_ids(lm, prompt), max_new_tokens, how, torch.Generator().manual_seed(seed))
+    return _steps(lm, prompt_ids(lm, prompt), max_new_tokens, how, seed)
 
 
-def _steps(
-    lm: LanguageModel, ids: list[int], max_new_tokens: int, how: Sampling, random: torch.Generator
-) -> Iterator[Step]:
+def _steps(lm: LanguageModel, ids: list[int], max_new_tokens: int, how: Sampling, seed: int) -> Iterator[Step]:
+    random = torch.Generator().manual_seed(seed)
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = KVCache(lm.config, capacity=limit, dtype=lm.dtype, device=lm.device)
     text = lm.tokenizer.stream(ids)
@@ -86,6 +89,9 @@ def _steps(
             cache_bytes=cache.nbytes(position),
             seconds=time.perf_counter() - start,
             stop=stop,
+            sampling=how,
+            seed=seed,
+            draws=position - len(ids),
         )
         if stop:
             return

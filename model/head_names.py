@@ -25,11 +25,15 @@ class HeadScore(NamedTuple):
 
 
 class HeadKind(NamedTuple):
-    """A job: its definition in words, the heads that do it most, best first, and a text that shows the first."""
+    """A job: its definition in words, the heads that do it most, best first, and a text that shows the first.
+
+    `prompts` has such a text by language, as its two letters, for the languages that the measuring knew.
+    """
 
     definition: str
     best: list[HeadScore]
     prompt: str | None
+    prompts: dict[str, str]
 
 
 def read_heads(directory: Path | None, config: LlamaConfig) -> dict[str, HeadKind]:
@@ -62,11 +66,13 @@ def _kind(raw: Any, where: str, config: LlamaConfig) -> HeadKind:
     best, prompt = kind.get("best"), kind.get("prompt")
     if not isinstance(best, list):
         raise ValueError(f"{where}.best is no list")
+    prompts = _object(kind.get("prompts", {}), f"{where}.prompts")
     heads = [_head(one, f"{where}.best[{i}]", config) for i, one in enumerate(best)]
     return HeadKind(
         definition=_text(kind.get("definition"), f"{where}.definition"),
         best=sorted(heads, key=lambda head: -head.score),
         prompt=None if prompt is None else _text(prompt, f"{where}.prompt"),
+        prompts={name: _text(text, f"{where}.prompts.{name}") for name, text in prompts.items()},
     )
 
 

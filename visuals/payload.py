@@ -138,6 +138,7 @@ def step_payload(index: int, step: Step, piece: str, following: Message | None =
         "cache_tokens": step.cache_tokens,
         "seconds": step.seconds,
         "stop": step.stop,
+        "sampling": {**step.sampling._asdict(), "seed": step.seed, "draws": step.draws},
         "next": following,
     }
 

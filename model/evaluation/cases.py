@@ -126,7 +126,7 @@ def _fixed(document: Document, skill: str, language: str, start: int, end: int, 
     return Case(skill, language, "", text[:start], answer, text[start:], exactly(answer, whole), limit)
 
 
-def _language(text: str) -> Language:
+def language_of(text: str) -> Language:
     return "en" if text.isascii() or not re.search(r"[一-鿿]", text) else "zh"
 
 
@@ -136,7 +136,7 @@ def _induction(document: Document) -> Iterator[Case]:
     ends = _word_ends(document)
     period = sum(end <= span for end in ends)
     if period > 1:
-        yield _fixed(document, "induction", _language(document.text), ends[period], ends[2 * period - 1], False)
+        yield _fixed(document, "induction", language_of(document.text), ends[period], ends[2 * period - 1], False)
 
 
 def _word_ends(document: Document) -> list[int]:
@@ -155,14 +155,14 @@ def _recall(document: Document) -> Iterator[Case]:
     for start, end in document.answers:
         key = re.split(r"[,.，。]", document.text[:start])[-1].strip()
         if key not in asked:
-            yield _fixed(document, "recall", _language(document.text), start, end, True)
+            yield _fixed(document, "recall", language_of(document.text), start, end, True)
         asked.add(key)
 
 
 def _counting(document: Document) -> Iterator[Case]:
     """All numbers after the first two or more: two tell which way and how far the count steps."""
     ((_, end),) = document.answers
-    language = "digits" if document.text[0].isdigit() else _language(document.text)
+    language = "digits" if document.text[0].isdigit() else language_of(document.text)
     # English takes the space before a word into the answer, Chinese the mark after a word into the prompt.
     marks = list(re.finditer("，|,? ", document.text[:end]))[1:]
     for mark in marks:
@@ -180,7 +180,7 @@ def _translation(document: Document) -> Iterator[Case]:
         source = re.split(r"[\n;]", text[:start])[-1].strip().removesuffix("=").removesuffix("->").rstrip(": ")
         word = text[start:end].strip()
         if (word, source) in _PAIRS or (source, word) in _PAIRS:
-            yield _fixed(document, "translation", _language(word), start, end, True)
+            yield _fixed(document, "translation", language_of(word), start, end, True)
 
 
 def _brackets(document: Document) -> Iterator[Case]:
@@ -196,7 +196,7 @@ def _brackets(document: Document) -> Iterator[Case]:
         judge = closes("".join(opened))
         part = f"{len(opened)} open"
         answer = text[start:].strip()[0]
-        yield Case("brackets", _language(text), part, text[:start], answer, text[start:], judge, 32)
+        yield Case("brackets", language_of(text), part, text[:start], answer, text[start:], judge, 32)
 
 
 def _agreement(document: Document) -> Iterator[Case]:

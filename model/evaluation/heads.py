@@ -17,7 +17,7 @@ from model.checkpoint import LanguageModel
 from model.corpus import Document, documents
 from model.corpus.lexicon import Language
 from model.evaluation.ablation import Accuracy, Head, compare
-from model.evaluation.cases import SKILLS, collect
+from model.evaluation.cases import SKILLS, collect, language_of
 from model.evaluation.head_scores import (
     DEFINITIONS,
     Attention,
@@ -93,7 +93,7 @@ def find(lm: LanguageModel, seed: int, cases: int) -> dict[str, Any]:
             "definition": definition,
             "scores": [[round(score, 4) for score in row] for row in total[kind].tolist()],
             "best": [{"layer": i, "head": h, "score": round(float(total[kind][i, h]), 4)} for i, h in top(total[kind])],
-            "prompt": best_prompt(kind, texts, by_text[kind], top(total[kind], 1)[0]),
+            **best_prompts(kind, texts, by_text[kind], top(total[kind], 1)[0]),
         }
         for kind, definition in DEFINITIONS.items()
         if kind in total
@@ -170,17 +170,24 @@ def top(scores: Scores, n: int = BEST) -> list[Head]:
     return [divmod(i, scores.shape[1]) for i in scores.flatten().topk(min(n, scores.numel())).indices.tolist()]
 
 
-def best_prompt(kind: str, texts: Sequence[Text], scores: Sequence[Scores | None], head: Head) -> str | None:
-    """The short text on which this head scores highest, a repeated sequence for induction alone.
+def best_prompts(kind: str, texts: Sequence[Text], scores: Sequence[Scores | None], head: Head) -> dict[str, Any]:
+    """`prompt`, the short text on which this head scores highest, a repeated sequence for induction alone, and
+    `prompts`, the same among the texts of each language.
 
-    None for a kind that is not measured on texts.
+    None and nothing for a kind that is not measured on texts.
     """
     short = [
         (float(score[head]), text.text)
         for text, score in zip(texts, scores or [None] * len(texts), strict=True)
         if score is not None and len(text.ids) <= PROMPT_TOKENS and text.repeats == (kind == "induction")
     ]
-    return max(short)[1] if short else None
+    by_language: dict[str, tuple[float, str]] = {}
+    for score, text in sorted(short):
+        by_language[language_of(text)] = (score, text)
+    return {
+        "prompt": max(short)[1] if short else None,
+        "prompts": {language: text for language, (_, text) in sorted(by_language.items())},
+    }
 
 
 def ablation(lm: LanguageModel, induction: Scores, seed: int, cases: int) -> dict[str, Any]:

@@ -231,3 +231,40 @@ def test_b_minus_a_of_the_parts_names_the_rms_of_both_runs(chapter: Page, peer: 
     assert found, words
     assert float(found[1]) == pytest.approx(scale, rel=1e-4)
     assert float(found[2]) != pytest.approx(scale, rel=1e-4)
+
+
+def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page, roomy_checkpoint: Path) -> None:
+    """Every panel goes to the moment; there is a way back; and writing on lets go of it."""
+    chapter.evaluate("glass.settings.set('sampling', { temperature: '0.9', top_k: '30', seed: '5' })")
+    chapter.click("#generate")
+    chapter.wait_for_function("glass.state.status === 'idle' && glass.state.trace.T > glass.state.trace.nPrompt + 8")
+    ids, n_prompt = chapter.evaluate("[glass.state.trace.tokens.ids, glass.state.trace.nPrompt]")
+    truth = Peer(roomy_checkpoint, ids).logits.double()
+    line = chapter.locator("section[data-kind=tokens] .gp-moment")
+    for position in (n_prompt, n_prompt + 4, len(ids) - 1):
+        chapter.click(f".gp-chip[data-position='{position}']")
+        chapter.mouse.move(1, 1)
+        shown(chapter, "sampling")
+        assert chapter.evaluate("glass.state.query") == position - 1
+        expect(line).to_contain_text(f"token {position} ")
+        rows = chapter.locator("section[data-kind=sampling] .ch-stages tbody tr:not([hidden])")
+        chosen = rows.and_(chapter.locator(".is-chosen"))
+        expect(chosen).to_have_count(1)
+        expect(chapter.locator(f".gp-chip[data-position='{position}']")).to_have_class(re.compile("is-chosen"))
+        step = chapter.evaluate(f"glass.state.trace.steps[{position - n_prompt}]")
+        cells = chosen.locator("td").all_inner_texts()
+        assert float(cells[0].replace("\u2212", "-")) == pytest.approx(
+            float(truth[position - 1, ids[position]]), rel=1e-4
+        )
+        assert float(cells[4]) == pytest.approx(step["drawnProbability"], abs=6e-5)
+        value = shown(chapter, "sampling")
+        assert number(value, "logit") == pytest.approx(float(truth[position - 1].max()), **CLOSE)
+        where = shown(chapter, "lens", f"layer {chapter.evaluate('glass.state.layer')} token {position - 1} ")
+        assert where
+    line.get_by_role("button").click()
+    assert chapter.evaluate("glass.state.query") == len(ids) - 1
+    chapter.click(".gp-chip[data-position='1']")
+    expect(line).to_contain_text("Kept: token 1 ")
+    chapter.click("#step")
+    chapter.wait_for_function("(n) => glass.state.trace.T > n && glass.state.status === 'idle'", arg=len(ids))
+    assert chapter.evaluate("glass.state.query") == len(ids)

@@ -202,3 +202,27 @@ def test_a_kept_run_that_is_gone_is_not_mistaken_for_the_shown_one(service: Serv
         service.change({"run": first["id"], "changes": {"patches": [[0, 0]], "source": "gone"}}),
     ):
         assert message["code"] == "compare_gone"  # "run_expired" would have the page run its own prompt again, for ever
+
+
+def test_what_is_switched_off_is_named_in_every_panel_and_b_minus_a_says_so(page: Page) -> None:
+    run(page, "The cat sleeps on the sofa.")
+    page.evaluate("glass.keep(glass.state.trace)")
+    page.evaluate("glass.select({ layer: 0, head: 1 })")
+    page.evaluate("glass.change({ heads: [[0, 1]] })")
+    page.wait_for_function("glass.sides()")
+    for chapter in ("glance", "attend", "choice", "compare"):
+        page.evaluate("(name) => glass.open(name)", chapter)
+        panels = page.locator("section.glass-panel:visible:not([data-kind=compare])")
+        page.wait_for_function("document.querySelectorAll('section.glass-panel .gp-head').length > 1")
+        for panel in panels.all():
+            expect(panel.locator(".gp-changed")).to_contain_text("head 1 of layer 0 off")
+            expect(panel.locator(".gp-changed")).to_contain_text("zero ablation")
+    change = page.locator("section[data-kind=head-change]")
+    expect(change).to_contain_text("nothing uses them in B: head 1 of layer 0 off")
+    expect(change).not_to_contain_text("No difference here")
+    page.evaluate("glass.showSide('A')")
+    expect(page.locator("section[data-kind=tokens] .gp-changed")).to_be_hidden()
+    page.evaluate("glass.showSide('B-A')")
+    page.evaluate("glass.open('glance')")
+    attention = page.locator("section[data-kind=attention]")
+    expect(attention).to_contain_text("nothing uses them in B: head 1 of layer 0 off")

@@ -63,3 +63,24 @@ def test_the_next_token_shows_what_transformers_computes(page: Page, peer: Peer)
     assert number(value, "logit") == pytest.approx(float(logits[best]), **CLOSE)
     assert number(value, "p") == pytest.approx(float(logits.double().softmax(-1)[best]), **CLOSE)
     assert page.evaluate("glass.state.trace.next.ids[0]") == best
+
+
+def test_what_a_written_token_was_chosen_from_is_what_transformers_computes(page: Page, roomy_checkpoint: Path) -> None:
+    """The candidates are those of the moment, and the token that was written is marked among them."""
+    run(page, PROMPT)
+    page.click("#generate")
+    page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.T > glass.state.trace.nPrompt + 4")
+    ids, n_prompt = page.evaluate("[glass.state.trace.tokens.ids, glass.state.trace.nPrompt]")
+    peer = Peer(roomy_checkpoint, ids)
+    for position in (n_prompt, n_prompt + 3, len(ids) - 1):
+        page.click(f".gp-chip[data-position='{position}']")
+        page.mouse.move(1, 1)
+        logits = peer.run.logits[0, position - 1].double()
+        value = shown(page, "next")
+        assert number(value, "logit") == pytest.approx(float(logits.max()), **CLOSE), position
+        assert number(value, "p") == pytest.approx(float(logits.softmax(-1).max()), **CLOSE), position
+        written = page.locator("section[data-kind=next] tr.is-chosen:not([hidden])")
+        p = float(logits.softmax(-1)[ids[position]])
+        assert float(written.locator("td").nth(1).inner_text()) == pytest.approx(p, abs=6e-5), position
+        rows = page.locator("section[data-kind=next] tbody tr:not([hidden]) td:nth-child(3)").all_inner_texts()
+        assert sum(map(float, rows)) == pytest.approx(1, abs=2e-3)

@@ -349,15 +349,20 @@ def test_a_switched_off_sub_layer_has_no_direction_and_no_difference_of_directio
 
 def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:
     compare(page, FIRST, lambda: page.evaluate("glass.change({ heads: [[1, 4]], attention: [1] })"))
-    for layer, same in ((1, True), (2, False)):  # what a layer reads is as it was before the first change
+    # What a layer reads is as it was before the first change; in layer 1 nothing uses the weights, as attention is off.
+    for layer, same, words in (
+        (0, True, "No difference here"),
+        (1, True, "nothing uses them in B"),
+        (2, False, "No diff"),
+    ):
         page.evaluate("(layer) => glass.select({ layer, head: 0, query: 7, key: 2 })", layer)
         for chapter, kind in (("glance", "attention"), ("attend", "arcs"), ("attend", "cell")):
             page.evaluate("(name) => glass.open(name)", chapter)
             shown(page, kind, f"B-A layer {layer} head 0 query 7 key 2")
             section = page.locator(f"section[data-kind={kind}]")
-            lines = section.locator(".mn-body").get_by_text("No difference here")
-            # The cell has two parts that are alike; what its head writes is not, since that is switched off in B.
-            expect(lines.locator("visible=true")).to_have_count(same * (2 if kind == "cell" else 1))
+            lines = section.locator(".mn-body").get_by_text(words)
+            # The cell has two parts that are alike; what its head writes is not, where that is switched off in B.
+            expect(lines.locator("visible=true")).to_have_count(same * (2 if kind == "cell" and layer else 1))
             expect(section.locator(".mn-body canvas:visible")).to_have_count(0 if same else 2 if kind == "cell" else 1)
 
 

@@ -31,7 +31,14 @@ def test_names_are_read_best_first(lm: model.LanguageModel, tmp_path: Path) -> N
     best = [{"layer": 0, "head": 1, "score": 0.2}, {"layer": 2, "head": 5, "score": 1}]
     kinds = read_heads(write(tmp_path, {"kinds": {"induction": kind(best=best, prompt="猫")}}), lm.config)
     assert kinds["induction"].best == [HeadScore(2, 5, 1.0), HeadScore(0, 1, 0.2)]
-    assert (kinds["induction"].definition, kinds["induction"].prompt) == ("d", "猫")
+    assert (kinds["induction"].definition, kinds["induction"].prompt, kinds["induction"].prompts) == ("d", "猫", {})
+
+
+def test_a_text_for_each_language(lm: model.LanguageModel, tmp_path: Path) -> None:
+    kinds = read_heads(
+        write(tmp_path, {"kinds": {"a": kind(prompt="猫", prompts={"en": "cat", "zh": "猫"})}}), lm.config
+    )
+    assert kinds["a"].prompts == {"en": "cat", "zh": "猫"}
 
 
 def test_what_the_evaluation_writes_can_be_read(lm: model.LanguageModel, tmp_path: Path) -> None:
@@ -56,6 +63,8 @@ def test_what_the_evaluation_writes_can_be_read(lm: model.LanguageModel, tmp_pat
         ('{"kinds": {"a": {"best": [{"layer": 0, "head": 0, "score": NaN}]}}}', "score is nan"),
         ({"kinds": {"a": kind(definition=7)}}, "kinds.a.definition is no text"),
         ({"kinds": {"a": kind(prompt="x" * 3000)}}, "kinds.a.prompt is no text"),
+        ({"kinds": {"a": kind(prompts=["cat"])}}, "kinds.a.prompts is no JSON object"),
+        ({"kinds": {"a": kind(prompts={"zh": 1})}}, "kinds.a.prompts.zh is no text"),
     ],
 )
 def test_a_file_that_does_not_fit(lm: model.LanguageModel, tmp_path: Path, found: Any, words: str) -> None:

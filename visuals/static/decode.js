@@ -8,7 +8,7 @@
  *             neurons: Map<number, Neurons> }} Layer  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE
  * @typedef {{ ids: number[], pieces: string[], logits: NumArray, logZ: number, vocabSize: number, tail: number }} Next
  * @typedef {{ index: number, id: number, piece: string, probability: number, drawnProbability: number, stop: string|null, cacheBytes: number, cacheTokens: number,
- *             seconds: number, next: Next|null }} Step
+ *             seconds: number, sampling: { temperature: number, top_k: number, top_p: number, seed: number, draws: number }, next: Next|null }} Step
  * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] },
  *             T: number, rms: { attn: NumArray, ffn: NumArray, final: NumArray }, next: Next, layers: Map<number, Layer>,
  *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number,
@@ -86,10 +86,10 @@ export function decodeNext(payload) {
 
 /** @param {object} payload @returns {Step} */
 export function decodeStep(payload) {
-  const { index, id, piece, probability, seconds, stop } = payload;
+  const { index, id, piece, probability, seconds, stop, sampling } = payload;
   const drawnProbability = payload.drawn_probability;
   const cache = { cacheBytes: payload.cache_bytes, cacheTokens: payload.cache_tokens };
-  return { index, id, piece, probability, drawnProbability, seconds, stop, ...cache, next: decodeNext(payload.next) };
+  return { index, id, piece, probability, drawnProbability, seconds, stop, sampling, ...cache, next: decodeNext(payload.next) };
 }
 
 /** @param {object} payload @returns {Trace} */

@@ -1,5 +1,6 @@
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
+import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
 import { createFetching } from "./fetching.js";
@@ -55,6 +56,7 @@ async function mount(kind, element) {
   await chapters.opened(kind);
   const { default: build } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass));
+  const nameChanges = createChanged(kind, element, window.glass);
   texts.translate(element);
   still(...element.querySelectorAll(".gp-head, .gp-body, .gp-formula"));
   const paint = (fresh, steps = false) => {
@@ -62,6 +64,7 @@ async function mount(kind, element) {
     element.toggleAttribute("data-waiting", !state.trace);
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
     if (!state.trace || !chapters.shows(kind)) return undefined;
+    nameChanges();
     return guarded(kind, element, () => draw(fresh || (steps && FOLLOW_STEPS.has(kind))));
   };
   store.watch(paint);
@@ -105,10 +108,10 @@ const calculate = async (what, params) => (await online).calculate(what, params)
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
 const { open } = chapters;
-const { keep, showSide, sides } = store;
+const { keep, showSide, sides, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-const glass = { keep, showSide, sides, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, toEnd, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */

@@ -49,6 +49,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   function begin(status, inputs) {
     const [prompt, model, , ...count] = inputs.slice(0, 4);
     ticket = newTicket();
+    if (count.length) store.toEnd(); // who writes on looks at what is written, not at a token kept before
     showMessage(null);
     setStatus(status);
     return [prompt, model, view(), ...count, ...(count.length ? Object.values(samplingOf(settings)) : [])];

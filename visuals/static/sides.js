@@ -1,7 +1,7 @@
 // Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its place.
 
 /** Panels that show both runs beside each other, whatever side is chosen; the token strip draws all three sides itself. */
-const BOTH = new Set(["compare", "stream-change", "head-change"]);
+export const BOTH = new Set(["compare", "stream-change", "head-change"]);
 const ITSELF = new Set(["tokens", ...BOTH]);
 
 /** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */

@@ -94,6 +94,12 @@ export function createStore() {
     repaint();
   }
 
+  /** Lets go of a kept token: the selection goes to the end of the text, which it then follows. */
+  function toEnd() {
+    const last = (state.trace?.T ?? 0) - 1;
+    if (last >= 0 && locked.query !== last) select({ query: last, key: Math.max(0, last - 1) });
+  }
+
   /** Shows a selection while the pointer is there; `endPreview` goes back to the locked one. */
   function preview(change) {
     Object.assign(previewed, change);
@@ -193,5 +199,5 @@ export function createStore() {
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, select, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
+  return { state, on, emit, repaint, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
 }

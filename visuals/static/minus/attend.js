@@ -1,10 +1,11 @@
 // What the panels of the chapter on attention read from a run.
 
-import { eachRow, row } from "../compute.js";
+import { row } from "../compute.js";
 import { visible } from "../draw.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { chosenView, createViews } from "../panels/attend/cell.js";
 import { createOther, otherHead } from "../panels/attend/difference.js";
+import { habitsOf } from "../panels/attend/habits.js";
 import { layoutThumbs } from "../panels/attend/thumbs-layout.js";
 import { cosine, mix, norm, valueNorms, valueOf } from "../panels/attend/values.js";
 import { createWalk } from "../panels/attend/walk.js";
@@ -18,22 +19,8 @@ import { atCell, byPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
-const means = new WeakMap();
-/** Mean weight of queries 2 … T − 1 on key 0 and on the key just before, as the panel measures it; kept by head. */
-function habits({ held, trace }, { head }) {
-  if (!means.has(held)) means.set(held, new Map());
-  const known = means.get(held);
-  if (!known.has(head)) {
-    const found = { first: 0, previous: 0 };
-    eachRow(held, trace.model, head, 0, trace.T, (query, _, weights) => {
-      if (query < 2) return;
-      found.first += weights[0] / (trace.T - 2);
-      found.previous += weights[query - 1] / (trace.T - 2);
-    });
-    known.set(head, found);
-  }
-  return known.get(head);
-}
+/** Mean weights as the panel measures them. */
+const habits = ({ held, trace }, { head }) => habitsOf(held, trace, head);
 
 const heads = {
   layer: true,

@@ -9,7 +9,7 @@ import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
 import { createViews, opened } from "../panels/ffn/views.js";
 import { productsOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { allLogits, atNeuron, candidates, chooseNeuron, inner, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
+import { allLogits, atNeuron, candidates, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
 import { places } from "./places.js";
 import { ofNeuron, onToken } from "./selection.js";
 import { table } from "./table.js";
@@ -147,6 +147,7 @@ function chances({ details: { logits } }, _state, glass) {
 
 const sampling = {
   anyLength: true,
+  named: lastOf,
   controls(glass) {
     const { labels, lively, show } = createSliders(glass);
     return { elements: [h("div.ch-controls", null, ...labels, h("div", null, lively))], show: () => show(settingsOf(glass)) };

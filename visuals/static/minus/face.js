@@ -3,6 +3,7 @@
 import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 import { panelOf } from "../frame.js";
+import { sameText } from "../off.js";
 import { inView, widthOf } from "../pointing.js";
 import { hindrance } from "../sides.js";
 import { joined, selectedRows } from "./saved.js";
@@ -92,7 +93,7 @@ function withDifference(kind, element, glass, reading) {
   ));
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
-  const lines = parts.map(() => h("p.gp-note", { "data-text": "minus.same", hidden: "" }));
+  const lines = parts.map(() => h("p.gp-note", { hidden: "" }));
   const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
   const about = h("p.gp-note");
   const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
@@ -162,8 +163,7 @@ function withDifference(kind, element, glass, reading) {
       part.element.classList.toggle("mn-same", same[i] || coming[i]);
       part.element.hidden = all;
       lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
-      lines[i].dataset.text = coming[i] ? "sides.waiting" : "minus.same";
-      lines[i].textContent = glass.text(lines[i].dataset.text);
+      lines[i].textContent = coming[i] ? glass.text("sides.waiting") : sameText(glass.sides(), kind, state, glass.text);
     });
   }
 

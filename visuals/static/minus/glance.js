@@ -3,6 +3,7 @@
 import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
 import { layoutMaps } from "../panels/attention-layout.js";
+import { askedOf, choiceAt } from "../moment.js";
 import { chosenNorm, setNorm } from "../panels/norm-choice.js";
 import { indexOf, rmsAt, rowCount, rowOf } from "../panels/rmsnorm-map.js";
 import { partsOf } from "../panels/rope.js";
@@ -179,28 +180,44 @@ export function probabilities({ details: { logits } }) {
   return probable.get(data);
 }
 
+/** The moment at which two runs are compared: the position that is kept, or each run's end where they differ in length. */
+export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);
+/** What a run was sent by name at the moment that its logits are of. */
+const offeredIn = ({ trace, details }) => details.offered ?? trace.next;
+
 /** The tokens that either run was sent by name, the most probable in either first. */
 export function candidates(b, a, of = probabilities) {
   const [first, second] = [a, b].map(of);
-  const ids = [...new Set([...b.trace.next.ids, ...a.trace.next.ids])];
+  const ids = [...new Set([...offeredIn(b).ids, ...offeredIn(a).ids])];
   return ids.sort((x, y) => Math.max(first[y], second[y]) - Math.max(first[x], second[x]) || x - y);
 }
 
 /** A token of the vocabulary in words, where either run was sent its piece. */
 export function pieceOf(id, b, a) {
-  for (const { next } of [b.trace, a.trace]) {
-    const place = next.ids.indexOf(id);
-    if (place >= 0) return visible(next.pieces[place]);
+  for (const { ids, pieces } of [b, a].map(offeredIn)) {
+    const place = ids.indexOf(id);
+    if (place >= 0) return visible(pieces[place]);
   }
   return `#${id}`;
 }
 
 export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
 
-export const allLogits = () => ({ logits: ["logits", {}] });
+export function allLogits(glass, sides) {
+  const moment = momentOfBoth(glass, sides);
+  const asked = askedOf(moment);
+  return { logits: ["logits", asked], ...(moment.kind === "end" ? {} : { offered: ["next", asked] }) };
+}
+
+/** The token after which the two runs are compared, for a title. */
+export const lastOf = (glass) => {
+  const { trace } = glass.state;
+  return { last: visible(trace.tokens.pieces[momentOfBoth(glass, glass.sides()).at]) };
+};
 
 const next = {
   anyLength: true,
+  named: lastOf,
   details: allLogits,
   at: (_state, _glass, id) => `id ${id}`,
   of: ofCandidate,

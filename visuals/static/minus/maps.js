@@ -2,6 +2,7 @@
 
 import { h, watcher } from "../dom.js";
 import { cells, centred, cross, enlarge, fit, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
+import { drawOff, headOff } from "../off.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
 import { changeOf } from "./head-maps.js";
 import { signedTicks } from "./places.js";
@@ -82,6 +83,7 @@ export const headMaps = (what) => (glass, text) => {
       context.clip();
       enlarge(context, cells(map.values, map.side, map.side, signed, (value) => centred(value, limit)), x, y, covered, covered);
       context.restore();
+      if (runs.some(({ trace }) => headOff(trace, layer, head))) drawOff(context, x, y, layout.size, layout.size, glass.text("off.word"));
     }
     scaleBar(context, 1, layout.height + 4, Math.min(320, width - 8), signed, signedTicks(limit));
   }

@@ -2,6 +2,7 @@
 
 import { fillMap } from "../compute.js";
 import { cells, enlarge, fit, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
+import { drawOff, headOff } from "../off.js";
 import { layoutMaps } from "./attention-layout.js";
 
 const BUDGET = 6; // ms of computing a frame, so that a long prompt's maps never hold up the pointer
@@ -81,6 +82,7 @@ export function createMaps(canvas, glass, text) {
       if (work.images[head]) {
         hatch(context, x, y, layout.size, layout.size);
         enlarge(context, work.images[head], x, y, layout.size, layout.size);
+        if (headOff(glass.state.trace, glass.state.layer, head)) drawOff(context, x, y, layout.size, layout.size, glass.text("off.word"));
       } else {
         context.fillStyle = colour("raised"); // not computed yet
         context.fillRect(x, y, layout.size, layout.size);

@@ -3,6 +3,7 @@
 import { row, strongest } from "../compute.js";
 import { fraction, h, root, share, shown, sub, tinted } from "../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../draw.js";
+import { drawOff, headOff } from "../off.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
 const LARGEST = 6;
@@ -62,6 +63,8 @@ export function createRow(place, glass, text) {
       context.lineWidth = 1;
       if (gap) context.strokeRect(t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high);
     });
+    const off = headOff(trace, glass.state.layer, glass.state.head);
+    if (off) drawOff(context, 0, ABOVE, (query + 1) * column, HEIGHT, glass.text("off.word"));
     context.strokeStyle = colour("k");
     context.lineWidth = 3;
     context.strokeRect(key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2);

@@ -42,7 +42,7 @@ export default function attention(element, glass) {
   const wide = widthOf(canvas.parentElement, glass);
   const changed = watcher();
   let complete = false;
-  let jobOfHead = () => ({ label: "", scored: "", meaning: "" });
+  let jobOfHead = () => ({ label: "", scored: "", meaning: "", here: "" });
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
     ({ jobOfHead } = await import("./attend/known.js"));
@@ -50,11 +50,12 @@ export default function attention(element, glass) {
   });
 
   /** The panel's heading, with the job that the selected head is known to do. */
-  function entitle({ model }, { layer, head }, { label, meaning }) {
+  function entitle({ model }, { layer, head }, { label, meaning, here }) {
     const { n_heads, n_kv_heads } = model;
     const kind = n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
     panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
     if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
+    if (here) panel.title.append(h("span.gp-here", null, here));
   }
 
   function tell(drawn, job) {

@@ -1,23 +1,36 @@
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
 import { topCandidates } from "../compute.js";
-import { exact, h, share, shown } from "../dom.js";
+import { exact, h, share, shown, watcher } from "../dom.js";
 import { visible } from "../draw.js";
 import { frame } from "../frame.js";
+import { momentOf, offeredOf } from "../moment.js";
 
 const COUNT = 10;
 
 /**
- * Which choice is shown: the token just drawn while generating, else what follows the last token.
- * @returns {{ next: object, after: string, chosen: number|null }}
+ * Which choice is shown: that of the moment that the page stands at; at the end the token just drawn while generating.
+ * @returns {{ next: object|null, kind: string, after: string, token: { id: number, piece: string, position?: number }|null }}
  */
-function source({ trace, status }) {
+function source(glass) {
+  const { trace, status } = glass.state;
   const step = trace.steps.at(-1);
-  if (status === "generating" && step?.next) {
+  const moment = momentOf(glass.state);
+  if (moment.kind === "end" && status === "generating" && step?.next) {
     const before = trace.steps.length > 1 ? trace.steps.at(-2).piece : trace.tokens.pieces[trace.nPrompt - 1];
-    return { next: step.next, after: before, chosen: step.id };
+    return { next: step.next, kind: "end", after: before, token: step };
   }
-  return { next: trace.next, after: trace.tokens.pieces.at(-1), chosen: null };
+  return { next: offeredOf(glass, moment), kind: moment.kind, after: trace.tokens.pieces[moment.at], token: moment.token };
+}
+
+/** The first candidates, the token that was written where it is not among them, and all others. */
+export function candidatesOf(next, token, count) {
+  const { rows, others } = topCandidates(next, count);
+  const { written } = next;
+  if (!written || rows.some(({ id }) => id === written.id)) return { rows, extra: null, others, logZ: next.logZ };
+  const extra = { id: written.id, piece: token.piece, logit: written.logit, probability: Math.exp(written.logit - next.logZ), rank: written.rank };
+  const left = { count: others.count - 1, probability: Math.max(0, others.probability - extra.probability) };
+  return { rows, extra, others: left, logZ: next.logZ };
 }
 
 /** One row's elements, made once. @returns {{ row: HTMLElement, piece, bar, probability, logit }} */
@@ -36,11 +49,12 @@ function makeRow(rank) {
 /** @param {HTMLElement} element @param {object} glass */
 export default function next(element, glass) {
   const table = () => {
-    const { next: shownNext } = source(glass.state);
-    const { rows, others } = topCandidates(shownNext, shownNext.ids.length);
+    const { next: shownNext, token } = source(glass);
+    if (!shownNext) return [];
+    const { rows, extra, others } = candidatesOf(shownNext, token, shownNext.ids.length);
     return [
       ["id", "piece", "logit", "probability"],
-      ...rows.map((r) => [r.id, r.piece, r.logit, r.probability]),
+      ...[...rows, ...(extra ? [extra] : [])].map((r) => [r.id, r.piece, r.logit, r.probability]),
       ["", `${others.count} others`, "", others.probability],
     ];
   };
@@ -49,17 +63,17 @@ export default function next(element, glass) {
     h(["token", "bar"].includes(name) ? "th.is-left" : "th", { scope: "col", "data-text": `next.${name}` }),
   );
   const rows = Array.from({ length: COUNT }, (_, i) => makeRow(i));
-  const others = makeRow(COUNT);
+  const extra = makeRow(COUNT); // the written token, where it is not among the first
+  const others = makeRow(COUNT + 1);
   others.row.classList.add("is-others");
-  const body = h("tbody", null, ...rows.map((r) => r.row), others.row);
+  const body = h("tbody", null, ...rows.map((r) => r.row), extra.row, others.row);
   panel.body.append(h("table.gp-table.gp-next", null, h("thead", null, h("tr", null, ...head)), body));
   let pointed = 0;
   let current = null;
 
   function tell() {
     if (!current) return;
-    const rank = Math.min(pointed, current.rows.length);
-    const candidate = current.rows[rank];
+    const candidate = pointed === COUNT ? current.extra : current.rows[pointed];
     if (!candidate) {
       const { count, probability } = current.others;
       panel.tell(
@@ -68,7 +82,7 @@ export default function next(element, glass) {
       );
       return;
     }
-    const { id, piece, probability, logit } = candidate;
+    const { id, piece, probability, logit, rank = pointed } = candidate;
     panel.tell(
       `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
       panel.text("read", {
@@ -101,18 +115,24 @@ export default function next(element, glass) {
     parts.probability.textContent = share(probability);
     parts.logit.textContent = logit;
   }
+  /** One candidate's row, marked where it is the one that was written. */
+  function show(parts, candidate, token) {
+    const chosen = Boolean(candidate) && candidate.id === token?.id;
+    parts.row.hidden = !candidate;
+    parts.row.classList.toggle("is-chosen", chosen);
+    if (candidate) fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
+  }
+
+  const changed = watcher();
   return function draw(fresh) {
-    if (!fresh) return;
-    const { next: chosenNext, after, chosen } = source(glass.state);
-    current = { ...topCandidates(chosenNext, COUNT), logZ: chosenNext.logZ };
-    rows.forEach((parts, i) => {
-      const candidate = current.rows[i];
-      parts.row.hidden = !candidate;
-      parts.row.classList.toggle("is-chosen", candidate !== undefined && candidate.id === chosen);
-      if (candidate) fill(parts, visible(candidate.piece), candidate.probability, shown(candidate.logit, 5));
-    });
+    const { next: chosenNext, kind, after, token } = source(glass);
+    element.toggleAttribute("data-loading", !chosenNext);
+    if (!chosenNext || (!changed(chosenNext, kind, token?.position) && !fresh)) return;
+    current = candidatesOf(chosenNext, token, COUNT);
+    rows.forEach((parts, i) => show(parts, current.rows[i], token));
+    show(extra, current.extra, token);
     fill(others, panel.text("others", { count: current.others.count }), current.others.probability, "");
-    panel.title.textContent = panel.text("title", { piece: visible(after) });
+    panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, { after: visible(after), piece: visible(kind === "end" ? after : token.piece), position: token?.position });
     tell();
   };
 }

@@ -3,6 +3,7 @@
 import { poolColumns } from "../compute.js";
 import { shown } from "../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, write } from "../draw.js";
+import { drawOff } from "../off.js";
 
 const [LABEL, STRIP, GAP, LEGEND] = [22, 26, 8, 40];
 /** Name and role of each strip, from the top. */
@@ -38,8 +39,22 @@ export function createStrips(canvas, text) {
   const scene = document.createElement("canvas");
   let columns = []; // the neuron that each column shows
 
-  /** @param {object|null} full the token's vectors by name, or null while they are on their way */
-  function prepare(full, width) {
+  /** The column that shows a neuron, or the one before it. */
+  const columnOf = (neuron) => columns.reduce((best, shownThere, i) => (shownThere <= neuron ? i : best), 0);
+
+  /** Draws over what of the products is not used. @param {number[]|null} off neurons; null: all of the layer */
+  function drawUnused(context, width, off) {
+    const top = (STRIPS.length - 1) * (LABEL + STRIP + GAP) + LABEL;
+    if (off === null) return drawOff(context, 0, top, width, STRIP, text("off"));
+    const wide = Math.max(3, width / columns.length);
+    for (const neuron of off) drawOff(context, ((columnOf(neuron) + 0.5) * width) / columns.length - wide / 2, top, wide, STRIP);
+  }
+
+  /**
+   * @param {object|null} full the token's vectors by name, or null while they are on their way
+   * @param {number[]|null} off the layer's switched-off neurons; null where its whole FFN is off
+   */
+  function prepare(full, width, off = []) {
     columns = full ? poolColumns(full.product, Math.floor(width)) : [];
     const context = fit(scene, width, TALL);
     const { colour, signed } = ink();
@@ -50,6 +65,7 @@ export function createStrips(canvas, text) {
       context.fillStyle = colour("raised");
       context.fillRect(0, top + LABEL, width, STRIP);
     });
+    if (full) drawUnused(context, width, off);
     const ticks = [
       [0, text("lowest")],
       [0.5, "0"],
@@ -63,8 +79,7 @@ export function createStrips(canvas, text) {
     const context = fit(canvas, width, TALL);
     context.drawImage(scene, 0, 0, width, TALL);
     if (!columns.length) return;
-    const column = columns.reduce((best, neuron, i) => (neuron <= chosen ? i : best), 0);
-    const x = ((column + 0.5) * width) / columns.length;
+    const x = ((columnOf(chosen) + 0.5) * width) / columns.length;
     context.fillStyle = ink().colour("text");
     STRIPS.forEach((_, i) => {
       const top = i * (LABEL + STRIP + GAP) + LABEL;

@@ -4,6 +4,7 @@ import { silu, swiglu as activate } from "../compute.js";
 import { exact, h, shown, tinted, watcher } from "../dom.js";
 import { visible } from "../draw.js";
 import { frame } from "../frame.js";
+import { neuronsOff } from "../off.js";
 import { inView, link, steer, widthOf } from "../pointing.js";
 import { drawCurve } from "./swiglu-curve.js";
 import { createStrips, STRIPS } from "./swiglu-strips.js";
@@ -130,7 +131,7 @@ export default function swiglu(element, glass) {
     const other = anew(held, come, query, theme, width) || fresh;
     if (other) {
       view.read(held, query);
-      strips.prepare(view.full, width);
+      strips.prepare(view.full, width, neuronsOff(glass.state.trace, glass.state.layer));
     }
     const chosen = view.choose(neuron);
     strips.draw(width, chosen.neuron);

@@ -4,6 +4,8 @@ import { attention } from "../compute.js";
 import { exact, h, share, shown, watcher } from "../dom.js";
 import { centred, fit, ink, inkOn, pixelRatio, scaleBar, shade, visible, write } from "../draw.js";
 import { frame } from "../frame.js";
+import { momentAt, placeOfToken, wordsOf } from "../moment.js";
+import { headOff } from "../off.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
 const LEGEND = 170;
@@ -19,18 +21,35 @@ function pieceOf(piece) {
   return box;
 }
 
-/** @param {HTMLElement} chips @param {object} glass */
-function wire(chips, glass) {
-  const position = (event) => event.target.closest?.("button[data-position]")?.dataset.position;
+/** A click on a token goes to it; on a written one to the moment at which it was chosen. */
+function wire(chips, glass, built) {
+  const chipOf = (event) => event.target.closest?.("button[data-position]");
+  const placeOf = ({ dataset }) => ({ query: placeOfToken(glass.state.trace, Number(dataset.position)) });
   chips.addEventListener("pointerover", (event) => {
-    const query = event.pointerType === "touch" ? undefined : position(event);
-    if (query !== undefined) glass.preview({ query: Number(query) });
+    const chip = event.pointerType === "touch" ? null : chipOf(event);
+    if (chip) glass.preview(placeOf(chip));
   });
   chips.addEventListener("pointerleave", () => glass.endPreview());
   chips.addEventListener("click", (event) => {
-    const query = position(event);
-    if (query !== undefined) glass.select({ query: Number(query) });
+    const chip = chipOf(event);
+    if (!chip) return;
+    built.pressed = Number(chip.dataset.position);
+    glass.select(placeOf(chip));
   });
+}
+
+/** The line under the strip that says which moment the panels stand at, with the way back to the end. */
+function createPlace(glass) {
+  const words = h("span");
+  const back = h("button.gp-option", { type: "button", "data-text": "moment.to_end" });
+  back.addEventListener("click", () => glass.toEnd());
+  const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, words, back);
+  function draw() {
+    const moment = momentAt(glass.state.trace, glass.state.locked.query);
+    element.dataset.kind = moment.kind;
+    words.textContent = wordsOf(glass, moment);
+  }
+  return { element, draw };
 }
 
 /** A small "‹ 2 ›" that moves the layer or the head. @param {"layer"|"head"} name */
@@ -121,28 +140,40 @@ function tintOf(glass) {
 /** The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show yet. */
 function drawDifferenceLegend(context, tones, glass) {
   if (!tones) return;
-  if (tones.limit === 0) return write(context, glass.text("sides.same"), 1, 18, { base: "middle" });
+  if (tones.limit === 0) {
+    const { layer, head } = glass.state;
+    const off = Object.entries(glass.sides()).filter(([, trace]) => headOff(trace, layer, head)).map(([name]) => name);
+    return write(context, off.length === 1 ? glass.text("off.legend", { run: off[0] }) : glass.text("sides.same"), 1, 18, { base: "middle" });
+  }
   const limit = shown(tones.limit, 2);
   scaleBar(context, 1, 1, LEGEND - 3, ink().signed, [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]]);
 }
 
-/** Tints what the query may see, hatches what the mask hides, outlines query and key. */
-function tint(chips, built, tones, { query, key }) {
+/** Tints what the query may see, hatches what the mask hides, outlines query and key, marks the token chosen there. */
+function tint(chips, built, tones, { query, key, trace, layer, head }) {
   const held = chips.contains(document.activeElement);
+  // The token that was clicked stays the pressed one, also where its click led to the position before it.
+  const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
+  const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
   const colours = tones && ink()[tones.table];
+  const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
     const place = tones && t <= query ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const name = `${back} ${t > query} ${t === query} ${t === key}`;
+    const name = `${back} ${t > query} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
     if (built.drawn[t] === name) return; // a hover changes few of 512 chips
     built.drawn[t] = name;
-    chip.style.background = back;
-    chip.style.color = place === null ? "" : inkOn(colours, place);
+    chip.classList.toggle("is-off", off && place !== null);
+    chip.style.setProperty("--tint", back);
+    chip.style.background = off ? "" : back;
+    chip.style.color = place === null || off ? "" : inkOn(colours, place);
     chip.classList.toggle("is-masked", t > query);
     chip.classList.toggle("is-key", t === key && t !== query);
-    if (chip.classList.toggle("is-query", t === query) && held) chip.focus({ preventScroll: true });
-    chip.tabIndex = t === query ? 0 : -1;
-    chip.setAttribute("aria-pressed", String(t === query));
+    chip.classList.toggle("is-query", t === query);
+    chip.classList.toggle("is-chosen", t === chosen);
+    if (t === pressed && held) chip.focus({ preventScroll: true });
+    chip.tabIndex = t === pressed ? 0 : -1;
+    chip.setAttribute("aria-pressed", String(t === pressed));
   });
 }
 
@@ -217,16 +248,21 @@ export default function tokens(element, glass) {
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
   const sample = (name) =>
     h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
-  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
-  samples.querySelector(".is-generated").parentElement.hidden = true; // or the first run would take it away
+  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated", "chosen"].map(sample));
+  /** What is said of written tokens is there while there are some. */
+  const explain = (written) => {
+    for (const name of ["generated", "chosen"]) samples.querySelector(`.is-${name}`).parentElement.hidden = !written;
+  };
+  explain(false); // or the first run would take them away
   const steppers = ["layer", "head"].map((name) => stepper(glass, name));
   const sides = createSwitch(glass, h);
   const note = h("p.gp-note");
   panel.head.lastElementChild.before(sides.element, ...steppers.map(({ box }) => box), samples);
-  wire(chips, glass);
-  const built = { trace: null, coming: 0, names: [], list: [], drawn: [] };
+  const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
+  wire(chips, glass, built);
+  const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
-  panel.body.append(chips, unseen.element, note);
+  panel.body.append(chips, unseen.element, place.element, note);
   const [changed, replaced, scaled] = [watcher(), watcher(), watcher()];
   let shownQuery = -1;
   /** Everything but the legend is elements. */
@@ -238,11 +274,12 @@ export default function tokens(element, glass) {
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
-    tint(chips, built, tones, { query, key });
+    tint(chips, built, tones, glass.state);
     sides.draw();
+    place.draw();
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
-    samples.querySelector(".is-generated").parentElement.hidden = trace.nPrompt === trace.T && !trace.steps.length;
+    explain(trace.nPrompt < trace.T || trace.steps.length > 0);
     const legendAnew = scaled(theme, a, pixelRatio());
     if (a) drawDifferenceLegend(fit(legend, LEGEND, 34), tones, glass);
     else if (legendAnew) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
@@ -259,11 +296,11 @@ export default function tokens(element, glass) {
   }
 
   return function draw(fresh) {
-    const { trace, layer, head, query, key, theme } = glass.state;
+    const { trace, layer, head, query, key, locked, theme } = glass.state;
     const a = first(glass);
-    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, theme) && !fresh) return null;
+    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, locked.query, theme) && !fresh) return null;
     // Before anything on the page is changed, as measuring then does not make the browser lay it out.
-    if (built.trace === trace && built.a === a) follow(glass.state.locked.query);
+    if (built.trace === trace && built.a === a) follow(locked.query);
     return show;
   };
 }

@@ -4,6 +4,7 @@ import { row } from "../../compute.js";
 import { exact, h, share, watcher } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { headOff } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { ARCS, THICK, drawNames, nearest, placesOf, strokeArc } from "./arc-drawing.js";
 import { createWalk } from "./walk.js";
@@ -43,11 +44,13 @@ export default function arcs(element, glass) {
   });
   steer(canvas, glass, OVER_CELLS);
 
-  function drawArc(context, from, to, weight, span, name) {
-    context.strokeStyle = ink().colour(name);
+  function drawArc(context, from, to, weight, span, name, off) {
+    context.strokeStyle = ink().colour(off ? "muted" : name);
+    context.setLineDash(off ? [3, 5] : []);
     context.globalAlpha = Math.max(name === "k" ? 0.5 : 0.06, Math.sqrt(weight));
     context.lineWidth = Math.max(0.75, weight * THICK);
     strokeArc(context, from, to, span);
+    context.setLineDash([]);
     context.globalAlpha = 1;
   }
 
@@ -71,10 +74,11 @@ export default function arcs(element, glass) {
     const context = fit(canvas, width, ARCS + LABELS);
     places = placesOf(context, trace.tokens.pieces, width);
     const span = Math.max(1, places.at[query] - places.at[0]);
+    const off = headOff(trace, layer, head);
     weights.forEach(
-      (weight, t) => t !== key && drawArc(context, places.at[query], places.at[t], weight, span, "accent"),
+      (weight, t) => t !== key && drawArc(context, places.at[query], places.at[t], weight, span, "accent", off),
     );
-    drawArc(context, places.at[query], places.at[key], weights[key], span, "k");
+    drawArc(context, places.at[query], places.at[key], weights[key], span, "k", off);
     drawTicks(context, state);
     drawNames(context, places, weights, state, width, LINES);
     const name = (t) => visible(trace.tokens.pieces[t]);

@@ -3,6 +3,7 @@
 import { exact, h, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { headOff } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { createCarried } from "./carried.js";
@@ -10,7 +11,7 @@ import { createChoice } from "./choice.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { blockFor, createMap } from "./map.js";
 import { matrixOf, VIEWS } from "./matrix.js";
-import { jobsOf, labelOf } from "./names.js";
+import { jobOfHead } from "./known.js";
 import { createStrips } from "./strips.js";
 import { valueNorms } from "./values.js";
 import { createWritten } from "./written.js";
@@ -90,7 +91,7 @@ export default function cell(element, glass) {
     const matrix =
       view === "weighted" && !norms ? null : matrixOf(held, state.trace.model, state.head, view, block, norms);
     const done = matrix ? matrix.work(performance.now() + BUDGET) : true;
-    map.draw(width, done ? matrix : null, view);
+    map.draw(width, done ? matrix : null, view, headOff(state.trace, state.layer, state.head));
     mapNote.textContent = [text(`scale_${view}`), block > 1 ? text("pooled", { block }) : ""].join(" ");
     return done;
   }
@@ -130,13 +131,11 @@ export default function cell(element, glass) {
   }
 
   /** The cell by its tokens, and the jobs that this head is known for. */
-  function titleOf(names) {
+  function titleOf() {
     const { trace, layer, head, query, key } = state;
-    const jobs = jobsOf(names, layer, head).map(({ name, score }) =>
-      text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }),
-    );
+    const { scored, here } = jobOfHead(glass);
     const [from, to] = [query, key].map((t) => visible(trace.tokens.pieces[t]));
-    return [text("title", { layer, head, query: from, key: to }), ...jobs].join(" · ");
+    return [text("title", { layer, head, query: from, key: to }), scored, here].filter(Boolean).join(" · ");
   }
 
   const changed = watcher();
@@ -153,7 +152,7 @@ export default function cell(element, glass) {
     const names = glass.detail("head_names", {});
     const shownNow = [held, layer, head, query, key, theme, language, dimension, chosenView(glass), written.chosen()];
     if (!changed(...shownNow, values, write, names, ...widths) && complete && !fresh) return;
-    panel.title.textContent = titleOf(names);
+    panel.title.textContent = titleOf();
     complete = drawMap(held, values, widths[0]);
     if (!complete) glass.repaint();
     const cellNow = cellOf(state, held);

@@ -4,6 +4,7 @@ import { row } from "../../compute.js";
 import { exact, h, share, signed, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { headOff } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { createMap, blockFor } from "./map.js";
 import { differenceOf, matrixOf } from "./matrix.js";
@@ -149,8 +150,8 @@ export default function difference(element, glass) {
     const [doneA, doneB] = [a.work(end), of ? of.work(end) : true];
     complete = doneA && doneB;
     if (!complete) glass.repaint();
-    maps[0].draw(width, doneA ? a : null, "weights");
-    maps[1].draw(width, of && doneB ? of : null, "weights");
+    maps[0].draw(width, doneA ? a : null, "weights", headOff(trace, layer, head));
+    maps[1].draw(width, of && doneB ? of : null, "weights", headOff(trace, b.layer, b.head));
     maps[2].draw(width, of && complete ? differenceOf(a, of) : null, "scores");
     against.draw();
     captions[0].textContent = text("caption_a", { layer, head });

@@ -116,7 +116,7 @@ export default function heads(element, glass) {
     if (survey?.trace !== trace || survey.block !== block)
       survey = Object.assign(createSurvey(trace, block), { trace });
     if (anew(survey, theme, language, width, names, pixelRatio()) || fresh) thumbs.start(layout, trace.model, width);
-    const done = thumbs.add(layout, survey, names);
+    const done = thumbs.add(layout, survey, names, trace);
     const wanted = [...trace.layers.keys()].some((held) => survey.heads[held].some(({ done }) => !done));
     if (wanted) schedule();
     if (!changed(layer, head, done, trace.layers.size, names, width) && !fresh) return;

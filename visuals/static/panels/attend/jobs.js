@@ -1,7 +1,8 @@
 // The list beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
 
 import { h, shown, watcher } from "../../dom.js";
-import { CLEAR, labelOf, meaningOf } from "./names.js";
+import { MEASURED } from "./habits.js";
+import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./names.js";
 import { runPrompt } from "./run-prompt.js";
 import { leaders, MEASURES } from "./survey.js";
 
@@ -15,20 +16,20 @@ export function createJobs(glass) {
   const element = h("div.at-jobs", null, named, measured);
   const chips = [];
 
-  /** A head as a button that selects it. */
-  function chip({ layer, head, score }, weak = false) {
-    const button = h(
-      "button.at-chip.gp-holds",
-      { type: "button" },
-      text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) }),
-    );
+  /** A head as a button that selects it. @param {number} here how far this run bears its score out, where that is known */
+  function chip({ layer, head, score }, weak = false, here = NaN) {
+    const scored = text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) });
+    const words = Number.isFinite(here) ? text("chip_here", { chip: scored, here: shown(here, 2) }) : scored;
+    const button = h("button.at-chip.gp-holds", { type: "button" }, words);
     button.addEventListener("click", () => glass.select({ layer, head }));
     chips.push({ button, layer, head });
     return button;
   }
 
-  function jobOf(kind) {
-    const { name, best, prompt } = kind;
+  function jobOf(kind, survey) {
+    const { name, best } = kind;
+    const prompt = promptOf(kind, glass.state.language);
+    const here = ({ layer, head }) => (survey.heads[layer][head].done ? survey.heads[layer][head][MEASURED[name]] : NaN);
     const parts = [
       h(
         "p",
@@ -38,7 +39,7 @@ export function createJobs(glass) {
         h("span.gp-note", null, meaningOf(kind, glass.text)),
       ),
     ];
-    parts.push(h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR))));
+    parts.push(h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one)))));
     if (best.length && best[0].score < CLEAR) parts.push(h("p.gp-note", null, text("unclear", { least: CLEAR })));
     if (prompt && best.length) {
       const button = h("button.at-chip", { type: "button" }, text("run_prompt"));
@@ -65,16 +66,21 @@ export function createJobs(glass) {
   }
 
   const anew = watcher();
-  /** @param {object|null} names the detail "head_names" @param {object} survey @param {number} done heads that are measured */
-  function draw(names, survey, done) {
+  /** @param {object|null} names the detail "head_names" @param {object} survey @param {number} measuredHeads how many of its heads are measured */
+  function draw(names, survey, measuredHeads) {
     const { language, layer, head, trace } = glass.state;
-    if (anew(names, survey, done, language)) {
+    if (anew(names, survey, measuredHeads, language)) {
       chips.length = 0;
-      const kinds = names?.kinds ?? [];
-      named.replaceChildren(...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []), ...kinds.map(jobOf));
+      const kinds = done(names);
+      const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
+      named.replaceChildren(
+        ...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []),
+        ...kinds.map((kind) => jobOf(kind, survey)),
+        ...(nobody.length ? [h("p.gp-note", null, text("nobody", { jobs: nobody.join(", ") }))] : []),
+      );
       const total = trace.model.n_layers * trace.model.n_heads;
       measured.replaceChildren(
-        h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, done < total ? text("measured_part", { done, total }) : text("measured")),
+        h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured")),
         ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
       );
     }

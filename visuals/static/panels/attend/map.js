@@ -2,6 +2,7 @@
 
 import { shown, watcher } from "../../dom.js";
 import { cells, centred, enlarge, fit, hatch, ink, pixelRatio, scaleBar, write } from "../../draw.js";
+import { drawOff } from "../../off.js";
 
 const [LEFT, BELOW, MOST] = [10, 56, 420];
 const SHARES = [0, 0.01, 0.1, 0.25, 0.5, 1];
@@ -65,7 +66,7 @@ export function createMap(canvas, glass) {
   }
 
   /** Everything but the marks: a hover repaints none of it. */
-  function drawScene(context, matrix, view) {
+  function drawScene(context, matrix, view, off) {
     const { colour } = ink();
     if (!matrix) {
       context.fillStyle = colour("raised");
@@ -83,15 +84,16 @@ export function createMap(canvas, glass) {
     const covered = (matrix.side * matrix.block * size) / glass.state.trace.T; // the last dots may reach past the text
     enlarge(context, cells(matrix.values, matrix.side, matrix.side, table, place), LEFT, 0, covered, covered);
     context.restore();
+    if (off) drawOff(context, LEFT, 0, size, size, glass.text("off.word"));
     scaleBar(context, LEFT, size + 18, size - 1, table, ticks);
   }
 
-  /** @param {{ side: number, block: number, values: Float32Array, limit: number }|null} matrix null: not there yet */
-  function draw(width, matrix, view) {
+  /** @param {{ side: number, block: number, values: Float32Array, limit: number }|null} matrix null: not there yet @param {boolean} off of a head that is switched off */
+  function draw(width, matrix, view, off = false) {
     const { theme, language } = glass.state;
     size = sizeFor(width);
     const [wide, high] = [size + LEFT + 2, size + BELOW];
-    if (anew(matrix, view, theme, language, size, pixelRatio())) drawScene(fit(scene, wide, high), matrix, view);
+    if (anew(matrix, view, off, theme, language, size, pixelRatio())) drawScene(fit(scene, wide, high), matrix, view, off);
     const context = fit(canvas, wide, high);
     context.drawImage(scene, 0, 0, wide, high);
     marks(context, glass.state);

@@ -11,6 +11,13 @@ export const labelOf = (name, text) => (KNOWN.includes(name) ? text(`heads.kind_
 export const meaningOf = ({ name, definition }, text) =>
   KNOWN.includes(name) ? text(`heads.means_${name}`) : definition;
 
+/** The jobs that some head does, and those that none does: the best scores 0 or less. @param {{ kinds: object[] }|null} names */
+export const done = (names) => (names?.kinds ?? []).filter(({ best }) => best.some(({ score }) => score > 0));
+export const undone = (names) => (names?.kinds ?? []).filter(({ best }) => best.length && best.every(({ score }) => score <= 0));
+
+/** The text that shows a job best, in the reader's language where there is one. @returns {string|null} */
+export const promptOf = ({ prompt, prompts }, language) => prompts?.[language] ?? prompt ?? null;
+
 /** The clear jobs of one head. @param {{ kinds: object[] }|null} names @returns {{ name: string, score: number }[]} */
 export function jobsOf(names, layer, head) {
   return (names?.kinds ?? []).flatMap(({ name, best }) =>

@@ -1,6 +1,7 @@
 // The picture of all thumbnails, drawn once off the page: labels, K/V groups, and each map as soon as it is made.
 
 import { cells, enlarge, fit, ink, write } from "../../draw.js";
+import { drawOff, headOff } from "../../off.js";
 import { jobsOf } from "./names.js";
 
 /** @typedef {import("./thumbs-layout.js").Layout} Layout */
@@ -60,7 +61,7 @@ export function createThumbs(text) {
   }
 
   /** Draws the maps that were finished since the last call. @returns {number} how many stand there now */
-  function add({ size, place }, survey, names) {
+  function add({ size, place }, survey, names, trace) {
     const context = scene.getContext("2d");
     const { colour, magnitude } = ink();
     survey.heads.forEach((row, layer) =>
@@ -71,6 +72,7 @@ export function createThumbs(text) {
         context.fillStyle = colour("masked");
         context.fillRect(x, y, size, size);
         enlarge(context, cells(one.map, survey.side, survey.side, magnitude, Math.sqrt), x, y, size, size);
+        if (headOff(trace, layer, head)) drawOff(context, x, y, size, size);
         if (jobsOf(names, layer, head).length) corner(context, x + size, y, Math.max(7, size / 6));
       }),
     );

@@ -4,6 +4,7 @@ import { createDepthMap } from "../../depthmap.js";
 import { exact, fraction, h, shown, signed, tinted, watcher } from "../../dom.js";
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { momentAt, wordsOf } from "../../moment.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { createChoices } from "../../choices.js";
@@ -161,7 +162,7 @@ export default function contributionsPanel(element, glass) {
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
     panel.tell(
       `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${exact(shares.sum(token), 7)} logit=${exact(shares.logit(token), 7)}`,
-      panel.text(other === null ? "read" : "read_second", params),
+      `${panel.text(other === null ? "read" : "read_second", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`,
     );
   }
 

@@ -1,6 +1,8 @@
 // The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked for.
 
 import { h, share } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { askedOf } from "../../moment.js";
 import { RANGES, samplingOf, setSampling } from "../../sampling.js";
 
 const NAME = "sampling";
@@ -28,7 +30,8 @@ export function settingsOf({ settings }) {
 
 /**
  * The sliders of temperature, top-k and top-p, and the button that gives every filter something to do.
- * @returns {{ labels: HTMLElement[], lively: HTMLElement, show: (now: object) => void }} `show`: what settingsOf gave
+ * @returns {{ labels: HTMLElement[], lively: HTMLElement, show: (now: object, fixed?: boolean) => void }} `show`: what
+ * settingsOf gave; `fixed`: it is how a token was drawn once, which nobody changes any more
  */
 export function createSliders(glass) {
   const set = (change) => setSampling(glass.settings, change);
@@ -36,10 +39,12 @@ export function createSliders(glass) {
   const sliders = Object.fromEntries(Object.keys(STEPS).map((name) => [name, slider(name, (event) => set({ [name]: Number(event.target.value) }))]));
   const lively = h("button.gp-option", { type: "button", "data-text": `${NAME}.lively` });
   lively.addEventListener("click", () => set(LIVELY));
-  function show({ temperature, topK, topP }) {
+  function show({ temperature, topK, topP }, fixed = false) {
+    lively.disabled = fixed;
     for (const [name, value] of [["temperature", temperature], ["top_k", topK], ["top_p", topP]]) {
       const { input, value: place } = sliders[name];
       if (Number(input.value) !== value) input.value = String(value);
+      input.disabled = fixed;
       const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
       place.textContent = off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value);
     }
@@ -79,22 +84,45 @@ export function createControls(glass, panel, changed) {
     h("div.ch-result", null, outcome, sliders.lively),
   );
 
-  const settings = () => settingsOf(glass);
-
-  /** What the server is asked for: "+1 token" adds to the seed the count of the tokens written, and so does this. */
-  function asked() {
-    const { temperature, topK, topP, seed: own } = settings();
-    return { temperature, top_k: topK, top_p: topP, seed: own + glass.state.trace.steps.length };
+  /** How a token is drawn at a moment: as the written one was, or as the settings are. @param {object|null} step as it was */
+  function settings(step) {
+    if (!step) return settingsOf(glass);
+    const { temperature, top_k: topK, top_p: topP, seed: own } = step.sampling;
+    return { temperature, topK, topP, seed: own };
   }
 
-  /** The sliders as the settings are, and the drawn token. @param {string|null} piece */
-  function show(piece, drawn) {
-    const now = settings();
-    sliders.show(now);
+  /** Tokens written before a moment: "+1 token" adds their count to the seed, and so is done here. */
+  function writtenBefore({ at, kind }) {
+    const { steps, nPrompt } = glass.state.trace;
+    return kind === "end" ? steps.length : Math.max(0, at + 1 - nPrompt);
+  }
+
+  /** What the server is asked for. @param {import("../../moment.js").Moment} moment @param {object|null} step */
+  function asked(moment, step) {
+    if (step) return { ...askedOf(moment), ...step.sampling };
+    const { temperature, topK, topP, seed: own } = settings();
+    return { ...askedOf(moment), temperature, top_k: topK, top_p: topP, seed: own + writtenBefore(moment) };
+  }
+
+  /** How the drawn token came about, in words: the name of a text, of those with `then` for one that is written. */
+  function nameOf({ kind }, step, temperature, before, drawn) {
+    if (step) return temperature === 0 ? "then_taken" : drawn.race ? "then" : "then_unknown";
+    if (kind !== "end") return temperature === 0 ? "would_take" : "would_draw";
+    return temperature === 0 ? "taken" : before ? "drawn_after" : "drawn";
+  }
+
+  /** The sliders as the settings are, and the drawn token, null until it is known. @param {object|null} step as in `settings` */
+  function show(drawn, moment, step) {
+    const now = settings(step);
+    sliders.show(now, step !== null);
     if (Number(seed.value) !== now.seed || seed.value === "") seed.value = String(now.seed);
-    const written = glass.state.trace.steps.length;
-    const params = { piece, seed: now.seed + written, p: drawn ? share(drawn.probability) : "", written, own: now.seed };
-    outcome.textContent = piece === null ? panel.text("drawing") : panel.text(now.temperature === 0 ? "taken" : written ? "drawn_after" : "drawn", params);
+    seed.disabled = again.disabled = step !== null;
+    if (!drawn) return void (outcome.textContent = panel.text("drawing"));
+    const before = writtenBefore(moment);
+    const name = nameOf(moment, step, now.temperature, before, drawn);
+    const params = { piece: visible(drawn.piece), p: share(drawn.probability), own: now.seed, seed: step ? now.seed : now.seed + before, written: before };
+    const more = moment.token && { next: visible(moment.token.piece), number: (step?.sampling.draws ?? 0) + 1 };
+    outcome.textContent = panel.text(name, { ...params, ...more });
   }
   return { element, settings, asked, show, settled: () => !moving };
 }

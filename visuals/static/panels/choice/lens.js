@@ -4,6 +4,7 @@ import { createDepthMap } from "../../depthmap.js";
 import { exact, h, share, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { momentAt, wordsOf } from "../../moment.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { createChoices } from "../../choices.js";
 import { createChart, pointAt } from "./chart.js";
@@ -139,8 +140,9 @@ export default function lensPanel(element, glass) {
   function drawPlace({ row, token }) {
     const target = lens.target(token);
     const best = lens.best(row, token);
-    const rows = best.map(({ id, probability }, i) => tableRow(String(i + 1), lens.piece(id), probability, id === target));
-    if (!best.some(({ id }) => id === target)) rows.push(tableRow(String(lens.rank(row, token) + 1), lens.piece(target), lens.own(row, token), true));
+    const written = momentAt(state.trace, token).token?.id;
+    const rows = best.map(({ id, probability }, i) => tableRow(`${i + 1}${id === written ? " ✓" : ""}`, lens.piece(id), probability, id === target));
+    if (!best.some(({ id }) => id === target)) rows.push(tableRow(`${lens.rank(row, token) + 1}${target === written ? " ✓" : ""}`, lens.piece(target), lens.own(row, token), true));
     list.replaceChildren(...rows);
     const depths = Array.from({ length: lens.depths }, (_, i) => i);
     const vocabulary = state.trace.model.vocab_size;
@@ -175,7 +177,7 @@ export default function lensPanel(element, glass) {
     const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
     const at = row === 0 ? "embedding" : `layer ${row - 1}`;
     const params = { at: depthName(panel, row), piece: visible(state.trace.tokens.pieces[token]), top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank, own: share(own) };
-    subtitle.textContent = panel.text("place", params);
+    subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
     panel.tell(`${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`, panel.text("read", params));
   }
 

@@ -2,7 +2,9 @@
 
 import { exact, fraction, h, share, shown, sub, tinted, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { createChoices } from "../../choices.js";
 import { frame } from "../../frame.js";
+import { askedOf, momentOf, offeredOf } from "../../moment.js";
 import { inView } from "../../pointing.js";
 import { createControls } from "./controls.js";
 import { filter, probabilityAfter, rank, rest, sumAfter, weigh } from "./filters.js";
@@ -31,6 +33,10 @@ function createCalculation() {
   };
 }
 
+/** The token that was written at a moment, where the server's own arithmetic draws another: rounding can tip a draw. */
+const asWritten = (drawn, { token }, step) =>
+  drawn && (drawn.id === token.id ? drawn : { ...token, probability: step.drawnProbability, race: null });
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function sampling(element, glass) {
   const { state } = glass;
@@ -38,11 +44,13 @@ export default function sampling(element, glass) {
   const view = { rank: 0, stage: "topP", locked: null };
   let result = null;
   let drawn = null;
+  let offered = { ids: [], pieces: [] };
+  let step = null; // how the token was drawn that is written here, while that is looked at
 
   const pieceOf = (rank) => {
     const id = result.ranked.order[rank];
-    const at = state.trace.next.ids.indexOf(id);
-    if (at >= 0) return visible(state.trace.next.pieces[at]);
+    const at = offered.ids.indexOf(id);
+    if (at >= 0) return visible(offered.pieces[at]);
     return drawn?.id === id ? visible(drawn.piece) : `#${id}`;
   };
   const probability = (stage, rank) =>
@@ -51,29 +59,30 @@ export default function sampling(element, glass) {
 
   const table = () => [
     ["rank", "id", "piece", "logit", ...STAGES],
-    ...(result ? state.trace.next.ids : []).map((_, rank) => [
+    ...(result ? offered.ids : []).map((_, rank) => [
       rank + 1,
       result.ranked.order[rank],
-      state.trace.next.pieces[rank],
+      offered.pieces[rank],
       result.ranked.values[rank],
       ...STAGES.map((stage) => probability(stage, rank)),
     ]),
   ];
   const panel = frame(element, glass, "sampling", { csv: table, parts: ["what", "formula", "draw", "myth"] });
   const controls = createControls(glass, panel, () => glass.repaint(true));
+  const how = createChoices(glass, "moment", "draw", ["then", "sliders"], () => glass.repaint(true));
   const stages = createStages(panel, ROWS, (place, lock) => {
     if (lock) view.locked = { ...place };
     Object.assign(view, place ?? view.locked ?? { rank: 0, stage: "topP" });
     if (result) tell();
   });
   const sums = h("div.gp-formula.ch-sums");
-  panel.body.append(controls.element, h("div.ch-wide", null, stages.element), sums);
+  panel.body.append(how.element, controls.element, h("div.ch-wide", null, stages.element), sums);
 
   /** The number under the pointer with its operands. */
   function tell() {
     const { rank, stage } = view;
     const { values } = result.ranked;
-    const settings = controls.settings();
+    const settings = controls.settings(step);
     const p = probability(stage, rank);
     const piece = pieceOf(rank);
     const greedy = result.after.greedy && stage !== "softmax";
@@ -114,21 +123,30 @@ export default function sampling(element, glass) {
     if (!drawn?.race) return [];
     const { winner, second } = drawn.race;
     const one = ({ piece, probability: p, throw: e }) => [`“${visible(piece)}” `, fraction("p", "E"), " = ", fraction(shown(p, 5), shown(e, 5)), " = ", h("strong", null, shown(p / e, 5))];
-    return [h("p", null, panel.text("won"), " ", ...one(winner), ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []))];
+    return [h("p", null, panel.text("race_why")), h("p", null, panel.text("won"), " ", ...one(winner), ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []))];
   }
 
   const changed = watcher();
   return inView(element, function draw(fresh) {
-    const answer = glass.detail("logits");
-    element.toggleAttribute("data-loading", !answer);
-    if (!answer) return;
-    const settings = controls.settings();
-    drawn = controls.settled() ? glass.detail("draw", controls.asked()) : null;
-    if (!changed(answer, drawn, ...Object.values(settings)) && !fresh) return;
+    const moment = momentOf(state);
+    const answer = glass.detail("logits", askedOf(moment));
+    const next = offeredOf(glass, moment);
+    element.toggleAttribute("data-loading", !answer || !next);
+    if (!answer || !next) return;
+    how.element.hidden = !moment.step;
+    how.show();
+    step = how.now() === "then" ? moment.step : null;
+    const settings = controls.settings(step);
+    const made = step || controls.settled() ? glass.detail("draw", controls.asked(moment, step)) : null;
+    if (!changed(answer, made, step, ...Object.values(settings)) && !fresh) return;
+    offered = next;
+    drawn = step ? asWritten(made, moment, step) : made;
     result = calculate(answer.logits.data, settings);
     const drawnRank = drawn ? result.ranked.order.indexOf(drawn.id) : -1;
-    panel.title.textContent = panel.text("title", { piece: visible(state.trace.tokens.pieces.at(-1)), count: result.ranked.values.length });
-    controls.show(drawn ? visible(drawn.piece) : null, drawn);
+    const { pieces } = state.trace.tokens;
+    const about = { piece: visible(pieces[moment.at + 1] ?? pieces[moment.at]), position: moment.at + 1, after: visible(pieces[moment.at]), count: result.ranked.values.length };
+    panel.title.textContent = panel.text(moment.kind === "end" ? "title" : `title_${moment.kind}`, about);
+    controls.show(drawn, moment, step);
     stages.show({ result, drawn, drawnRank, settings, pieceOf, probability, others });
     tell();
   });

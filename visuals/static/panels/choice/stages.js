@@ -25,7 +25,7 @@ export function createStages(panel, count, point) {
     h("th.is-left", { scope: "col", "data-text": "sampling.token" }),
     h("th", { scope: "col", "data-text": "sampling.logit" }),
     ...STAGES.map(column),
-    h("th", { scope: "col", "data-text": "sampling.race" }),
+    h("th.ch-head", { scope: "col", "data-text-title": "sampling.race_why" }, h("span", { "data-text": "sampling.race" }), h("span.ch-kept", { "data-text": "sampling.race_means" })),
   );
   const rows = Array.from({ length: count }, (_, i) => makeRow(i));
   const drawnRow = makeRow(-1);

@@ -3,6 +3,7 @@
 import { row } from "../../compute.js";
 import { exact, h, share, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { headOff, sameText } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { largest } from "../../sides.js";
 import { blockFor, createMap } from "../attend/map.js";
@@ -29,7 +30,7 @@ export default function headChange(element, glass) {
     h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), canvas),
   );
   const empty = h("p.gp-note");
-  const same = h("p.gp-note", { "data-text": "minus.same", hidden: "" }); // in the place of the third map
+  const same = h("p.gp-note", { hidden: "" }); // in the place of the third map
   figures[2].append(same);
   const maps = canvases.map((canvas) => createMap(canvas, glass));
   const all = h("div.cmp-maps", null, ...figures);
@@ -63,9 +64,10 @@ export default function headChange(element, glass) {
     const made = [A, B].map((trace) => matrixOf(trace.layers.get(layer), trace.model, head, "weights", block, null));
     const complete = made.map((matrix) => matrix.work(end)).every(Boolean);
     if (!complete) glass.repaint();
-    made.forEach((matrix, i) => maps[i].draw(width, complete ? matrix : null, "weights"));
+    made.forEach((matrix, i) => maps[i].draw(width, complete ? matrix : null, "weights", headOff([A, B][i], layer, head)));
     const change = complete ? differenceOf(made[1], made[0]) : null;
     maps[2].draw(width, change, "scores");
+    same.textContent = sameText({ A, B }, "head-change", state, glass.text);
     same.hidden = !(canvases[2].hidden = change !== null && largest(change.values) === 0);
   }
 

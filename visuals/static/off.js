@@ -1,0 +1,92 @@
+// What is switched off in a run, as app/comparing.py reads it: asked by place, named in words, and drawn as unused.
+
+import { ink, write } from "./draw.js";
+import { listed, parameters } from "./panels/compare/changes.js";
+
+const NAMED = 6; // changes that are named one by one
+
+/** Whether anything was changed in a run. */
+export const isChanged = ({ changes }) => listed(changes ?? {}).length > 0;
+
+/** Whether a head writes nothing: it is off itself, or all attention of its layer is. */
+export const headOff = ({ changes }, layer, head) =>
+  Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, h]) => l === layer && h === head));
+
+
+/** The neurons of a layer that write nothing; null where all of them do not. @returns {number[]|null} */
+export const neuronsOff = ({ changes }, layer) =>
+  changes?.ffn?.includes(layer) ? null : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
+
+/** Every change of a run in words; "" where there is none. @param {Function} text glass.text */
+export function changesOf({ changes }, text) {
+  const all = listed(changes ?? {});
+  const named = all.slice(0, NAMED).map(({ kind, value }) => text(`compare.is_${kind}`, parameters(kind, value)));
+  return [...named, ...(all.length > NAMED ? [text("off.more", { count: all.length - NAMED })] : [])].join(" · ");
+}
+
+/** What being off, and being taken over, means, as far as one of the runs has it. */
+function meanings(traces, text) {
+  const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));
+  const patched = kinds.delete("patches");
+  return [...(kinds.size ? [text("off.means_off")] : []), ...(patched ? [text("off.means_patch")] : [])];
+}
+
+/**
+ * What is changed in the one run that is shown, or in the two that are subtracted, and what that means; "" where nothing
+ * is. @param {ReturnType<typeof unused>} place what the selected place has that nothing uses: it says what off means
+ */
+export function changedText({ A, B }, text, place = null) {
+  const runs = A ? [A, B] : [B];
+  if (!runs.some(isChanged)) return "";
+  const named = (trace) => changesOf(trace, text) || text("compare.unchanged");
+  const what = A ? text("off.both", { a: named(A), b: named(B) }) : text("off.one", { changes: named(B) });
+  return [what, ...(place ? [text(...place)] : meanings(runs, text))].join(" ");
+}
+
+const HEADS = new Set(["tokens", "attention", "heads", "cell", "arcs", "difference", "head-change", "rope", "rope-score", "rope-scaling", "rope-layout"]);
+const NEURONS = new Set(["swiglu", "ffn-token", "ffn-tokens"]);
+
+/** What of a run is computed at the selected place but not used: a text's name and its numbers, or null. */
+export function unused(trace, kind, { layer, head, neuron }) {
+  if (HEADS.has(kind) && headOff(trace, layer, head)) return [kind === "tokens" ? "off.head_brief" : "off.head_unused", { layer, head }];
+  if (!NEURONS.has(kind)) return null;
+  const neurons = neuronsOff(trace, layer);
+  if (neurons === null) return ["off.ffn_unused", { layer }];
+  return neurons.includes(neuron) ? ["off.neuron_unused", { layer, neuron }] : null;
+}
+
+/** In the place of a difference where the numbers of both runs are the same: what differs nevertheless. */
+export function sameText({ A, B }, kind, selection, text) {
+  const [a, b] = [A, B].map((trace) => unused(trace, kind, selection));
+  if (Boolean(a) !== Boolean(b)) return text("off.same_unused", { run: a ? "A" : "B", what: changesOf(a ? A : B, text) });
+  const apart = changesOf(A, text) !== changesOf(B, text);
+  return apart ? text("off.same_elsewhere", { a: changesOf(A, text) || text("compare.unchanged"), b: changesOf(B, text) || text("compare.unchanged") }) : text("minus.same");
+}
+
+/** Draws a place over as unused: greyed, and crossed by lines that lean against those of the mask, with a word where there is room. */
+export function drawOff(context, x, y, width, height, word = "") {
+  const { colour } = ink();
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.globalAlpha = 0.72;
+  context.fillStyle = colour("raised");
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+  context.strokeStyle = colour("muted");
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let d = 0; d < width + height; d += 9) {
+    context.moveTo(x + d, y);
+    context.lineTo(x + d - height, y + height);
+    context.moveTo(x + width - d, y);
+    context.lineTo(x + width - d + height, y + height);
+  }
+  context.stroke();
+  context.restore();
+  if (!word || width < 60 || height < 24) return;
+  context.fillStyle = colour("card");
+  context.fillRect(x + width / 2 - Math.min(width / 2, 52), y + height / 2 - 12, Math.min(width, 104), 24);
+  write(context, word, x + width / 2, y + height / 2 + 5, { align: "center", weight: 600, most: Math.min(width, 100) });
+}
