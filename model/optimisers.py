@@ -6,9 +6,10 @@ directions move alike. On this corpus it needs about a third of AdamW's tokens: 
 
 import copy
 from collections.abc import Iterable
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 _ENDS = ("embed.", "head.")  # matrices of which a row is a token's: no map from one vector to another
 
@@ -26,9 +27,10 @@ def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torc
     )
     shares = [matrices[part::parts] for part in range(parts)]
     # RMS of a step as AdamW's, so that one learning rate serves both (arXiv 2502.16982, section 2.2)
-    return [adamw] + [
+    muons = [
         torch.optim.Muon(share, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw") for share in shares if share
     ]
+    return [adamw, *muons]
 
 
 def set_lr(given: Iterable[torch.optim.Optimizer], lr: float) -> None:
@@ -43,7 +45,7 @@ class Average:
     The first steps keep less, as what they begin with is random.
     """
 
-    def __init__(self, net: nn.Module, decay: float):
+    def __init__(self, net: Any, decay: float):
         self.net = copy.deepcopy(net).requires_grad_(False)
         self.decay = decay
 
@@ -51,5 +53,5 @@ class Average:
     def update(self, net: nn.Module, step: int) -> None:
         """Take in the weights after `step` steps."""
         kept = min(self.decay, step / (step + 10))
-        own: list[Tensor] = list(self.net.parameters())
-        torch._foreach_lerp_(own, [weight.detach() for weight in net.parameters()], 1 - kept)
+        for own, weight in zip(self.net.parameters(), net.parameters(), strict=True):
+            own.lerp_(weight, 1 - kept)

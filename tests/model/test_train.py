@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -113,6 +114,8 @@ def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path: Path, tokeni
         with train.ThreadPoolExecutor(parts) as pool:
             trainer._update(trainer.settings.stages[0], rows, pool)
         for ours, theirs in zip(trainer.net.parameters(), reference.parameters(), strict=True):
+            assert ours.grad is not None
+            assert theirs.grad is not None
             assert (ours.grad - theirs.grad).norm() <= 0.02 * theirs.grad.norm()  # bfloat16
 
 
@@ -124,8 +127,8 @@ def test_any_network_and_shape_can_be_trained(tmp_path: Path) -> None:
             super().__init__(config)
             self.extra = nn.Linear(config.d_model, config.d_model, bias=False)
 
-        def forward(self, *given: Tensor, explicit: bool = False) -> Tensor:
-            return super().forward(*given, explicit=explicit) + self.extra(self.embed(given[0])).sum(-1, keepdim=True)
+        def forward(self, ids: Tensor, *cached: Any, **how: Any) -> Tensor:
+            return super().forward(ids, *cached, **how) + self.extra(self.embed(ids)).sum(-1, keepdim=True)
 
     trainer = Trainer(replace(SETTINGS, shape=replace(TINY, tied_embeddings=False)), tmp_path, CPU, Wider)
     begun = {name: weight.clone() for name, weight in trainer.net.named_parameters()}
