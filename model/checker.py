@@ -16,7 +16,7 @@ from model.checking.sentences import Fault, Sentence, read
 from model.checking.world_state import WorldState
 from model.corpus.lexicon import Language
 
-__all__ = ["FAULTS", "Fault", "check", "first_fault"]
+__all__ = ["FAULTS", "Fault", "check"]
 
 FAULTS = {
     "end": "a sentence without its end",
@@ -53,26 +53,6 @@ def check(text: str, language: Language, complete: bool = True) -> list[Fault]:
     """
     sentences, faults = read(text, language, complete)
     return faults + [fault for wrong in _faults(sentences, language) for fault in wrong]
-
-
-def first_fault(text: str, language: Language, complete: bool = True) -> tuple[int, int] | None:
-    """Where the first faulty part of a text, mostly a sentence, begins and ends, in characters; None without faults.
-
-    A wrong answer begins with its question: what was asked may be what is wrong, as "Where is Lily?" where no Lily is.
-    """
-    sentences, faults = read(text, language, complete)
-    places = [_place(text, fault.sentence, 0) for fault in faults]
-    start = end = 0
-    for sentence, wrong in zip(sentences, _faults(sentences, language), strict=True):
-        before, (start, end) = start, _place(text, sentence.text, end)
-        if wrong:
-            places.append((before if sentence.answers else start, end))
-    return min(places, default=None)
-
-
-def _place(text: str, part: str, after: int) -> tuple[int, int]:
-    start = text.index(part, after)
-    return start, start + len(part)
 
 
 def _faults(sentences: Sequence[Sentence], language: Language) -> Iterator[list[Fault]]:

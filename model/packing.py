@@ -29,7 +29,7 @@ def pack(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "trai
     stream = documents(seed, split, stage.mix)
     width = stage.context + 1
     rows, weights = [], []
-    for _ in range(stage.rows):
+    for _ in range(stage.batch_size):
         row: list[int] = []
         weight: list[float] = []
         while len(row) < width:

@@ -1,20 +1,21 @@
 """python -m model.train: make the bundled checkpoint from nothing but the corpus that this project generates.
 
-Trains the tokenizer, then the network through the stages of curriculum.py, and writes config.json, tokenizer.json,
-model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when started again
-with the same settings. A stage starts from the weights of the one before with a fresh optimiser, so that it can also be
-run by itself: `--from DIR --first STAGE`.
+Trains the tokenizer, then the network through the stages of curriculum.py in one run, and writes config.json,
+tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when
+started again with the same settings.
 """
 
 import argparse
+import ctypes
 import json
-import math
 import os
-import shutil
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,18 +23,18 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from .checkpoint import BUNDLED, load, pick_device, save_weights
+from .checkpoint import BUNDLED, pick_device, save_weights
 from .config import LlamaConfig
-from .curriculum import STAGES, Stage
-from .judged import Storyteller
+from .curriculum import TOKENS, Stage, recipe
 from .llama import Llama
+from .optimisers import Average, optimisers, set_lr
 from .packing import END, Rows, pack
 from .progress import heldout_answers, heldout_loss
 from .record import LOG
 from .tokenizer import Tokenizer
 from .train_tokenizer import train_tokenizer
 
-EXPLICIT_UP_TO = 128  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
+EXPLICIT_UP_TO = 256  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
 
 SHAPE = LlamaConfig(
     n_layers=8,
@@ -53,141 +54,114 @@ SHAPE = LlamaConfig(
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run is made of: its stages, the first to run, and what all of them share."""
+    """What a run is made of: its stages, the network's shape, and what all stages share.
 
-    stages: tuple[Stage, ...] = STAGES
-    first: int = 0
+    A batch is worked out in `parts` at once, each on a core of its own; what it costs to wait for one another after
+    every operation is more than what it costs to add the gradients up once a step.
+    """
+
+    stages: tuple[Stage, ...] = field(default_factory=recipe)
+    shape: LlamaConfig = SHAPE
     weight_decay: float = 0.1
     clip: float = 1.0
+    average: float = 0.99  # of the averaged weights kept at each step; they are what is measured and written
+    parts: int = 2
     seed: int = 0
-    save_every: int = 200  # steps; a tenth of them where the network tells stories, which takes its time
+    save_every: int = 200  # steps
 
 
 def loss_of(net: Callable[[Tensor], Tensor], rows: Rows) -> Float[Tensor, ""]:
-    """Weighted mean cross-entropy of each next token, in nats."""
+    """Weighted sum of the cross-entropy of each next token, in nats."""
     logits = net(rows.ids[:, :-1])
     losses = F.cross_entropy(logits.flatten(0, 1).float(), rows.ids[:, 1:].flatten(), reduction="none")
-    weights = rows.weights.flatten()
-    return (losses * weights).sum() / weights.sum()
+    return (losses * rows.weights.flatten()).sum()  # a product of vectors would be rounded to bfloat16 by autocast
 
 
-def rate(stage: Stage, step: int) -> float:
-    """The learning rate at a step of a stage: a linear warm-up to `rate`, then a cosine to `last_rate`."""
-    if step < stage.warmup:
-        return stage.rate * (step + 1) / stage.warmup
-    done = min(1.0, (step - stage.warmup) / max(1, stage.steps - stage.warmup))
-    return stage.last_rate + (stage.rate - stage.last_rate) * 0.5 * (1 + math.cos(math.pi * done))
+def initialise(net: nn.Module, seed: int) -> None:
+    """Normal weights that keep a vector's length; what writes to the residual stream begins at 0, the embedding small.
 
-
-def initialise(net: Llama, seed: int) -> None:
-    """Normal weights of deviation 0.02; what writes to the residual stream is smaller, as 2·L add up (GPT-2)."""
+    So every block begins as the identity, as in nanochat (github.com/karpathy/nanochat, gpt.py).
+    """
     random = torch.Generator().manual_seed(seed)
     for name, weight in net.named_parameters():
         if weight.dim() == 2:
             writes = name.endswith(("o_proj.weight", "down_proj.weight"))
-            deviation = 0.02 / math.sqrt(2 * net.config.n_layers) if writes else 0.02
+            deviation = 0.0 if writes else 0.02 if name.startswith(("embed.", "head.")) else weight.shape[1] ** -0.5
             with torch.no_grad():
                 weight.copy_(torch.randn(weight.shape, generator=random) * deviation)
 
 
-def optimiser(net: Llama, weight_decay: float) -> torch.optim.AdamW:
-    """AdamW; norms are not decayed."""
-    matrices = [p for p in net.parameters() if p.dim() == 2]
-    vectors = [p for p in net.parameters() if p.dim() < 2]
-    return torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}],
-        betas=(0.9, 0.95),
-        fused=True,
-    )
-
-
 class Trainer:
-    """One training run, its state, and where it keeps them. `start` is a checkpoint directory to go on from."""
+    """One training run, its state, and where it keeps them. `build` makes the network of a shape."""
 
     def __init__(
-        self, settings: Settings, out: Path, device: torch.device, compiled: bool = False, start: Path | None = None
+        self, settings: Settings, out: Path, device: torch.device, build: Callable[[LlamaConfig], Any] = Llama
     ):
         self.settings, self.out, self.device = settings, out, device
         self.state_file = out / "training_state.pt"
-        self.net = Llama(SHAPE)
-        self.tokenizer = self._begin(start)
+        self.net = build(settings.shape)
+        initialise(self.net, settings.seed)
         self.net.to(device)
-        self.optimiser = optimiser(self.net, settings.weight_decay)
-        self.before = Llama(SHAPE).requires_grad_(False).to(device)  # as the network was when its stage began
-        self.ends = {} if start is None else {settings.stages[settings.first - 1].name: self._weights()}
-        self._check_averages()
-        self.storyteller = Storyteller(self.net, self.before, self.tokenizer)
+        self.average = Average(self.net, settings.average)
+        self.optimisers = optimisers(self.net, settings.weight_decay, settings.parts)
+        self.replicas = [self._replica(build) for _ in range(settings.parts)]
+        self.tokenizer = self._tokenizer()
         self.stage, self.step = self._resume()
-        self.compute = torch.compile(self.net) if compiled else self.net
 
     def run(self) -> None:
         """Train to the end, saving as it goes, and write the checkpoint."""
-        for number in range(self.stage, len(self.settings.stages)):
-            if number > self.stage:
-                self.stage, self.step = number, 0
-                self.optimiser = optimiser(self.net, self.settings.weight_decay)
-            if self.step == 0:
-                self.before.load_state_dict(self.net.state_dict())
-            stage = self.settings.stages[number]
-            self._run_stage(stage)
-            if any(later.averaged_with == stage.name for later in self.settings.stages[number + 1 :]):
-                self.ends[stage.name] = self._weights()
+        with ThreadPoolExecutor(self.settings.parts) as pool:
+            for number in range(self.stage, len(self.settings.stages)):
+                if number > self.stage:
+                    self.stage, self.step = number, 0
+                self._run_stage(self.settings.stages[number], pool)
         self.state_file.unlink(missing_ok=True)
-        print(f"wrote {self.out}; held-out loss {heldout_loss(self.net, self.tokenizer):.4f} nats a token")
+        print(f"wrote {self.out}; held-out loss {heldout_loss(self.average.net, self.tokenizer):.4f} nats a token")
 
-    def _run_stage(self, stage: Stage) -> None:
+    def _run_stage(self, stage: Stage, pool: ThreadPoolExecutor) -> None:
         started, tokens = time.perf_counter(), 0
-        save_every = max(1, self.settings.save_every // 10) if stage.judged else self.settings.save_every
         bar = tqdm(
             self._batches(stage), stage.name, initial=self.step, total=stage.steps, unit="step", dynamic_ncols=True
         )
         for rows in bar:
-            loss = self._update(stage, rows)
+            loss = self._update(stage, rows, pool)
             self.step += 1
-            if stage.averaged_with and self.step == stage.steps:
-                self._average(self.ends[stage.averaged_with])
+            self.average.update(self.net, self._steps_before() + self.step)
             tokens += rows.weights.numel()
-            speed = tokens / (time.perf_counter() - started)
-            told = {"sound": self.storyteller.sound} if stage.judged else {}
-            bar.set_postfix({"loss": f"{loss:.3f}", "tokens_s": f"{speed:.0f}"} | told)
-            if self.step % save_every == 0 or self.step == stage.steps:
-                self._save(loss, speed)
+            bar.set_postfix({"loss": f"{loss:.3f}", "tokens_s": f"{tokens / (time.perf_counter() - started):.0f}"})
+            if self.step % self.settings.save_every == 0 or self.step == stage.steps:
+                self._save(loss)
 
-    def _update(self, stage: Stage, rows: Rows) -> float:
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate(stage, self.step)
-        explicit = self.device.type == "cpu" and stage.context <= EXPLICIT_UP_TO
-        with torch.autocast(self.device.type, dtype=torch.bfloat16):
-            loss = loss_of(
-                lambda ids: self.compute(ids, explicit=explicit),
-                Rows(rows.ids.to(self.device), rows.weights.to(self.device)),
-            )
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        if stage.judged:
-            for part in self.storyteller.losses(stage.judged, self._seed(self.step)):
-                part.backward()
+    def _update(self, stage: Stage, rows: Rows, pool: ThreadPoolExecutor) -> float:
+        """One step on a batch, which gives its loss before the step."""
+        set_lr(self.optimisers, stage.lr_at(self.step))
+        parts = [Rows(*part) for part in zip(*(part.chunk(self.settings.parts) for part in rows), strict=True)]
+        counted = float(rows.weights.sum())
+        losses = list(pool.map(lambda net, part: self._backward(net, part, counted), self.replicas, parts))
+        for weight, *copies in zip(
+            *(net.parameters() for net in (self.net, *self.replicas[: len(parts)])), strict=True
+        ):
+            weight.grad = torch.stack([copy.grad for copy in copies]).sum(0)
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-        self.optimiser.step()
+        list(pool.map(lambda optimiser: optimiser.step(), self.optimisers))
+        return sum(losses)
+
+    def _backward(self, net: Any, rows: Rows, counted: float) -> float:
+        """A part's share of the batch's mean loss; its gradients are left in `net`."""
+        ids, weights = (part.to(self.device) for part in rows)
+        explicit = self.device.type == "cpu" and weights.shape[1] <= EXPLICIT_UP_TO
+        net.zero_grad(set_to_none=True)
+        with torch.autocast(self.device.type, dtype=torch.bfloat16):
+            loss = loss_of(lambda ids: net(ids, explicit=explicit), Rows(ids, weights)) / counted
+        loss.backward()
         return float(loss.detach())
 
-    def _weights(self) -> dict[str, Tensor]:
-        return {name: weight.detach().clone() for name, weight in self.net.named_parameters()}
-
-    def _average(self, other: dict[str, Tensor]) -> None:
-        with torch.no_grad():
-            for name, weight in self.net.named_parameters():
-                weight.lerp_(other[name], 0.5)
-
-    def _check_averages(self) -> None:
-        """SystemExit where a stage is to be averaged with one that this run does not have."""
-        for stage in self.settings.stages[self.settings.first :]:
-            other = stage.averaged_with
-            if other and stage_number(self.settings.stages, other) < self.settings.first and other not in self.ends:
-                raise SystemExit(
-                    f"--first: {stage.name!r} is averaged with the weights after {other!r}, which this run does not "
-                    "have; start with the stage that follows it."
-                )
+    def _replica(self, build: Callable[[LlamaConfig], Any]) -> Any:
+        """A network whose weights are the trained one's own, with gradients to itself."""
+        replica = build(self.settings.shape)
+        for copy, weight in zip(replica.parameters(), self.net.parameters(), strict=True):
+            copy.data = weight.data
+        return replica
 
     def _batches(self, stage: Stage) -> Iterator[Rows]:
         for step in range(self.step, stage.steps):
@@ -197,85 +171,73 @@ class Trainer:
         """The seed of a batch's documents, another for every step of every stage."""
         return (self.settings.seed * 100 + self.stage) * 1_000_003 + step
 
-    def _begin(self, start: Path | None) -> Tokenizer:
-        """New weights, or those of `start`; the tokenizer of `start`, of the run to be resumed, or a new one."""
+    def _steps_before(self) -> int:
+        return sum(earlier.steps for earlier in self.settings.stages[: self.stage])
+
+    def _tokenizer(self) -> Tokenizer:
+        """Of the run to be resumed, or a new one."""
         path = self.out / "tokenizer.json"
-        if start is not None:
-            begun = load(start, device="cpu", dtype="float32")
-            if begun.config != SHAPE:
-                raise SystemExit(f"--from: {start} is not of the bundled model's shape.")
-            self.net.load_state_dict(begun.net.state_dict())
-        else:
-            initialise(self.net, self.settings.seed)
         if not (self.state_file.is_file() and path.is_file()):
             self.out.mkdir(parents=True, exist_ok=True)
-            if start is None:
-                train_tokenizer(SHAPE.vocab_size, self.settings.seed).save(str(path))
-            elif start.resolve() != self.out.resolve():
-                for name in ("tokenizer.json", LOG):
-                    if (start / name).is_file():
-                        shutil.copy(start / name, self.out)
+            train_tokenizer(self.settings.shape.vocab_size, self.settings.seed).save(str(path))
         return Tokenizer.from_file(path)
 
-    def _save(self, loss: float, speed: float) -> None:
+    def _save(self, loss: float) -> None:
         state = {
-            "settings": asdict(self.settings),
+            "settings": self._done(),
             "stage": self.stage,
             "step": self.step,
             "net": self.net.state_dict(),
-            "before": self.before.state_dict(),
-            "ends": self.ends,
-            "optimiser": self.optimiser.state_dict(),
+            "average": self.average.net.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
         }
-        partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
-        torch.save(state, partial)
-        os.replace(partial, self.state_file)
-        save_weights(self.net, self.out)
         stage = self.settings.stages[self.stage]
         before = sum(earlier.tokens for earlier in self.settings.stages[: self.stage])
         line = {
             "stage": stage.name,
             "step": self.step,
-            "tokens": before + self.step * stage.rows * stage.context,
+            "tokens": before + self.step * stage.batch_size * stage.context,
             "loss": round(loss, 4),
-            "heldout": round(heldout_loss(self.net, self.tokenizer), 4),
-            "tokens_per_second": round(speed),
-            "answers": heldout_answers(self.net, self.tokenizer),
-        } | ({"sound": self.storyteller.sound} if stage.judged else {})
+            "heldout": round(heldout_loss(self.average.net, self.tokenizer), 4),
+            "answers": heldout_answers(self.average.net, self.tokenizer),
+        }
+        partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
+        torch.save(state, partial)
+        os.replace(partial, self.state_file)
+        save_weights(self.average.net, self.out)
         with (self.out / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
+
+    def _done(self, stage: int | None = None) -> dict[str, Any]:
+        """The settings as far as they have had a say up to this stage: later stages may still change."""
+        number = self.stage if stage is None else stage
+        settings = asdict(self.settings)
+        return settings | {"stages": settings["stages"][: number + 1]}
 
     def _resume(self) -> tuple[int, int]:
         """(stage, step) of the saved state, its weights taken over; the run's own beginning where there is none."""
         if not self.state_file.is_file():
-            if self.settings.first == 0:
-                (self.out / LOG).unlink(missing_ok=True)
-            return self.settings.first, 0
+            (self.out / LOG).unlink(missing_ok=True)
+            return 0, 0
         state = torch.load(self.state_file, map_location=self.device, weights_only=True)
-        if state["settings"] != asdict(self.settings):
+        if state["settings"] != self._done(state["stage"]):
             raise SystemExit(
                 f"{self.state_file} belongs to a run with other settings; start again with those, or delete the file "
                 "to begin anew."
             )
         self.net.load_state_dict(state["net"])
-        self.before.load_state_dict(state["before"])
-        self.ends = state["ends"]
-        self.optimiser.load_state_dict(state["optimiser"])
+        self.average.net.load_state_dict(state["average"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
         return state["stage"], state["step"]
 
 
-def stage_number(stages: Sequence[Stage], name: str) -> int:
-    """The place of the stage of this name. SystemExit, naming those that there are, for another."""
-    names = [stage.name for stage in stages]
-    if name not in names:
-        raise SystemExit(f"--first: there is no stage {name!r}; there are {', '.join(names)}.")
-    return names.index(name)
-
-
-def scaled(stage: Stage, tokens: float, rows: int) -> Stage:
-    """The stage with so many times its tokens, and its rows and stories in each batch."""
-    judged = stage.judged and replace(stage.judged, stories=stage.judged.stories * rows)
-    return replace(stage, tokens=round(stage.tokens * tokens), rows=stage.rows * rows, judged=judged)
+def keep_memory() -> None:
+    """Have glibc keep what a step has freed for the next one: asking the kernel anew takes a third of the time."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        for option, value in ((-4, 0), (-1, 2**31 - 1), (-8, 1)):  # M_MMAP_MAX, M_TRIM_THRESHOLD, M_ARENA_MAX
+            getattr(libc, "mallopt", lambda *_: 0)(option, value)
 
 
 def main() -> None:
@@ -283,29 +245,13 @@ def main() -> None:
         prog="python -m model.train", description="Make the bundled checkpoint from nothing but the generated corpus."
     )
     parser.add_argument("--out", type=Path, default=BUNDLED, help="directory to write (default: the bundled model)")
-    parser.add_argument("--from", dest="start", type=Path, help="checkpoint directory to go on from (with --first)")
-    parser.add_argument("--first", default=STAGES[0].name, help="first stage to run (default: %(default)s)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, …")
-    parser.add_argument(
-        "--scale", type=float, default=1.0, help="times as many tokens in each stage as planned (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--rows", type=int, default=1, help="times as many rows in each batch; for a GPU (default: %(default)s)"
-    )
+    parser.add_argument("--tokens", type=float, default=TOKENS, help="in all stages together (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and corpus (default: %(default)s)")
-    parser.add_argument(
-        "--compile",
-        action=argparse.BooleanOptionalAction,
-        help="compile the network first, a third faster; on a CPU it needs a C++ compiler (default: on CUDA only)",
-    )
     given = parser.parse_args()
-    first = stage_number(STAGES, given.first)
-    if (first > 0) != (given.start is not None):
-        raise SystemExit("--from and --first go together: a later stage needs the weights of the one before.")
-    device = pick_device(given.device)
-    stages = tuple(scaled(stage, given.scale, given.rows) for stage in STAGES)
-    compiled = device.type == "cuda" if given.compile is None else given.compile
-    Trainer(Settings(stages, first, seed=given.seed), given.out, device, compiled, given.start).run()
+    keep_memory()
+    torch.set_num_threads(1)  # each part of a batch has a core of its own
+    Trainer(Settings(recipe(int(given.tokens)), seed=given.seed), given.out, pick_device(given.device)).run()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from model.checker import FAULTS, Fault, check
 from model.checkpoint import LanguageModel
 from model.corpus import documents
 from model.corpus.lexicon import Language
-from model.corpus.split import SplitName
 from model.evaluation.judges import Judge
 from model.evaluation.writing import write
 
@@ -47,10 +46,10 @@ class Story:
     faults: list[Fault]
 
 
-def openings(wanted: int, seed: int, split: SplitName = "heldout") -> list[Opening]:
-    """`wanted` different openings of stories in each language, held-out ones unless the split says otherwise."""
+def openings(wanted: int, seed: int) -> list[Opening]:
+    """`wanted` different openings of held-out stories in each language."""
     found: dict[Language, dict[str, Opening]] = {"en": {}, "zh": {}}
-    for document in documents(seed, split):
+    for document in documents(seed, "heldout"):
         if document.kind not in ("story-en", "story-zh"):
             continue
         language: Language = "en" if document.kind == "story-en" else "zh"

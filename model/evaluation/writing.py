@@ -61,22 +61,21 @@ class Row:
 def write(
     lm: LanguageModel,
     jobs: Sequence[Job],
-    temperature: float | Sequence[float] = 0.0,
+    temperature: float = 0.0,
     seed: int = 0,
     progress: Callable[[int], object] = lambda _: None,
 ) -> list[Row]:
     """Continue every job's prompt until its judge has a verdict, the text ends, or its limit is reached.
 
-    The temperature is that of all rows, or of each its own; 0 is greedy. Otherwise a row's draws depend on the seed and
-    on its place in the list, not on the batch. `progress` hears the number of rows that have just been finished.
+    Temperature 0 is greedy. Otherwise a row's draws depend on the seed and on its place in the list, not on the batch.
+    `progress` hears the number of rows that have just been finished.
     """
-    temperatures = [temperature] * len(jobs) if isinstance(temperature, int | float) else temperature
     rows = []
-    for i, (job, own) in enumerate(zip(jobs, temperatures, strict=True)):
+    for i, job in enumerate(jobs):
         ids = prompt_ids(lm, job.prompt)
         limit = min(job.limit, max(1, lm.config.context_limit - len(ids)))
         random = torch.Generator().manual_seed(seed * 1_000_003 + i)
-        rows.append(Row(ids, limit, job.judge, own, lm.tokenizer.stream(ids), random))
+        rows.append(Row(ids, limit, job.judge, temperature, lm.tokenizer.stream(ids), random))
     by_length = sorted(rows, key=lambda row: len(row.prompt))
     for start in range(0, len(rows), ROWS):
         _write_batch(lm, by_length[start : start + ROWS], progress)
@@ -106,10 +105,10 @@ def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], o
 
 def _choose(logits: Float[Tensor, "B V"], rows: list[Row], writing: list[int]) -> list[int]:
     """The next token of each row that is writing."""
-    chosen = dict(zip(writing, logits[writing].argmax(-1).tolist(), strict=True))
-    warm = [i for i in writing if rows[i].temperature]
-    if warm:
-        temperatures = torch.tensor([[rows[i].temperature] for i in warm], device=logits.device)
-        for i, probabilities in zip(warm, (logits[warm] / temperatures).softmax(-1).cpu(), strict=True):
-            chosen[i] = int(torch.multinomial(probabilities, 1, generator=rows[i].random))
-    return list(chosen.values())
+    temperature = rows[0].temperature
+    if not temperature:
+        return logits[writing].argmax(-1).tolist()
+    probabilities = (logits[writing] / temperature).softmax(-1).cpu()
+    return [
+        int(torch.multinomial(own, 1, generator=rows[i].random)) for i, own in zip(writing, probabilities, strict=True)
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 from ..expected import expected
 from ..spec import ExtraWeights, FfnSpec, FullHeads, MoeSpec, PositionSpec
 from .attention import attention, layer_cycle, rope, tied
-from .fields import Fields, refusal
+from .fields import Fields, UnreadFieldError, refusal
 from .llama_like import outer
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
 
@@ -183,7 +183,8 @@ def _full_heads(f: Fields, sizes: dict[str, Any], layers: list[str]) -> FullHead
         raise refusal(name, given, expected("object"))
     inner = Fields(next(iter(given.values())), f"{name}.")
     if others := set(inner.raw) - {"head_dim", "num_key_value_heads"}:
-        raise refusal(f"{name}.{min(map(str, others))}", inner.raw, expected("absent"))
+        first = min(map(str, others))
+        raise UnreadFieldError(f"{name}.{first}", inner.raw.get(first))
     return FullHeads(
         inner.count("num_key_value_heads", default=sizes["n_kv_heads"]),
         inner.count("head_dim", default=sizes["head_dim"]),

@@ -7,7 +7,7 @@ import pytest
 
 from app import build
 from app.texts import LANGUAGES, table, text
-from model.curriculum import STAGES
+from model.curriculum import recipe
 from model.record import Entry, Record
 from visuals import STATIC
 from visuals.training import training_payload
@@ -105,7 +105,7 @@ def test_every_label_is_there() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
+@pytest.mark.parametrize("stage", [stage.name for stage in recipe()])
 def test_every_training_stage_has_a_name(stage: str, language: str) -> None:
     (said,) = training_payload(Record([Entry(stage, 1, 1.0, 1.0, {})], []))["loss"]["data"][0]["customdata"]
     assert said.startswith("text:training.")

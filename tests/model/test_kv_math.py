@@ -217,7 +217,7 @@ def test_linear_layers_keep_a_state_of_constant_size():
     assert kv_cache_bytes(hybrid, 1000, 7, options=KvOptions(block_size=16)) == 7 * 2 * (constant + token * 1008)
     halves = kv_breakdown(hybrid, 1000, options=KvOptions(tp=2, pp=2))
     assert halves.stage_bytes == ((constant + token * 1000) // 2,) * 2
-    with pytest.raises(GlassLlamaError, match="linear layers; expected full, sliding or chunked ones"):
+    with pytest.raises(GlassLlamaError, match="state-space layers; expected full, sliding or chunked ones"):
         parameter_count(hybrid)
 
 

@@ -37,6 +37,7 @@ PINNED = {
 PINNED_TAPS = {
     *("resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out"),
     *("attn.q", "attn.k", "attn.v", "attn.q_rot", "attn.k_rot", "attn.scores", "attn.attention"),
+    "attn.mixed",
     *("ffn.gate", "ffn.up"),
 }
 

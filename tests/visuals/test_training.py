@@ -2,8 +2,8 @@
 
 import pytest
 
-from model import curriculum
 from model.checkpoint import BUNDLED
+from model.curriculum import recipe
 from model.record import Entry, Measured, Record, read_record
 from visuals.training import LINE, ROOM_FOR_A_NUMBER, SKILLS, STAGES, rows_for, training_payload
 
@@ -62,8 +62,8 @@ def test_no_two_numbers_in_a_row_are_too_near() -> None:
 
 def test_every_stage_of_ours_is_named_by_the_page() -> None:
     trained = {entry.stage for entry in read_record(BUNDLED).log} - {""}  # "" where the log names none
-    assert {stage.name for stage in curriculum.STAGES} | trained <= STAGES
-    assert drawn_name("long rows") == "text:training.stage_long_rows"
+    assert {stage.name for stage in recipe()} | trained <= STAGES
+    assert drawn_name("stories") == "text:training.stage_stories"
 
 
 def test_a_stage_of_another_training_is_shown_as_its_log_names_it() -> None:

@@ -1,0 +1,57 @@
+"""What moves the weights: Muon for the matrices inside the blocks, AdamW for the embedding and the norms.
+
+Muon (Jordan et al. 2024; Liu et al. 2025, arXiv 2502.16982) makes each step of a matrix orthogonal, so that all of its
+directions move alike. On this corpus it needs about a third of AdamW's tokens: docs/decisions/training-by-answers.md.
+"""
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+_ENDS = ("embed.", "head.")  # matrices of which a row is a token's: no map from one vector to another
+
+
+def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torch.optim.Optimizer]:
+    """AdamW, then `parts` of Muon with every so manieth matrix, so that they can step at once. Norms do not decay."""
+    matrices, tokens, vectors = [], [], []
+    for name, weight in net.named_parameters():
+        kind = vectors if weight.dim() < 2 else tokens if name.startswith(_ENDS) else matrices
+        kind.append(weight)
+    adamw = torch.optim.AdamW(
+        [{"params": tokens, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}],
+        betas=(0.9, 0.95),
+        fused=True,
+    )
+    shares = [matrices[part::parts] for part in range(parts)]
+    # RMS of a step as AdamW's, so that one learning rate serves both (arXiv 2502.16982, section 2.2)
+    muons = [
+        torch.optim.Muon(share, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw") for share in shares if share
+    ]
+    return [adamw, *muons]
+
+
+def set_lr(given: Iterable[torch.optim.Optimizer], lr: float) -> None:
+    for optimiser in given:
+        for group in optimiser.param_groups:
+            group["lr"] = lr
+
+
+class Average:
+    """An exponential moving average of a network's weights, `net`, itself a network: each step keeps `decay` of it.
+
+    The first steps keep less, as what they begin with is random.
+    """
+
+    def __init__(self, net: Any, decay: float):
+        self.net = copy.deepcopy(net).requires_grad_(False)
+        self.decay = decay
+
+    @torch.no_grad()
+    def update(self, net: nn.Module, step: int) -> None:
+        """Take in the weights after `step` steps."""
+        kept = min(self.decay, step / (step + 10))
+        for own, weight in zip(self.net.parameters(), net.parameters(), strict=True):
+            own.lerp_(weight, 1 - kept)
