@@ -88,9 +88,12 @@ def test_a_layer_equals_what_a_full_capture_saw(lm: model.LanguageModel, trace: 
     with torch.inference_mode(), capture(lm.net, "*") as seen:
         logits = lm.net(torch.tensor([trace.token_ids]), explicit=True)
     for i in range(3):
-        for tap in PINNED_TAPS:
+        for tap in PINNED_TAPS - {"attn.mixed"}:
             ours, captured = getattr(trace.layer(i), tap.split(".")[-1]), seen[f"layers.{i}.{tap}"][0].numpy()
             np.testing.assert_allclose(ours, captured, rtol=0, atol=1e-5, err_msg=f"layer {i} {tap}")
+        values = trace.layer(i).v.repeat(lm.config.group_size, axis=0)
+        mixed = (trace.layer(i).attention @ values).swapaxes(0, 1)
+        np.testing.assert_allclose(mixed, seen[f"layers.{i}.attn.mixed"][0].numpy(), rtol=0, atol=1e-5)
     np.testing.assert_allclose(trace.residual[-1], seen["final_resid"][0].numpy(), rtol=0, atol=1e-5)
     np.testing.assert_allclose(trace.logits, logits[0, -1].numpy(), rtol=0, atol=2e-5)
 
