@@ -1,4 +1,4 @@
-"""What the bundled model is trained on, and in what order: the recipe of `python -m model.train`.
+"""The recipe of `python -m model.train`: what a network is trained on, and in what order.
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
 with many questions; then, in wider rows, everything with stories, while the learning rate goes down to zero.

@@ -32,7 +32,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "at_least_used": "at least {value}, as many as are used",
         # a config.json
         "object": "an object",
-        "with_linear": "some that are linear (mamba, conv, hybrid), as this model_type has them",
+        "with_linear": "some that keep a state (linear_attention, mamba, conv, hybrid), as this model_type has them",
         "letters_a_layer": "a text of the letters {letters}, one a layer",
         "equal_a_layer": "one number, or a list of {count} equal ones",
         "halves": "with kda_layers every layer from 1 to {count} once",

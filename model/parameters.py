@@ -57,7 +57,10 @@ def active_parameter_count(spec: ModelSpec) -> int:
 def weight_parts(spec: ModelSpec, mtp: bool = False) -> tuple[WeightPart, ...]:
     """Every weight of `spec`, part by part; with `mtp`, its multi-token-prediction layers too. Raises as above."""
     if spec.state is not None and not any(part.label.startswith("linear") for part in spec.extra):
-        message = f"{spec.name}: state-space layers; expected full, sliding or chunked ones, whose weights are known."
+        message = (
+            f"{spec.name}: linear-attention or state-space layers; expected full, sliding or chunked ones, whose "
+            "weights are known."
+        )
         raise GlassLlamaError("spec", message, field="layer_cycle")
     extra = spec.mtp_layers if mtp else 0
     layers = tuple(range(spec.n_layers + extra))

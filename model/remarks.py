@@ -25,7 +25,7 @@ _PATTERNS = (
     ),
     (
         r"The multi-token-prediction layers \((.+)\) are not counted\.",
-        r"多 token 预测层（\1）不计。",
+        r"多词元预测（MTP）层（\1）不计。",
     ),
     (
         r"The text model alone: the audio tower \(audio_config\) is not counted\.",

@@ -1,4 +1,4 @@
-"""python -m model.train: make the bundled checkpoint from nothing but the corpus that this project generates.
+"""python -m model.train: a checkpoint from nothing but the corpus that this project generates.
 
 Trains the tokenizer, then the network through the stages of curriculum.py in one run, and writes config.json,
 tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when
@@ -242,9 +242,11 @@ def keep_memory() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m model.train", description="Make the bundled checkpoint from nothing but the generated corpus."
+        prog="python -m model.train", description="Train a checkpoint from nothing but the generated corpus."
     )
-    parser.add_argument("--out", type=Path, default=BUNDLED, help="directory to write (default: the bundled model)")
+    parser.add_argument(
+        "--out", type=Path, default=BUNDLED, help="directory to write (default: in place of the bundled model)"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, …")
     parser.add_argument("--tokens", type=float, default=TOKENS, help="in all stages together (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and corpus (default: %(default)s)")

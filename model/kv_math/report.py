@@ -15,7 +15,7 @@ PLACES: dict[Place, str] = {
     "sliding": "Sliding-window layers",
     "chunked": "Chunked-attention layers",
     "cross": "Cross-attention (the encoder's tokens, kept once)",
-    "state": "Linear-attention or state-space layers (the same at any length)",
+    "state": "Linear-attention or state-space layers, short convolutions (the same at any length)",
 }
 PARTS = {
     "kv": "K and V",
@@ -75,7 +75,7 @@ def memory_lines(use: MemoryUse) -> list[str]:
         f"Weights    {size(weights.total_bytes)}",
         f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
-        f"Not counted: activations, CUDA itself, fragmentation (the other {100 - use.percent} %)",
+        f"Not counted: activations, the system and its GPU runtime, fragmentation (the other {100 - use.percent} %)",
     ]
 
 
