@@ -1,7 +1,7 @@
 """What moves the weights: Muon for the matrices inside the blocks, AdamW for the embedding and the norms.
 
 Muon (Jordan et al. 2024; Liu et al. 2025, arXiv 2502.16982) makes each step of a matrix orthogonal, so that all of its
-directions move alike. On this corpus it needs about a third of AdamW's tokens: docs/decisions/training-by-answers.md.
+directions move alike. What it learns of this corpus beside AdamW: docs/decisions/training-by-answers.md.
 """
 
 import copy
