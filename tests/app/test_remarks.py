@@ -13,9 +13,7 @@ from model.published.catalogue import catalogue
 from model.published.hf_spec import spec_from_config
 
 TABLE = json.loads((Path(app.__file__).parent / "catalogue.zh.json").read_text(encoding="utf-8"))
-CONFIGS = json.loads(
-    (Path(__file__).parents[1] / "model" / "published" / "hub_configs.json").read_text(encoding="utf-8")
-)
+CONFIGS = json.loads((Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8"))
 PARTS = ("source", "not_verified", "notes")
 REMARKS = {part: sorted({text for spec in catalogue().values() for text in getattr(spec, part)}) for part in PARTS}
 REMARKS["gpus"] = [gpu.source for gpu in GPUS.values()]
