@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.model.test_hf_families import GPT_OSS_120B
+from tests.model.published.test_hf_families import GPT_OSS_120B
 
 from app.remarks import in_chinese
 from model import GlassLlamaError, kv_cache_bytes, spec_from_config

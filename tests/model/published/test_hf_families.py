@@ -6,7 +6,7 @@ One tiny random network a row. Where a vendor's network is not in transformers, 
 import pytest
 import torch
 import transformers
-from tests.model.test_kv_transformers import VOCABULARY, B, T, held, run
+from tests.model.kv_math.test_kv_transformers import VOCABULARY, B, T, held, run
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_cache_bytes
