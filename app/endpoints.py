@@ -11,14 +11,14 @@ import numpy as np
 import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
-from model.expected import expected
-from model.hf_spec import spec_from_text
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from, refusal
 from model.kv_math.speed import decode_bound
+from model.published.expected import expected
+from model.published.hf_spec import spec_from_text
 from model.sampling import candidates, field_error
 from visuals.payload import Message
 

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from model import GlassLlamaError
+from model.analysis.neurons import Written, firing
 from model.errors import shortly
-from model.neurons import Written, firing
 from visuals import ffn, norm, position
 from visuals.payload import Message
 

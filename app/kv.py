@@ -5,11 +5,12 @@ from functools import lru_cache
 from threading import BoundedSemaphore
 from typing import Any
 
-from model import GlassLlamaError, ModelSpec, cacheless, catalogue
+from model import GlassLlamaError, ModelSpec, catalogue
+from model.analysis import cacheless
 from model.errors import shortly
-from model.hf_spec import spec_from_text
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.options import options_from as of_names
+from model.published.hf_spec import spec_from_text
 from visuals import kv, kv_charts
 from visuals.payload import Message
 

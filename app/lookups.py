@@ -12,8 +12,8 @@ from concurrent.futures import TimeoutError as NotYet
 from ipaddress import ip_address
 
 from model import ModelSpec
-from model.hf_spec import spec_from_hub
-from model.hub import SECONDS, checked_id, refusal
+from model.published.hf_spec import spec_from_hub
+from model.published.hub import SECONDS, checked_id, refusal
 
 THREADS, WAITING = 4, 4
 REMEMBERED = 64

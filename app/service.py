@@ -37,6 +37,7 @@ from .comparing import intervention, second_run
 from .details import DETAILS
 from .engine import Engine, Settings
 from .prompts import MAX_CHARACTERS, checked_ids
+from .remarks import in_languages
 from .requests import (
     Asked,
     changes_of,
@@ -164,7 +165,7 @@ class Service:
     def calculate(self, data: dict[str, Any]) -> Message:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
         what = one_of(data, "what", CALCULATORS)
-        return {"kind": "calculation", "what": what, "data": CALCULATORS[what](self.engine, data)}
+        return {"kind": "calculation", "what": what, "data": in_languages(CALCULATORS[what](self.engine, data))}
 
     @answered
     def step(self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: str = "") -> Message:

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from model.draw import draw as draw_token
-from model.lens import best_tokens, contributions, finish, reading, runners_up
+from model.analysis.draw import draw as draw_token
+from model.analysis.lens import best_tokens, contributions, finish, reading, runners_up
+from model.analysis.stream import stream_sizes
 from model.sampling import Sampling, candidates
-from model.stream import stream_sizes
 from visuals.lens import contributions_payload, draw_payload, lens_payload
 from visuals.norm import gamma_of
 from visuals.overview import ends_payload, stage_payload, stream_payload

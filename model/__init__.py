@@ -3,14 +3,14 @@
 from .analysis.circuit import Circuit, circuit
 from .analysis.nodes import Node
 from .analysis.score_terms import ScoreTerms, score_terms
-from .catalogue import catalogue
 from .checkpoint import LanguageModel, load
 from .config import LlamaConfig
 from .errors import GlassLlamaError
 from .generate import Step, generate
-from .hf_spec import spec_from_config
 from .kv_math import kv_cache_bytes
-from .spec import ModelSpec
+from .published.catalogue import catalogue
+from .published.hf_spec import spec_from_config
+from .published.spec import ModelSpec
 from .trace import LayerTrace, Trace, run_trace
 
 __all__ = [

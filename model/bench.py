@@ -9,6 +9,7 @@ median of what they found. Weights are random, in the shape of the bundled model
 """
 
 import argparse
+import json
 import logging
 import shutil
 import statistics
@@ -24,10 +25,10 @@ from typing import Any, NamedTuple
 import torch
 
 from .checkpoint import BUNDLED, LanguageModel, load, save_weights
+from .config import LlamaConfig
 from .generate import generate
 from .llama import Llama
 from .trace import Trace, run_trace
-from .train import SHAPE
 
 TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS = 512, 32, 64
 
@@ -85,9 +86,15 @@ def measure(part: Part, rounds: int) -> list[Figure]:
         return part(random_model(Path(directory)), directory, rounds)
 
 
+def bundled_config() -> LlamaConfig:
+    """The shape of the bundled model."""
+    return LlamaConfig.from_hf(json.loads((BUNDLED / "config.json").read_text(encoding="utf-8")))
+
+
 def random_model(directory: Path) -> LanguageModel:
     """A model of the bundled shape with random weights (norms too), loaded from `directory`, as the peer is."""
-    net = Llama(SHAPE).requires_grad_(False)
+    config = bundled_config()
+    net = Llama(config).requires_grad_(False)
     random = torch.Generator().manual_seed(0)
     for weight in net.parameters():
         if weight.dim() == 1:
@@ -96,7 +103,7 @@ def random_model(directory: Path) -> LanguageModel:
             weight.copy_(torch.randn(weight.shape, generator=random) * weight.shape[1] ** -0.5)
     for name, weight in net.named_parameters():
         if name.endswith(("o_proj.weight", "down_proj.weight")):  # 2·L outputs add up: the residual stream stays near 1
-            weight.mul_((2 * SHAPE.n_layers) ** -0.5)
+            weight.mul_((2 * config.n_layers) ** -0.5)
     save_weights(net, directory, torch.float32)
     shutil.copy(BUNDLED / "tokenizer.json", directory)
     return load(directory)
@@ -162,7 +169,7 @@ def decoding(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
 
 
 def _ids(count: int) -> torch.Tensor:
-    return torch.randint(1, SHAPE.vocab_size, (1, count), generator=torch.Generator().manual_seed(2))
+    return torch.randint(1, bundled_config().vocab_size, (1, count), generator=torch.Generator().manual_seed(2))
 
 
 def _peer(directory: str, attention: str) -> Any:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model.catalogue import catalogue
-from model.hf import MODEL_TYPES
 from model.kv_math.__main__ import main
+from model.published.catalogue import catalogue
+from model.published.hf import MODEL_TYPES
 
 ROOT = Path(__file__).parents[1]
 CARD = re.sub(r"\s+", " ", (ROOT / "model" / "bundled" / "README.md").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import GlassLlamaError, LanguageModel, LayerTrace
-from model.head_names import HeadKind, read_heads
+from model.evaluate.head_names import HeadKind, read_heads
 
 from .payload import Message, pack
 

@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace
+from model.analysis.neurons import Firing, Written, product, written
 from model.interventions import Intervention
-from model.neurons import Firing, Written, product, written
 
 from .payload import Message, pack
 
@@ -60,7 +60,7 @@ def written_inner(layer: LayerTrace, index: int, what: Intervention) -> Float[np
 
 
 def firing_payload(found: Firing) -> Message:
-    """Shares by layer and token, each as model/neurons.py defines it."""
+    """Shares by layer and token, each as model/analysis/neurons.py defines it."""
     return {name: pack(values, "f4") for name, values in found._asdict().items()}
 
 

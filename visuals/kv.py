@@ -10,15 +10,14 @@ import numpy as np
 from jaxtyping import Float
 
 from model import LlamaConfig
-from model.catalogue import catalogue, parameter_count
 from model.errors import GlassLlamaError
-from model.hf import MODEL_TYPES
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
-from model.remarks import in_chinese
-from model.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
+from model.published.catalogue import catalogue, parameter_count
+from model.published.hf import MODEL_TYPES
+from model.published.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
 
 from .payload import About, Message, pack
 
@@ -99,9 +98,13 @@ def token_message(term: KvTerm) -> Message:
     return {"label": term.label, "factors": factors, "bytes": str(term.bytes)}
 
 
+class Remark(str):
+    """What the catalogue, a config or a GPU's entry remarks, in English: the page says it in each of its languages."""
+
+
 def card_message(spec: ModelSpec) -> Message:
     """A model's shape as far as its cache depends on it, its parameters as counted from all of its shapes and as
-    published, remarks on it in every language, and which options it has."""
+    published, remarks on it, and which options it has."""
     return {
         "name": spec.name,
         "family": spec.family,
@@ -114,16 +117,11 @@ def card_message(spec: ModelSpec) -> Message:
         "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
         "parameters": parameter_count(spec),
         "published": asdict(spec.parameters) if spec.parameters else None,
-        "source": [in_languages(remark) for remark in spec.source],
-        "not_verified": [in_languages(remark) for remark in spec.not_verified],
-        "notes": [in_languages(remark) for remark in spec.notes],
+        "source": [Remark(remark) for remark in spec.source],
+        "not_verified": [Remark(remark) for remark in spec.not_verified],
+        "notes": [Remark(remark) for remark in spec.notes],
         "options": options_of(spec),
     }
-
-
-def in_languages(remark: str) -> Message:
-    """A remark of the catalogue, a config or a GPU in every language of the page."""
-    return {"en": remark, "zh": in_chinese(remark)}
 
 
 def options_of(spec: ModelSpec) -> list[str]:

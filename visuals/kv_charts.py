@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.memory import Setup
-from model.spec import ModelSpec
+from model.published.spec import ModelSpec
 
 from .payload import Message
 from .plain import plain

@@ -13,7 +13,7 @@ from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
 
-from .kv import factor_message, in_languages, notes_message
+from .kv import Remark, factor_message, notes_message
 from .payload import Message
 
 
@@ -33,8 +33,7 @@ def answered(work: Callable[[], Any], message: Callable[[Any], Message]) -> Mess
 
 def gpu_message(gpu: Gpu) -> Message:
     """A GPU's figures and where they were read."""
-    source = in_languages(gpu.source)
-    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": source}
+    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": Remark(gpu.source)}
 
 
 def use_message(use: MemoryUse) -> Message:

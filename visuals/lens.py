@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from model.draw import Draw
-from model.lens import Contributions, Reading
+from model.analysis.draw import Draw
+from model.analysis.lens import Contributions, Reading
 
 from .payload import Message, pack
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from model import LanguageModel
-from model.bpe import Replay, Split, byte_pairs, model_type, split_characters
+from model.analysis.bpe import Replay, Split, byte_pairs, model_type, split_characters
 
 from .payload import Message
 

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import LayerTrace
-from model.lens import Reading
-from model.stream import SITES, StreamSizes
+from model.analysis.lens import Reading
+from model.analysis.stream import SITES, StreamSizes
 
 from .payload import Message, pack
 

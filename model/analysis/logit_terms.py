@@ -14,8 +14,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..errors import GlassLlamaError
-from ..neurons import product
 from ..trace import Trace
+from .neurons import product
 
 
 class LogitTerms(NamedTuple):

@@ -11,7 +11,7 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 
 from dataclasses import dataclass, field, replace
 
-from ..spec import ModelSpec
+from ..published.spec import ModelSpec
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole

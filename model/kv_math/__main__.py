@@ -12,12 +12,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, NoReturn
 
-from ..catalogue import catalogue
 from ..errors import GlassLlamaError
-from ..hf import MODEL_TYPES
-from ..hf.gguf import ARCHITECTURES
-from ..hf_spec import spec_from_hub, spec_from_text
-from ..spec import ModelSpec
+from ..published.catalogue import catalogue
+from ..published.hf import MODEL_TYPES
+from ..published.hf.gguf import ARCHITECTURES
+from ..published.hf_spec import spec_from_hub, spec_from_text
+from ..published.spec import ModelSpec
 from . import KvOptions, kv_breakdown
 from .formats import FORMATS
 from .gpus import GPUS, MAX_GB, Gpu, find_gpu, own_gpu

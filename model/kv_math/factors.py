@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..phrases import Phrase
+from ..published.phrases import Phrase
 
 # What a number counts, by code; the second where there is one of it.
 NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(

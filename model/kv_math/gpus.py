@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..expected import one_of
+from ..published.expected import one_of
 from .options import refusal, whole
 
 GB = 10**9

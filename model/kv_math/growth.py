@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..spec import ModelSpec
+from ..published.spec import ModelSpec
 from . import kv_token_terms
 from .options import KvOptions
 from .stages import draft_setup, find_spec

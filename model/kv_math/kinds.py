@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ..expected import expected
-from ..spec import AttentionKind, MlaSpec, ModelSpec
+from ..published.expected import expected
+from ..published.spec import AttentionKind, MlaSpec, ModelSpec
 from .options import refusal, whole
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache as cache_calls
 
 from ..errors import GlassLlamaError
-from ..expected import expected
-from ..spec import ModelSpec
+from ..published.expected import expected
+from ..published.spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..errors import GlassLlamaError
-from ..expected import Expected, expected, one_of
-from ..spec import ModelSpec
+from ..published.expected import Expected, expected, one_of
+from ..published.spec import ModelSpec
 from .formats import KvFormat
 
 MAX_TOKENS = 10**8

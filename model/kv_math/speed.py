@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ..expected import expected
-from ..spec import ModelSpec
+from ..published.expected import expected
+from ..published.spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
 from .factors import Factor
 from .gpus import Gpu

@@ -4,9 +4,9 @@ from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 
-from ..catalogue import UnknownModelError, catalogue
-from ..expected import expected
-from ..spec import ModelSpec
+from ..published.catalogue import UnknownModelError, catalogue
+from ..published.expected import expected
+from ..published.spec import ModelSpec
 from .options import KvOptions, refusal
 
 

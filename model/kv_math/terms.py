@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, NamedTuple
 
-from ..spec import ModelSpec
+from ..published.spec import ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents, own_layers

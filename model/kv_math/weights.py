@@ -8,9 +8,9 @@ from math import prod
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
-from ..expected import expected, one_of
-from ..parameters import WeightPart, weight_parts
-from ..spec import ModelSpec
+from ..published.expected import expected, one_of
+from ..published.parameters import WeightPart, weight_parts
+from ..published.spec import ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
 from .options import MAX_RANKS, refusal, whole

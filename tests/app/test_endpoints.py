@@ -85,7 +85,7 @@ def test_kv_cache_tells_what_a_token_adds_before_and_after_its_windows_are_full(
 
 
 def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
-    config = (Path(__file__).parents[1] / "model" / "hub_configs.json").read_text(encoding="utf-8")
+    config = (Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8")
     text = json.dumps(json.loads(config)["Llama-3 8B"])
     answer = client.predict("Mine", 8192, 1, "bf16", text, "H100", "bf16", api_name="/kv_cache")
     assert (answer["model"], answer["bytes"]) == ("Mine", 1_073_741_824)

@@ -7,7 +7,7 @@ from app.calculators import CALCULATORS
 from app.service import Service
 from app.texts import table
 
-FILES = Path(__file__).parents[1] / "model" / "hybrid_configs.json"
+FILES = Path(__file__).parents[1] / "model/published/hybrid_configs.json"
 CONFIGS = {name: entry["config"] for name, entry in json.loads(FILES.read_text(encoding="utf-8")).items()}
 LANGUAGES = ("en", "zh")
 # What a question needs beside the model; those that ask about no model are not here.

@@ -5,11 +5,11 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.remarks import in_chinese
 from app.texts import text
 from model import catalogue, kv_cache_bytes
 from model.kv_math import KvOptions
 from model.kv_math.gpus import GPUS
-from model.remarks import in_chinese
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, number, shown
 from tests.page import wait_for_run

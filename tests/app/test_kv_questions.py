@@ -12,12 +12,12 @@ from app.service import Service
 from app.texts import table
 from model import catalogue
 from model.errors import GlassLlamaError
-from model.expected import ENGLISH
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.factors import HOWS, NAMES
 from model.kv_math.formats import FORMATS
 from model.kv_math.options import IndexerFormat, Layout, WindowPolicy
 from model.kv_math.weights import WEIGHT_FORMATS, weight_breakdown
+from model.published.expected import ENGLISH
 from visuals.kv import factor_message
 
 CONFIG = {

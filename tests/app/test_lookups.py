@@ -12,7 +12,7 @@ from app.lookups import REMEMBERED, THREADS, WAITING, Lookups, allowed_at
 from app.service import Service
 from app.texts import LANGUAGES, table
 from model import GlassLlamaError, ModelSpec, catalogue
-from model.hub import REASONS
+from model.published.hub import REASONS
 
 SPEC = catalogue()["Llama-3 8B"]
 

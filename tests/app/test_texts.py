@@ -7,8 +7,8 @@ import pytest
 
 from app import build
 from app.texts import LANGUAGES, table, text
-from model.curriculum import recipe
 from model.record import Entry, Record
+from model.train.curriculum import recipe
 from visuals import STATIC
 from visuals.training import training_payload
 

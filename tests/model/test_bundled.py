@@ -5,7 +5,7 @@ from safetensors.torch import load_file
 
 import model
 from model.checkpoint import BUNDLED
-from model.train import SHAPE
+from model.train.trainer import SHAPE
 from tests.reference import reference, run_reference
 
 TEXT = "The cat sleeps on the sofa. 猫在沙发上睡觉。"

@@ -11,9 +11,9 @@ from transformers import LlamaConfig as TheirConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 import model
+from model.analysis.neurons import firing
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
-from model.neurons import firing
 from tests.reference import reference, run_reference, sample_ids
 from visuals import ffn, norm, position
 from visuals.payload import unpack

@@ -10,12 +10,12 @@ import pytest
 
 from model import LlamaConfig, catalogue, kv_cache_bytes
 from model.errors import GlassLlamaError
-from model.hf import FAMILIES
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 from model.kv_math.speed import decode_bound
-from model.parameters import parameter_count
+from model.published.hf import FAMILIES
+from model.published.parameters import parameter_count
 from visuals import kv, kv_charts, kv_fit
 from visuals.payload import About, unpack
 

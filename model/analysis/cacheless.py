@@ -1,0 +1,122 @@
+"""Writing on with and without a KV cache, timed side by side; and what a cache really holds after reading tokens.
+
+Without a cache every step runs the whole text through the network again and keeps the last position's logits; with one
+it runs the newest token alone. Both give the same logits, so the same greedy token. Knows nothing about pages.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..cache import KVCache
+from ..checkpoint import LanguageModel
+from ..config import LlamaConfig
+from ..interventions import NOTHING, Intervention, intervened
+
+REPEATS = 3
+
+
+class Race(NamedTuple):
+    """One token written twice, after `tokens` tokens: seconds each way, and whether both ways chose the same token.
+
+    `cached_work` and `full_work` count multiply–adds by `multiply_adds`.
+    """
+
+    tokens: int
+    token_id: int
+    cached_seconds: float
+    full_seconds: float
+    cached_work: int
+    full_work: int
+    same: bool
+
+
+class Held(NamedTuple):
+    """What the cache tensors hold after `tokens` tokens were read: bytes, and the length of each token's K and V rows.
+
+    `k_norm` and `v_norm` are over all K/V heads of a layer together, (L, T).
+    """
+
+    tokens: int
+    bytes: int
+    k_norm: Float[Tensor, "L T"]
+    v_norm: Float[Tensor, "L T"]
+
+
+def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3) -> list[Race]:
+    """Write up to `count` greedy tokens after `ids` both ways, and fewer where `seconds` are over; at least one.
+
+    Each time is that of the fastest of REPEATS passes, which other work on the machine disturbs least; the choice of
+    the token is in it, which waits for a GPU to finish. The prefill is not: it is the same work either way. Raises
+    IndexError where the context has no room.
+    """
+    if len(ids) >= lm.config.context_limit:
+        raise IndexError(f"{len(ids)} tokens leave no room in a context of {lm.config.context_limit}")
+    text, end = list(ids), time.perf_counter() + seconds
+    room = min(count, lm.config.context_limit - len(text))
+    cache = KVCache(lm.config, len(text) + room, dtype=lm.dtype, device=lm.device)
+    steps: list[Race] = []
+    with torch.inference_mode():
+        if len(text) > 1:
+            lm.net(_row(lm, text[:-1]), cache, 0, last_only=True)
+        _choice(lm, text, None)  # the first pass of a new length is slower; it is not counted
+        while len(steps) < room and (not steps or time.perf_counter() < end):
+            n = len(text)
+            cached_seconds, token = _fastest(lambda: _choice(lm, text[-1:], cache, len(text) - 1))
+            full_seconds, again = _fastest(lambda: _choice(lm, text, None))
+            work = multiply_adds(lm.config, 1, n - 1), multiply_adds(lm.config, n, 0)
+            steps.append(Race(n, token, cached_seconds, full_seconds, *work, token == again))
+            text.append(token)
+    return steps
+
+
+def multiply_adds(config: LlamaConfig, new: int, past: int) -> int:
+    """Multiplications (each with an addition) to read `new` tokens after `past`, and to score one next token.
+
+    new × (weights of all layers) + V·d + L × n_heads × 2·head_dim × (query, key) pairs: q·k takes head_dim of them, and
+    so does weight·v. A query meets every key up to its own. Norms, RoPE and softmax are left out, being far smaller.
+    """
+    pairs = new * past + new * (new + 1) // 2
+    attention = config.n_layers * config.n_heads * 2 * config.head_dim * pairs
+    return new * layer_weights(config) + config.vocab_size * config.d_model + attention
+
+
+def layer_weights(config: LlamaConfig) -> int:
+    """Entries of all matrices that a token is multiplied with in the layers: Q, K, V, O, gate, up and down."""
+    heads = (2 * config.n_heads + 2 * config.n_kv_heads) * config.head_dim
+    return config.n_layers * config.d_model * (heads + 3 * config.ffn_hidden)
+
+
+def held(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> Held:
+    """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors."""
+    cache = KVCache(lm.config, len(ids), dtype=lm.dtype, device=lm.device)
+    with torch.inference_mode(), intervened(lm.net, what):
+        lm.net(_row(lm, ids), cache, 0, last_only=True)
+    return Held(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
+
+
+def _norms(tensors: Sequence[Tensor]) -> Float[Tensor, "L T"]:
+    return torch.stack([tensor[0].float().square().sum(dim=(0, 2)).sqrt() for tensor in tensors]).cpu()
+
+
+def _row(lm: LanguageModel, ids: Sequence[int]) -> Tensor:
+    return torch.tensor([list(ids)], device=lm.device)
+
+
+def _choice(lm: LanguageModel, ids: Sequence[int], cache: KVCache | None, position: int = 0) -> int:
+    """The greedy next token after `ids`, which stand at `position` on."""
+    return int(lm.net(_row(lm, ids), cache, position, last_only=True)[0, -1].argmax())
+
+
+def _fastest(work: Callable[[], int]) -> tuple[float, int]:
+    """Seconds of the fastest of REPEATS runs, and what the last one gave."""
+    times, result = [], 0
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return min(times), result

@@ -1,0 +1,152 @@
+"""What the residual stream already says before the last layer, and who wrote it: the logit lens, and contributions.
+
+Symbols: T tokens, d d_model, L n_layers, V vocab_size, K how many are kept.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ..checkpoint import LanguageModel
+from ..interventions import NOTHING, Intervention
+from ..norms import rms
+from .stream import each_layer, on_device
+
+KEPT = 5
+# Logits held at once, as a count of numbers: 64 MiB of float32.
+CHUNK = 1 << 24
+
+
+class Reading(NamedTuple):
+    """What final norm and head make of T vectors of the stream.
+
+    `ids` and `probabilities` (T, K) are the most probable tokens, best first; `rank` (T,) counts the tokens that are
+    more probable than the target; `logit` and `probability` (T,) are the target's own. All over the whole vocabulary.
+    """
+
+    ids: Int[np.ndarray, "T K"]
+    probabilities: Float[np.ndarray, "T K"]
+    rank: Int[np.ndarray, "T"]
+    logit: Float[np.ndarray, "T"]
+    probability: Float[np.ndarray, "T"]
+
+
+class Contributions(NamedTuple):
+    """One logit of each token, taken apart: what each part of the network wrote, times the direction that it reads.
+
+    `embedding` (T,), `attention` and `ffn` (L, T) and `patched` (T,) sum to `logit` (T,) but for rounding; `patched` is
+    what an intervention put in the stream's place, less what stood there. `logit` is the network's own, from final norm
+    and head; `scale` (T,) is the RMS that the final norm divides by. All float64.
+    """
+
+    embedding: Float[np.ndarray, "T"]
+    attention: Float[np.ndarray, "L T"]
+    ffn: Float[np.ndarray, "L T"]
+    patched: Float[np.ndarray, "T"]
+    logit: Float[np.ndarray, "T"]
+    scale: Float[np.ndarray, "T"]
+
+
+def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.ndarray, "T"]:
+    """The most probable next token at each position, read off the stream at this point."""
+    return np.concatenate([logits.argmax(-1).cpu().numpy() for _, logits in read_out(lm, stream)])
+
+
+def finish(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Float[np.ndarray, "n"]]:
+    """One vector after the last layer: normalised (d,), the final norm's γ (d,), and its logits (V,). float32."""
+    with torch.inference_mode():
+        normed = lm.net.norm(on_device(lm, vector))
+        values = (normed, lm.net.norm.weight, lm.net.head(normed))
+        return [value.float().cpu().numpy() for value in values]
+
+
+def runners_up(
+    lm: LanguageModel, stream: Float[np.ndarray, "T d"], targets: Int[np.ndarray, "T"]
+) -> Int[np.ndarray, "T"]:
+    """At each position the most probable token other than the target."""
+    top = np.concatenate([logits.topk(2).indices.cpu().numpy() for _, logits in read_out(lm, stream)])
+    return np.where(top[:, 0] == targets, top[:, 1], top[:, 0])
+
+
+def reading(
+    lm: LanguageModel, stream: Float[np.ndarray, "T d"], targets: Int[np.ndarray, "T"], count: int = KEPT
+) -> Reading:
+    """The logit lens (nostalgebraist 2020): the prediction if all layers after this point were skipped."""
+    parts = []
+    for rows, logits in read_out(lm, stream):
+        wanted = torch.from_numpy(targets[rows]).to(logits.device)[:, None]
+        top = logits.topk(min(count, logits.shape[-1]))
+        target = logits.gather(-1, wanted)
+        log_z = logits.double().logsumexp(-1, keepdim=True)
+        rank, own = (logits > target).sum(-1), (target - log_z).exp()[:, 0]
+        part = (top.indices, (top.values - log_z).exp(), rank, target[:, 0], own)
+        parts.append([values.cpu().numpy() for values in part])
+    return Reading(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def contributions(
+    lm: LanguageModel,
+    stream: Float[np.ndarray, "depths T d"],
+    targets: Int[np.ndarray, "T"],
+    against: Int[np.ndarray, "T"] | None = None,
+    what: Intervention = NOTHING,
+) -> Contributions:
+    """What each part of the network adds to the logit of `targets[t]` at every position t of a run's stream.
+
+    A logit is RMSNorm(x)·W[target], with x the sum of all that was written to the stream. With the norm's RMS frozen at
+    its value in this run that is linear in x, and a part's share is its vector ⊙ γ / RMS · W[target]. With `against`,
+    all is for the logit of the target less that of `against[t]`: softmax weighs differences alone. `what` is the run's
+    intervention.
+    """
+    net = lm.net
+    last = on_device(lm, stream[-1])
+    scale = rms(last, lm.config.norm_eps).double()
+    reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
+    direction = reads * net.norm.weight.detach().double() / scale[:, None]
+
+    def share(written: Tensor) -> np.ndarray:
+        return (written.double() * direction).sum(-1).cpu().numpy()
+
+    attention, ffn, patched = [], [], np.zeros(len(targets))
+    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out")
+    for seen, after in zip(every, stream[1:], strict=True):
+        attention.append(share(seen["attn_out"]))
+        ffn.append(share(seen["ffn_out"]))
+        if what.patches:
+            patched += share(on_device(lm, after) - seen["resid_out"])
+    logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
+    return Contributions(
+        embedding=share(on_device(lm, stream[0])),
+        attention=np.stack(attention),
+        ffn=np.stack(ffn),
+        patched=patched,
+        logit=logit,
+        scale=scale.cpu().numpy(),
+    )
+
+
+def read_out(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tuple[slice, Float[Tensor, "rows V"]]]:
+    """Final norm and head on vectors of the stream, a few rows at a time: (which rows, their logits in float32)."""
+    rows = max(1, CHUNK // lm.config.vocab_size)
+    for start in range(0, len(stream), rows):
+        part = slice(start, min(start + rows, len(stream)))
+        with torch.inference_mode():
+            logits = lm.net.head(lm.net.norm(on_device(lm, stream[part]))).float()
+        yield part, logits
+
+
+def _rows(weight: Tensor, ids: np.ndarray) -> Float[Tensor, "T d"]:
+    return weight.detach()[torch.from_numpy(ids).to(weight.device)].double()
+
+
+def _logits_of(lm: LanguageModel, stream: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """(T,) float64: at each position the logit of one token."""
+    picked = [
+        logits.gather(-1, torch.from_numpy(ids[rows]).to(logits.device)[:, None])[:, 0].double().cpu().numpy()
+        for rows, logits in read_out(lm, stream)
+    ]
+    return np.concatenate(picked)

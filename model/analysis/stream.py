@@ -1,0 +1,97 @@
+"""The residual stream through depth: how long it is, and what each sub-layer writes to it.
+
+Symbols: T tokens, d d_model, L n_layers. A stream (L + 1, T, d) is a Trace's `residual`: before each layer, and after
+the last.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..checkpoint import LanguageModel
+from ..interventions import NOTHING, Intervention, intervened
+from ..taps import capture
+
+SITES = ("resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out")
+
+
+class StreamSizes(NamedTuple):
+    """Euclidean norms by layer and token, and where the writing points. All float32.
+
+    `resid` (L + 1, T) is the stream's norm; the five after it, (L, T) each, are those of SITES inside a layer;
+    `final_normed` (T,) is the norm after the final RMSNorm. `attn_cosine` and `ffn_cosine` (L, T) are the cosines
+    between what the sub-layer adds and the stream that it is added to (`resid_in`, `resid_mid`): NaN where one of the
+    two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle then.
+    """
+
+    resid: np.ndarray
+    attn_normed: np.ndarray
+    attn_out: np.ndarray
+    resid_mid: np.ndarray
+    ffn_normed: np.ndarray
+    ffn_out: np.ndarray
+    final_normed: np.ndarray
+    attn_cosine: np.ndarray
+    ffn_cosine: np.ndarray
+
+
+def each_layer(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention, *taps: str
+) -> Iterator[dict[str, Float[Tensor, "T d"]]]:
+    """The values at these taps of each block, layer by layer, recomputed from the layer's own input.
+
+    `what` is the run's intervention. As the run computed them, with fused attention, so that no layer's T × T weights
+    are held.
+    """
+    by = lm.net.rotation(0, stream.shape[1])
+    for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
+        with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
+            block(on_device(lm, resid_in)[None], by)
+            yield {name: seen[name][0] for name in taps}
+
+
+def on_device(lm: LanguageModel, vectors: np.ndarray) -> Tensor:
+    """Recorded vectors, back where the model is and in its dtype, which they were in before: nothing is rounded."""
+    return torch.from_numpy(vectors).to(lm.device, lm.dtype)
+
+
+def stream_sizes(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention = NOTHING
+) -> StreamSizes:
+    """Measure a run's stream at every site of every layer; `what` is the run's intervention."""
+    norms: dict[str, list[Tensor]] = {name: [] for name in SITES}
+    cosines: dict[str, list[Tensor]] = {"attn": [], "ffn": []}
+    for seen in each_layer(lm, stream, what, *SITES):
+        for name, vectors in seen.items():
+            norms[name].append(length(vectors))
+        for part, before in (("attn", "resid_in"), ("ffn", "resid_mid")):
+            cosines[part].append(cosine(seen[f"{part}_out"], seen[before]))
+    with torch.inference_mode():
+        final = length(lm.net.norm(on_device(lm, stream[-1])))
+    table = {name: _table(rows) for name, rows in norms.items()}
+    first, after = table.pop("resid_in"), table.pop("resid_out")
+    return StreamSizes(
+        resid=np.concatenate([first, after[-1:]]),
+        final_normed=final.float().cpu().numpy(),
+        attn_cosine=_table(cosines["attn"]),
+        ffn_cosine=_table(cosines["ffn"]),
+        **table,
+    )
+
+
+def length(vectors: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
+    """√Σx², summed in float64."""
+    return vectors.double().square().sum(-1).sqrt()
+
+
+def cosine(a: Float[Tensor, "T d"], b: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
+    """a·b / (‖a‖‖b‖), NaN where either is the zero vector."""
+    return (a.double() * b.double()).sum(-1) / (length(a) * length(b))
+
+
+def _table(rows: list[Tensor]) -> np.ndarray:
+    return torch.stack(rows).float().cpu().numpy()

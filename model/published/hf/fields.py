@@ -1,0 +1,216 @@
+"""Reading single fields of a Hugging Face config.json, each refused by its own name. Knows no model family."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...errors import GlassLlamaError
+from ..expected import Expected, expected, one_of
+
+MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
+MAX_COUNT = 10**9
+# Fields that change the cache or the weights, other families' names for heads, windows and latents among them. A family
+# that does not read one of them refuses a config that sets it: the model's own code may read it.
+SHAPE_FIELDS = (
+    "add_cross_attention",
+    "alibi",
+    "attention_bias",
+    "attention_chunk_size",
+    "attention_window_size",
+    "attn_layer_indices",
+    "attn_config",
+    "attn_layer_period",
+    "attn_type_list",
+    "block_configs",
+    "cla_share_factor",
+    "cross_attention_layers",
+    "full_attention_interval",
+    "full_attn_idxs",
+    "global_attn_every_n_layers",
+    "head_dim",
+    "hybrid_override_pattern",
+    "index_head_dim",
+    "interleaved_sliding_window",
+    "is_encoder_decoder",
+    "kv_channels",
+    "kv_lora_rank",
+    "kv_n_heads",
+    "layer_types",
+    "layers_block_type",
+    "linear_num_value_heads",
+    "mamba_d_state",
+    "mlp_bias",
+    "mlp_layer_types",
+    "mlp_only_layers",
+    "moe_layers",
+    "moe_num_experts",
+    "multi_query",
+    "multi_query_attention",
+    "multi_query_group_num",
+    "n_head_kv",
+    "n_kv_heads",
+    "n_routed_experts",
+    "n_shared_experts",
+    "num_attention_groups",
+    "num_experts",
+    "num_key_value_groups",
+    "num_key_value_heads",
+    "num_kv_heads",
+    "num_kv_shared_layers",
+    "num_local_experts",
+    "num_nextn_predict_layers",
+    "num_query_groups",
+    "q_lora_rank",
+    "qk_nope_head_dim",
+    "qk_norm",
+    "qk_rope_head_dim",
+    "qkv_bias",
+    "shared_expert_intermediate_size",
+    "sliding_window",
+    "sliding_window_pattern",
+    "sliding_window_size",
+    "sliding_windows",
+    "use_cla",
+    "use_qk_norm",
+    "use_sliding_window",
+    "v_head_dim",
+    "window_size",
+)
+# What can be wrong besides a field.
+_CALLED = {"file": "the file", "text": "the text", "length": "the text's length", "number": "a number"}
+_NOTHING = (None, False, 0, [], {})
+_REQUIRED: Any = object()
+
+
+class UnreadFieldError(Exception):
+    """A field that changes the cache or the weights, which the family's reader did not ask for: its name and value."""
+
+    def __init__(self, field: str, value: object):
+        super().__init__(field, value)
+        self.field, self.value = field, value
+
+
+def shown(value: object) -> str:
+    """A value as messages quote it."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no int beyond 4,300 digits
+        text = "too large to print"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refusal(field: str, value: object, right: Expected) -> GlassLlamaError:
+    """The error for a field with a wrong value, or for something in _CALLED."""
+    text = shown(value)
+    message = f"config.json: {_CALLED.get(field, field)} is {text}; expected {right}."
+    return GlassLlamaError("hf_config", message, field=field, value=text, **right.as_params())
+
+
+def missing(field: str, right: Expected) -> GlassLlamaError:
+    """The error for a field that is not there."""
+    message = f"config.json: {_CALLED.get(field, field)} is missing; expected {right}."
+    return GlassLlamaError("hf_config", message, field=field, value=None, **right.as_params())
+
+
+class Fields:
+    """The fields of one JSON object. Each method takes a field's name, and older names for the same after it.
+
+    `defaults` holds what transformers' class takes for fields that the file may leave out; those that were needed are
+    collected in `assumed`. `path` is what the object is called in messages, such as "text_config.".
+    """
+
+    def __init__(self, raw: Mapping[str, Any], path: str = "", defaults: Mapping[str, Any] | None = None):
+        self.raw, self.path, self.defaults = raw, path, defaults or {}
+        self.assumed: dict[str, Any] = {}
+        self._read: set[str] = set()
+
+    def get(self, *names: str, default: Any = None) -> Any:
+        """The value under the first of `names` that is there and not null, else the class's default, else `default`."""
+        self._read.update(names)
+        for name in names:
+            if self.raw.get(name) is not None:
+                return self.raw[name]
+        if names[0] in self.defaults and not any(name in self.raw for name in names):
+            self.assumed[self.path + names[0]] = self.defaults[names[0]]
+            return self.defaults[names[0]]
+        return default
+
+    def count(self, *names: str, default: int | None = _REQUIRED, high: int = MAX_COUNT) -> int:
+        """A whole number from 1 to `high`; `default` for a field that is absent or null."""
+        value = self.get(*names, default=default)
+        within = expected("whole", low=1, high=high)
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], within)
+        if value is default and value is None:
+            return value  # type: ignore[return-value]  # only where the caller gave None
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
+            raise refusal(self._name(names), value, within)
+        return value
+
+    def maybe_count(self, *names: str) -> int | None:
+        """As `count`; None where the field is absent, null or 0."""
+        return None if self.get(*names) in (None, 0) else self.count(*names)
+
+    def number(self, *names: str, default: float = _REQUIRED) -> float:
+        """A finite number above 0."""
+        value = self.get(*names, default=default)
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], expected("above_zero"))
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not 0 < value < 1e300 or not math.isfinite(value):
+            raise refusal(self._name(names), value, expected("finite_above_zero"))
+        return float(value)
+
+    def flag(self, *names: str, default: bool) -> bool:
+        value = self.get(*names, default=default)
+        if not isinstance(value, bool):
+            raise refusal(self._name(names), value, expected("boolean"))
+        return value
+
+    def word(self, *names: str, among: Sequence[str], default: str = _REQUIRED) -> str:
+        """One of the strings in `among`."""
+        value = self.get(*names, default=default)
+        if value is _REQUIRED:
+            raise missing(self.path + names[0], one_of(among))
+        if not isinstance(value, str) or value not in among:
+            raise refusal(self._name(names), value, one_of(among))
+        return value
+
+    def only(self, name: str, *accepted: object, default: object) -> None:
+        """Refuses any value but these; a field that is absent or null stands for `default`."""
+        if (value := self.get(name, default=default)) not in accepted:
+            raise refusal(self.path + name, value, expected("exactly", value=" or ".join(map(repr, accepted))))
+
+    def part(self, name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
+        """The object under `name`."""
+        value = self.get(name, default=_REQUIRED)
+        if value is _REQUIRED:
+            raise missing(self.path + name, expected("object"))
+        if not isinstance(value, Mapping):
+            raise refusal(self.path + name, value, expected("object"))
+        return Fields(value, f"{self.path}{name}.", defaults)
+
+    def strings(self, name: str, length: int) -> list[str] | None:
+        """A list of exactly `length` strings, or None where there is none."""
+        value = self.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != length or not all(isinstance(item, str) for item in value):
+            raise refusal(self.path + name, value, expected("strings_a_layer", count=length))
+        return value
+
+    def refuse_unread(self) -> None:
+        """Raises UnreadFieldError for a field that changes the cache or the weights and was not asked for."""
+        for name in SHAPE_FIELDS:
+            if name not in self._read and self.raw.get(name) not in _NOTHING:
+                value = self.raw[name]
+                if (
+                    name == "layer_types"
+                    and isinstance(value, list)
+                    and all(kind == "full_attention" for kind in value)
+                ):
+                    continue
+                raise UnreadFieldError(self.path + name, value)
+
+    def _name(self, names: tuple[str, ...]) -> str:
+        return self.path + next((name for name in names if self.raw.get(name) is not None), names[0])

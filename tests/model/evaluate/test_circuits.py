@@ -1,0 +1,28 @@
+"""Held-out prompts whose circuits are measured: as they should be, and carried by few nodes in the bundled model."""
+
+import model
+from model.evaluate.circuits import ASKED, KINDS, NODES, TOLD, candidates, cases, in_band, measure, report
+
+
+def test_cases_swap_one_thing_and_are_held_out() -> None:
+    for kind in KINDS:
+        case = next(candidates(kind, seed=5))
+        (told, other), (asked, second) = case.others[TOLD], case.others[ASKED]
+        assert len({case.prompt, told, asked}) == 3
+        assert len({case.answer, other, second}) == 3
+        assert case.answer.strip() in case.prompt
+        assert other.strip() in told
+        assert second.strip() in asked
+
+
+def test_few_nodes_carry_the_bundled_models_answers() -> None:
+    lm = model.load(device="cpu")
+    found = []
+    for kind in ("place (en)", "recall (zh)"):
+        (case,) = cases(lm, kind, 1, seed=7)
+        found += [measure(lm, case, swapped) for swapped in NODES]
+    for one in found:
+        assert in_band(one.recovered), one
+        assert abs(one.by_chance) < 0.05
+        assert abs(one.without) < 0.1
+    assert "2/2" in report(found)

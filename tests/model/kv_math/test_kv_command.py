@@ -1,0 +1,237 @@
+"""The calculator on the command line: python -m model.kv_math."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.kv_math.__main__ import main
+from model.published.hf.gguf import ARCHITECTURES
+
+
+def refused(capsys, *arguments):
+    """What the command says to arguments that it refuses; it then prints no result, not even a part of one."""
+    capsys.readouterr()
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err
+
+
+def test_the_command_prints_every_multiplication(capsys):
+    assert main(["Llama-3 8B", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert "32 layers × 1 sequence × 8,192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)" in printed
+    assert "= 1,073,741,824 B = 1 GiB = 1.074 GB" in printed
+    assert "131,072 B = 128 KiB = 131.1 kB" in printed
+    assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
+    assert "on the fullest of 32" in capsys.readouterr().out
+    assert main(["--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 43
+
+
+def test_the_command_counts_one_as_one_and_writes_no_exponent(capsys):
+    assert main(["T5-large (v1.0)", "--tokens", "1", "--gpu", "H100", "--tp", "8"]) == 0
+    printed = capsys.readouterr().out
+    assert "batch 1, 1 token, bf16" in printed
+    assert "the encoder's input counts as 1 token, like the decoder's" in printed
+    assert "Per token  98,304 B = 96 KiB = 98.3 kB" in printed
+    assert main(["BLOOM-176B", "--tokens", "1000000", "--batch", "10000", "--gpu", "T4"]) == 0
+    printed += capsys.readouterr().out
+    assert "Largest context at batch 10,000: none fits (the model's own context: 2,048)\n" in printed
+    assert main(["Llama-3 8B", "--tokens", "1", "--users", "1"]) == 0
+    printed += capsys.readouterr().out
+    assert "1 user at 1 token: 16,060,653,568 B = 14.96 GiB = 16.06 GB" in printed
+    assert not re.search(r"\de[-+]\d", printed)
+
+
+def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(capsys):
+    assert main(["Gemma-3 12B (text)", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert "Per token  393,216 B = 384 KiB = 393.2 kB up to token 1,024, which fills a window\n" in printed
+    assert "           65,536 B = 64 KiB = 65.54 kB for each later token\n" in printed
+    assert main(["Llama-4 Scout 17B-16E (text)", "--tokens", "8192"]) == 0
+    printed = capsys.readouterr().out
+    assert " up to token 8,192, which fills a chunk\n" in printed
+    assert "window" not in printed
+
+
+def test_the_command_says_what_is_wrong(capsys):
+    assert "did you mean 'Llama-3 8B'" in refused(capsys, "Llama3 8B", "--tokens", "8192")
+    assert refused(capsys, "Llama-3 8B", "--tp", "3") == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
+
+
+def test_the_command_says_what_fits(capsys):
+    assert main(["Llama-3 8B", "--gpu", "H100"]) == 0
+    printed = capsys.readouterr().out
+    for line in (
+        "32 layers × 176,160,768 weights (3 × 4,096 × 14,336) × 2 bytes (bf16)",
+        "Weights    16,060,522,496 B = 14.96 GiB = 16.06 GB",
+        "80,000,000,000 B × 90 % = 72,000,000,000 B",
+        "fits, 54,865,735,680 B left",
+        "Largest batch at 8,192 tokens: 52 sequences",
+        "Largest context at batch 1: 426,784 tokens (the model's own context: 8,192)",
+        "Decoding   at most 208.3 tokens/s a sequence, 208.3 in all, at one token a step\n",
+        "a step takes at least (15,009,857,536 B of weights + 1,073,741,824 B of cache) / (1 rank × "
+        "3,350,000,000,000 B/s) = 4.801 ms\n",
+        "Where drafted tokens are accepted (draft model, MTP), times the tokens accepted a step.",
+        "A bound: arithmetic, communication and imperfect bandwidth make it slower.",
+    ):
+        assert line in printed
+    own = [
+        "DeepSeek-V3",
+        "--gpu-memory",
+        "192",
+        "--gpu-bandwidth",
+        "8000",
+        "--weights",
+        "fp8",
+        "--tp",
+        "8",
+        "--dcp",
+        "8",
+    ]
+    assert main([*own, "--batch", "32"]) == 0
+    assert "where a micro-batch's tokens choose as many experts" in capsys.readouterr().out
+    assert main(["Llama-3 70B", "--gpu", "T4", "--draft", "Llama-3.2 1B"]) == 0
+    printed = capsys.readouterr().out
+    assert "Draft model: Full-attention layers: K and V" in printed
+    assert "does not fit" in printed
+    assert main(["Mistral-7B v0.1", "--gpu", "4090", "--reserved-tokens", "9000"]) == 0
+
+
+def test_the_command_says_what_a_load_needs(capsys):
+    assert main(["Llama-3 70B", "--users", "64", "--tokens", "32768"]) == 0
+    printed = capsys.readouterr().out
+    assert "64 users at 32,768 tokens: 828,302,180,352 B" in printed
+    assert "H200 141 GB     at least 7 by bytes; fits on 7 (tp 1 × pp 7); in one server without stages 8" in printed
+    assert main(["DeepSeek-V3", "--users", "64", "--tokens", "32768", "--gpu", "H100", "--weights", "fp8"]) == 0
+    assert "fits on 12 (tp 4 × pp 3, dcp 4)" in capsys.readouterr().out
+    assert main(["T5-11B (v1.0)", "--users", "64", "--tokens", "32768", "--gpu", "T4"]) == 0
+    assert "more than 8 tensor-parallel ranks" in capsys.readouterr().out
+
+
+def test_the_command_reads_a_config(capsys, tmp_path):
+    given = json.loads((Path(__file__).parents[1] / "published" / "hub_configs.json").read_text(encoding="utf-8"))
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(given["Gemma-3 12B (text)"]))
+    assert main(["--config", str(path), "--tokens", "131072"]) == 0
+    printed = capsys.readouterr().out
+    assert "8,925,478,912 B" in printed
+    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in printed
+    assert main(["--config", str(path), "--users", "2"]) == 0
+    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in (
+        capsys.readouterr().out
+    )
+    path.write_text(json.dumps(given["Llama-3 8B"]), encoding="utf-8-sig")  # as Windows' editors write it
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
+    assert main(["--config", str(path)]) == 0
+    assert "= 1,073,741,824 B" in capsys.readouterr().out
+    path.write_text("{")
+    assert "no JSON at line 1" in refused(capsys, "--config", str(path))
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "no UTF-8 text" in refused(capsys, "--config", str(path))
+    assert "No such file" in refused(capsys, "--config", str(tmp_path / "none.json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["Llama-3 8B", "--gpu", "V100"], "gpu is 'V100'; expected one of B300 288 GB, B200 180 GB, H200 141 GB"),
+        (["Llama-3 8B", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and --gpu-bandwidth"),
+        (["Llama-3 8B", "--users", "0"], "users is 0; expected a whole number from 1"),
+        (["Llama-3 8B", "--gpu", "H100", "--weights", "q9"], "weights is 'q9'; expected one of"),
+        (["Llama-3 8B", "--draft", "Llama-9"], "draft: model 'Llama-9' is not in the catalogue"),
+        (["Llama-3 8B", "--dcp", "2"], "dcp is 2; expected a divisor of the copies"),
+        # Nothing is passed over because no GPU is asked for, or because something else takes its place.
+        (["Llama-3 8B", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--embeddings", "foo"], "embeddings is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--embeddings", ""], "embeddings is ''; expected one of fp32"),
+        (["Llama-3 8B", "--users", "4", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
+        (["Llama-3 8B", "--usable-percent", "0"], "usable_percent is 0; expected a whole number from 1 to 100."),
+        (["Llama-3 8B", "--users", "4", "--batch", "1"], "batch is 1; expected none with --users, which takes its"),
+        (["Llama-3 8B", "--gpu", "H100", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and"),
+        (["Llama-3 8B", "--gpu-memory", "0", "--gpu-bandwidth", "9"], "--gpu-memory is 0; expected a whole number"),
+        (["Llama-3 8B", "--gpu-memory", "9", "--gpu-bandwidth", "0"], "--gpu-bandwidth is 0; expected a whole number"),
+        (["--list", "junk"], "model is 'junk'; expected nothing beside --list, which names all models and stops."),
+        (["--list", "--gpu-memory", "80"], "--gpu-memory is 80; expected nothing beside --list"),
+        # The command's own way to the names, not that of a caller in Python.
+        ([""], "model '' is not in the catalogue; there are 43: catalogue() or --list names them all.\n"),
+        (
+            ["zzzzzzzz"],
+            "model 'zzzzzzzz' is not in the catalogue; there are 43: catalogue() or --list names them all.\n",
+        ),
+        (
+            ["Llama-3 8B", "--draft", ""],
+            "draft: model '' is not in the catalogue; there are 43: catalogue() or --list names them all",
+        ),
+    ],
+)
+def test_the_command_names_the_wrong_field(capsys, arguments, says):
+    assert refused(capsys, *arguments).startswith(f"kv_math: {says}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (["Llama-3 8B", "--tokens", "32768"], "32,768 tokens are more than the model's context of 8,192."),
+        (
+            ["T5-large (v1.0)", "--tokens", "1000"],
+            "No encoder_tokens given: the encoder's input counts as 1,000 tokens, like the decoder's.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("load", [[], ["--users", "4"]])
+def test_the_command_notes_what_a_figure_rests_on_for_a_load_too(capsys, arguments, note, load):
+    assert main([*arguments, *load]) == 0
+    assert f"Note       {note}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("tokens", ["8192", "8,192", "8_192", "+8,192"])
+def test_the_command_reads_numbers_as_it_prints_them(capsys, tokens):
+    assert main(["Llama-3 8B", "--tokens", tokens, "--batch", "1,000"]) == 0
+    assert "= 1,073,741,824,000 B" in capsys.readouterr().out
+    own = ["--gpu-memory", "1,000", "--gpu-bandwidth", "8,000", "--reserved-tokens", "131,072"]
+    assert main(["Llama-3 8B", "--tokens", tokens, *own]) == 0
+    assert "17,179,869,184 B" in capsys.readouterr().out  # 131,072 tokens of 131,072 bytes
+
+
+WHOLE = "expected a whole number, such as 8192 or 8,192 (--help names all options)."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--tokens", "8,19"], f"--tokens: '8,19'; {WHOLE}"),
+        (["--batch", "8.5"], f"--batch: '8.5'; {WHOLE}"),
+        (["--gpu-memory", "80GB"], f"--gpu-memory: '80GB'; {WHOLE}"),
+        (["--tp", ""], f"--tp: ''; {WHOLE}"),
+        (["--users", "9" * 5000], f"--users: '{'9' * 5000}'; {WHOLE}"),
+        (["--tokens", "999,999,999,999"], "tokens is 999,999,999,999; expected a whole number from 1 to 100,000,000."),
+        (["--tokens", "-1"], "tokens is -1; expected a whole number from 1 to 100,000,000."),
+        (["--tokens"], "--tokens: expected one argument (--help names all options)."),
+        (["--token-count", "1"], "unrecognized arguments: --token-count 1 (--help names all options)."),
+        (["--config", "x"], "which model? A name (--list names them all), --config FILE or --hub OWNER/NAME."),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_the_command_says_in_one_line_what_it_cannot_read(capsys, arguments, says):
+    assert refused(capsys, "Llama-3 8B", *arguments) == f"kv_math: {says}\n"
+
+
+def test_it_runs_as_a_module():
+    command = [sys.executable, "-m", "model.kv_math", "TinyLlama-1.1B", "--tokens", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "22,528 B" in done.stdout
+    assert "RuntimeWarning" not in done.stderr  # as runpy gives when the package itself imports kv_math eagerly
+
+
+def test_help_lists_every_architecture_whose_metadata_is_read(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out.partition("GGUF metadata --config reads:")[2].partition("\n\n")[0]
+    assert {name.strip(" .\n") for name in listed.split(",")} == set(ARCHITECTURES)

@@ -1,0 +1,47 @@
+"""What training reports on the way: against a network that knows, and one that knows nothing."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from model.checkpoint import BUNDLED
+from model.corpus import MIX
+from model.llama import Llama
+from model.tokenizer import Tokenizer
+from model.train.packing import END
+from model.train.progress import heldout_answers, heldout_loss
+from model.train.trainer import SHAPE
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(BUNDLED / "tokenizer.json")
+
+
+class Knowing(nn.Module):
+    """Gives each token's true successor nearly all of the probability, and at the end of what it knows, `END`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(1, 1)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        following = torch.cat((ids[:, 1:], torch.full_like(ids[:, :1], END)), 1)
+        return nn.functional.one_hot(following, SHAPE.vocab_size).float() * 50
+
+
+def test_a_network_without_weights_knows_nothing(tokenizer: Tokenizer) -> None:
+    net = Llama(replace(SHAPE, n_layers=1)).requires_grad_(False)
+    for weight in net.parameters():
+        weight.zero_()
+    assert heldout_loss(net, tokenizer) == pytest.approx(math.log(SHAPE.vocab_size), rel=1e-4)
+    assert set(heldout_answers(net, tokenizer).values()) == {0.0}
+
+
+def test_a_network_that_knows_every_text(tokenizer: Tokenizer) -> None:
+    assert heldout_loss(Knowing(), tokenizer) == pytest.approx(0, abs=1e-3)  # type: ignore[arg-type]
+    shares = heldout_answers(Knowing(), tokenizer)  # type: ignore[arg-type]
+    assert shares == dict.fromkeys(MIX, 1.0)
