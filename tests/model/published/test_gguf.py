@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.model.published.test_hf_families import GPT_OSS_120B
 
 from app.remarks import in_chinese
 from model import GlassLlamaError, kv_cache_bytes, spec_from_config
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf.gguf import ARCHITECTURES
 from model.published.hf_spec import spec_from_text
+from tests.model.published.test_hf_families import GPT_OSS_120B
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
 DEEPSEEK_V3 = """

@@ -6,13 +6,13 @@ One tiny random network a row. Where a vendor's network is not in transformers, 
 import pytest
 import torch
 import transformers
-from tests.model.kv_math.test_kv_transformers import VOCABULARY, B, T, held, run
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_cache_bytes
 from model.published.catalogue import active_parameter_count, parameter_count
 from model.published.hf import FAMILIES
 from model.published.hf_spec import spec_from_config
+from tests.model.kv_math.test_kv_transformers import VOCABULARY, B, T, held, run
 
 SIZES = {"vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 48, "max_position_embeddings": 64}
 HEADS = {"num_hidden_layers": 5, "num_attention_heads": 4, "num_key_value_heads": 2}
