@@ -57,7 +57,7 @@ class Intake:
             raw = await read_whole(receive)
             if raw is None:
                 raise RefusedError(413, f"The request is too long: up to {MAX_BYTES:,} bytes are read.")
-            body = checked(raw)
+            body = checked(raw, page=path.startswith(f"{API}queue/"))
             blocks = getattr(scope.get("app"), "get_blocks", lambda: None)()
             if blocks is not None:
                 check_request(path.removeprefix(API).strip("/").split("/"), body, blocks)
@@ -69,8 +69,12 @@ class Intake:
         return await self.app(scope, once_again(raw, receive), send)
 
 
-def checked(raw: bytes) -> Any:
-    """The value of a JSON text. Raises RefusedError for what is none, and for a value that cannot be answered with."""
+def checked(raw: bytes, page: bool = False) -> Any:
+    """The value of a JSON text. Raises RefusedError for what is none, and for a value that cannot be answered with.
+
+    Of an event of the `page` the texts in its `data` may hold half a pair: what is wrong with a prompt is said there,
+    in the reader's language (app/prompts.py), and nothing of it is sent back.
+    """
     try:
         value = json.loads(raw, parse_constant=_no_constant)
     except RecursionError:
@@ -78,6 +82,9 @@ def checked(raw: bytes) -> Any:
     except ValueError:
         raise RefusedError(400, "The request is not JSON.") from None
     waiting = [(value, 0)]
+    if page and isinstance(value, dict) and isinstance(value.get("data"), list):
+        kept = [part for part in value["data"] if not isinstance(part, str)]
+        waiting = [({**value, "data": kept}, 0)]
     while waiting:
         part, depth = waiting.pop()
         if depth > MAX_DEPTH:

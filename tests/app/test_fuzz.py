@@ -223,6 +223,10 @@ def test_values_that_break_json_are_refused_in_words(asked: Site) -> None:
         ):
             for path in ("component_server", "queue/join"):
                 answer = asked.post(path, body)
+                prompt = path == "queue/join" and body.startswith(b'{"data": ["')
+                if prompt:  # the page says what is wrong with a prompt: tests/app/test_page_use.py
+                    assert answer.status_code == 200, answer.text
+                    continue
                 assert answer.status_code in (400, 404, 422), (body[:60], answer.text)
                 assert answer.json()["detail"]
 
