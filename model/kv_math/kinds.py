@@ -14,9 +14,9 @@ def attention_kinds(spec: ModelSpec, n_kv_heads: int | None = None) -> dict[Atte
     `n_kv_heads`, or the largest divisor of n_heads up to 8; it is left out where n_heads has none (71, Falcon-7B). MLA
     gets the model's own widths, or the DeepSeek-V2 report's proportions (section 2.1.4): a latent of 4 head_dim and a
     RoPE key of head_dim / 2. For a model with MLA, a head of the others is as wide as its value heads.
-    Full layers with heads of their own (Gemma 4) get as many, or keep theirs where the kind is the model's own. In kinds
-    other than DeepSeek-V4's own, layers that compress keep K and V of every token. A model without attention has no
-    kinds. Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
+    Full layers with heads of their own (Gemma 4) get as many, or keep theirs where the kind is the model's own. In
+    kinds other than DeepSeek-V4's own, layers that compress keep K and V of every token. A model without attention has
+    no kinds. Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
     """
     if spec.attention.kind == "none":
         return {}
