@@ -15,6 +15,7 @@ from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, 
 from model.kv_math.formats import FORMATS
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
+from model.kv_math.options import has_indexer
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import MODEL_TYPES
 from model.published.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
@@ -131,8 +132,8 @@ def options_of(spec: ModelSpec) -> list[str]:
         "encoder_tokens": spec.is_encoder_decoder,
         "window": windowed,
         "batched_tokens": windowed,
-        "layout": spec.mla is not None or spec.group_size > 1,
-        "indexer": spec.indexer is not None,
+        "layout": spec.mla is not None or (spec.group_size > 1 and not spec.compressed),
+        "indexer": has_indexer(spec),
         "mtp": spec.mtp_layers > 0,
         "state": spec.state is not None,
     }

@@ -12,6 +12,7 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 from dataclasses import dataclass, field, replace
 
 from ..published.spec import ModelSpec
+from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
@@ -105,7 +106,8 @@ def kv_bytes_per_token(spec: ModelSpec | str, dtype: str = "bf16", options: KvOp
 
     Summed over all tensor-parallel ranks and pipeline stages. In an encoder–decoder this is the decoder's own token,
     without the encoder's (cross-attention) part; under hf_int4, a quantised one; without dcp, which splits tokens, not
-    their bytes. A draft model's token counts, a linear layer's constant state does not. Raises as `kv_cache_bytes`.
+    their bytes. A draft model's token counts, a linear layer's constant state does not. Of an entry that is compressed
+    from several tokens each counts its share, rounded up to a byte. Raises as `kv_cache_bytes`.
     """
     return sum(term.bytes for term in kv_token_terms(spec, dtype, options))
 
@@ -122,8 +124,12 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
         draft=given.draft,
         mtp=given.mtp,
     )
-    terms = kv_breakdown(spec, 1, 1, dtype, plain).terms
-    return tuple(term for term in terms if term.place in SELF)
+    found = kv_breakdown(spec, 1, 1, dtype, plain)
+    means = list(mean_terms(found.spec, kv_format(dtype), plain))
+    if plain.draft is not None:
+        draft, kept = draft_setup(plain)
+        means += [replace(term, draft=True) for term in mean_terms(draft, kv_format(dtype), kept)]
+    return (*(term for term in found.terms if term.place in SELF), *means)
 
 
 def kv_breakdown(
@@ -137,7 +143,7 @@ def kv_breakdown(
     tokens, batch = whole("tokens", tokens, 1, MAX_TOKENS), whole("batch", batch, 1, MAX_BATCH)
     fmt = kv_format(dtype)
     check(spec, tokens, batch, fmt, options)
-    terms = kv_terms(spec, tokens, batch, fmt, options)
+    terms = _own_terms(spec, tokens, batch, fmt, options)
     if options.draft is not None:
         terms += _draft_terms(tokens, batch, fmt, options)
     return KvBreakdown(spec, tokens, batch, dtype, options, terms, tuple(_notes(spec, tokens, fmt, options)))
@@ -147,7 +153,13 @@ def _draft_terms(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> 
     """The cache of the model that drafts."""
     draft, kept = draft_setup(options)
     check(draft, tokens, batch, fmt, kept)
-    return tuple(replace(term, draft=True) for term in kv_terms(draft, tokens, batch, fmt, kept))
+    return tuple(replace(term, draft=True) for term in _own_terms(draft, tokens, batch, fmt, kept))
+
+
+def _own_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
+    """The cache of one model."""
+    entries = compressed_terms(spec, tokens, batch, fmt, options)
+    return (*kv_terms(spec, tokens, batch, fmt, options), *entries)
 
 
 def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> list[KvNote]:

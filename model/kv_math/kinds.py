@@ -14,12 +14,14 @@ def attention_kinds(spec: ModelSpec, n_kv_heads: int | None = None) -> dict[Atte
     `n_kv_heads`, or the largest divisor of n_heads up to 8; it is left out where n_heads has none (71, Falcon-7B). MLA
     gets the model's own widths, or the DeepSeek-V2 report's proportions (section 2.1.4): a latent of 4 head_dim and a
     RoPE key of head_dim / 2. For a model with MLA, a head of the others is as wide as its value heads.
-    Full layers with heads of their own (Gemma 4) get as many, or keep theirs where the kind is the model's own. A model
-    without attention has no kinds. Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
+    Full layers with heads of their own (Gemma 4) get as many, or keep theirs where the kind is the model's own. In
+    kinds other than DeepSeek-V4's own, layers that compress keep K and V of every token. A model without attention has
+    no kinds. Raises GlassLlamaError for an n_kv_heads that does not divide n_heads.
     """
     if spec.attention.kind == "none":
         return {}
     width = spec.v_head_dim
+    own, spec = spec, _uncompressed(spec)
     plain = replace(spec, mla=None, indexer=None, head_dim=width, attention=replace(spec.attention, kind="MHA"))
     kinds: dict[AttentionKind, ModelSpec] = {"MHA": _with_heads(plain, "MHA", spec.n_heads)}
     grouped = _grouped_heads(spec, n_kv_heads)
@@ -27,7 +29,21 @@ def attention_kinds(spec: ModelSpec, n_kv_heads: int | None = None) -> dict[Atte
         kinds["GQA"] = _with_heads(plain, "GQA", grouped, keep=grouped == spec.n_kv_heads)
     kinds["MQA"] = _with_heads(plain, "MQA", 1, keep=spec.n_kv_heads == 1)
     kinds["MLA"] = spec if spec.mla else _as_mla(spec)
+    if own.compressed:
+        kinds[own.attention.kind] = own
     return kinds
+
+
+def _uncompressed(spec: ModelSpec) -> ModelSpec:
+    """`spec` with layers that keep K and V of every token in place of compressed entries (DeepSeek-V4)."""
+    if not spec.compressed:
+        return spec
+    entries = {layer for branch in spec.compressed for layer in branch.layers}
+    cycle = tuple("full" if i in entries else kind for i, kind in enumerate(spec.layer_kinds))
+    window = spec.attention.window if "sliding" in cycle else None
+    attention = replace(spec.attention, layer_cycle=cycle, window=window, k_is_v=False)
+    weights = tuple(part for part in spec.extra if not part.label.startswith(("attention", "compressor")))
+    return replace(spec, compressed=(), attention=attention, extra=weights)
 
 
 def _with_heads(plain: ModelSpec, kind: AttentionKind, n_kv_heads: int, keep: bool = False) -> ModelSpec:

@@ -12,6 +12,7 @@ from ..errors import GlassLlamaError
 from ..published.expected import expected
 from ..published.spec import ModelSpec
 from . import KvBreakdown, kv_breakdown
+from .compressed import fullest_lengths
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
 from .stages import find_spec
@@ -201,6 +202,7 @@ def largest_context(
         least,
         MAX_TOKENS,
         setup.options.block_size,
+        lambda n: fullest_lengths(spec, n, setup.options),
     )
 
 
@@ -238,13 +240,23 @@ def _use(gpu: Gpu, setup: Setup, weights: tuple[WeightBreakdown, ...], cache: Kv
     return MemoryUse(gpu, setup.usable_percent, weights[0], weights[1] if len(weights) > 1 else None, cache)
 
 
-def _largest(use: Callable[[int], MemoryUse], least: int, limit: int, block: int = 1) -> Largest:
+def _largest(
+    use: Callable[[int], MemoryUse],
+    least: int,
+    limit: int,
+    block: int = 1,
+    lengths: Callable[[int], tuple[int, ...]] = lambda n: (n,),
+) -> Largest:
     """The most that fits with all that is less, from `least` on, by bisection over the first tokens of blocks.
 
     More sequences or tokens never take fewer bytes, but for windows in blocks: a block is taken with its first token,
     and while it fills, the window leaves another one. So no token of a block takes more than its first, and first
-    tokens take ever more.
+    tokens take ever more. Where a shorter sequence may take more, `lengths` names those of n tokens at most that may
+    take the most.
     """
+
+    def fits(n: int) -> bool:
+        return all(use(length).fits for length in lengths(n) if length >= least)
 
     def first_of(index: int) -> int:
         return max(least, least - (least - 1) % block + index * block)
@@ -252,11 +264,11 @@ def _largest(use: Callable[[int], MemoryUse], least: int, limit: int, block: int
     if not (first := use(least)).fits:
         return Largest(0, False, first, None)
     low, high = 0, (limit - 1) // block - (least - 1) // block  # which block from that of `least` on
-    if use(first_of(high)).fits:
+    if fits(first_of(high)):
         return Largest(limit, True, use(limit), None)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if use(first_of(middle)).fits else (low, middle)
+        low, high = (middle, high) if fits(first_of(middle)) else (low, middle)
     return Largest(first_of(high) - 1, False, use(first_of(high) - 1), use(first_of(high)).per_gpu_bytes)
 
 

@@ -29,9 +29,11 @@ class KvOptions:
       "transformers": min(tokens, W - 1), since the query's own token is not past. "vllm": what vLLM reserves for one
       sequence, from min(W - 1 + batched_tokens, tokens) and one block more for misalignment, or min(C + batched_tokens,
       tokens). "off": every token (vLLM without its hybrid allocator). A convolution keeps its kernel's width less 1
-      inputs; under "transformers" one more, the newest token's.
+      inputs; under "transformers" one more, the newest token's. Tokens that wait for DeepSeek-V4's next compressed
+      entry count as they are under "transformers", else at their most, one less than an entry takes.
     - `batched_tokens`: vLLM's max_num_batched_tokens; needed by window="vllm" and used by it alone.
     - `block_size`: tokens per page; each sequence takes whole blocks. 1: no paging. vLLM's default is 16.
+      With compressed entries, a multiple of the tokens that an entry takes.
     - `shared_prefix`: first tokens that all sequences have in common. Their full blocks are stored once.
     - `shared_layers`: cross-layer sharing: this many of the last layers read an earlier layer's K and V and keep none
       (Gemma 3n; half of them in CLA2, arXiv 2405.12981). None: as many as the model's own config says.
@@ -40,7 +42,8 @@ class KvOptions:
     - `pp`: pipeline stages of consecutive layers; the first (n_layers mod pp) stages hold one layer more.
     - `layout`: "expanded_mla" caches full K and V per head instead of the latent (DeepSeek's attn_impl="naive",
       transformers 4.57); "broadcast_heads" caches each K/V head once per query head (Falcon-40B in transformers).
-    - `indexer`: DeepSeek-V3.2's key as "fp8" with its scale (132 bytes), or in the cache's own "dtype" (transformers).
+    - `indexer`: DeepSeek-V3.2's and V4's key as "fp8" with its scale (132 bytes), or in the cache's own "dtype"
+      (transformers).
     - `dcp`: decode context parallelism (vLLM). Ranks that would hold copies of the same head or latent hold different
       tokens instead, ceil(tokens / dcp) each; a divisor of the copies. No more GPUs than tp × pp.
     - `state`: what linear (state-space) layers keep their state in: as the model's "own" code does (StateSpec.fp32), in
@@ -146,6 +149,11 @@ def caches_latents(spec: ModelSpec, options: KvOptions) -> bool:
     return spec.mla is not None and options.layout != "expanded_mla"
 
 
+def has_indexer(spec: ModelSpec) -> bool:
+    """Whether keys of an indexer are cached."""
+    return spec.indexer is not None or any(branch.indexer for branch in spec.compressed)
+
+
 def cached_heads(spec: ModelSpec, options: KvOptions, kind: str = "sliding") -> int:
     """K/V heads that a layer of `kind` caches: 1 latent under MLA, and every query head where an engine expands or
     broadcasts."""
@@ -173,6 +181,12 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
         raise refusal("layout", options.layout, expected("no_mla", kind=spec.attention.kind, model=spec.name))
     if options.layout == "broadcast_heads" and (spec.mla is not None or not spec.n_heads):
         raise refusal("layout", options.layout, expected("no_heads", model=spec.name))
+    if options.layout != "formula" and spec.compressed:
+        raise refusal("layout", options.layout, one_of(("formula",)))
+    for branch in spec.compressed:
+        if options.block_size > 1 and options.block_size % branch.rate:
+            whole_entries = expected("multiple", name="compress_rates", value=branch.rate)
+            raise refusal("block_size", options.block_size, whole_entries)
     if options.encoder_tokens is not None and not spec.is_encoder_decoder:
         raise refusal("encoder_tokens", options.encoder_tokens, expected("no_encoder", model=spec.name))
     if options.mtp and not spec.mtp_layers:
@@ -183,7 +197,7 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
         )
     if options.state != "own" and spec.state is None:
         raise refusal("state", options.state, expected("no_linear", model=spec.name))
-    if options.indexer == "dtype" and spec.indexer is None:
+    if options.indexer == "dtype" and not has_indexer(spec):
         raise refusal("indexer", options.indexer, expected("no_indexer", model=spec.name))
 
 
@@ -216,7 +230,7 @@ def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
     elif fmt.engine == "vLLM" and latents:
         raise refusal("dtype", fmt.name, expected("head_format"))
     if fmt.name == "hf_int4":
-        if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or spec.indexer:
+        if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or has_indexer(spec):
             raise refusal("dtype", fmt.name, expected("int4_plain"))
         if options.dcp > 1:
             raise refusal("dcp", options.dcp, expected("dcp_int4"))

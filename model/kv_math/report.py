@@ -16,14 +16,19 @@ PLACES: dict[Place, str] = {
     "chunked": "Chunked-attention layers",
     "cross": "Cross-attention (the encoder's tokens, kept once)",
     "state": "Linear-attention or state-space layers, short convolutions (the same at any length)",
+    "csa": "Compressed sparse attention (CSA)",
+    "hca": "Heavily compressed attention (HCA)",
 }
 PARTS = {
     "kv": "K and V",
+    "shared": "K, which is V too",
     "latent": "MLA latent and shared RoPE key",
     "indexer": "indexer key",
     "tail": "newest tokens, not quantised yet",
     "conv": "the convolution's last inputs",
     "recurrent": "state",
+    "buffer": "tokens that fill no entry yet",
+    "overlap": "the last full entry's tokens, which the next one reads too",
 }
 
 
@@ -52,6 +57,8 @@ def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
         when = " for each later token" if i else ""
         if phase.until is not None:
             when = f" up to token {phase.until:,}, which fills a {'chunk' if phase.fills == 'chunked' else 'window'}"
+        if any(term.place in ("csa", "hca") for term in phase.terms):
+            when = f" on average{when}"
         yield f"{'' if i else 'Per token':<11}{size(phase.bytes)}{when}"
 
 

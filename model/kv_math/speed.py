@@ -29,9 +29,10 @@ class DecodeBound:
 
     W is the weights once, for MoE at least `top_k` experts a layer (a whole micro-batch might choose the same). C is
     every sequence's cache: of a window the tokens in it, of a chunk those from its beginning on; V3.2 reads its
-    indexer's keys and `top_k` latents. Left out, so the truth is slower still: activations, writing, communication,
-    arithmetic, imperfect bandwidth, stages that are not equally long. Where drafted tokens are accepted (a draft model,
-    MTP), a step adds several tokens to a sequence; then `seconds` still bounds the step.
+    indexer's keys and `top_k` latents, V4 `top_k` compressed entries in place of them. Left out, so the truth is slower
+    still: activations, writing, communication, arithmetic, imperfect bandwidth, stages that are not equally long. Where
+    drafted tokens are accepted (a draft model, MTP), a step adds several tokens to a sequence; then `seconds` still
+    bounds the step.
 
     `weight_bytes` (W) and `cache_bytes` (C) are summed over all GPUs; `weight_terms` (label, factors) and `cache.terms`
     are the products. `spread_…`: the same where a micro-batch's tokens choose as many different experts as they can.
@@ -109,6 +110,11 @@ def _read_cache(use: MemoryUse) -> KvBreakdown:
     indexer = kept.spec.indexer
     if indexer is not None and kept.tokens > indexer.top_k:
         read = _with_fewer(read, indexer.top_k, "full", shared=options.shared_prefix)
+    for branch in kept.spec.compressed:  # the entries chosen; what waits to be compressed may be left alone
+        waiting = {(branch.kind, "buffer"), (branch.kind, "overlap")}
+        if branch.indexer is not None and kept.tokens > (most := branch.indexer.top_k * branch.rate):
+            read = _with_fewer(read, most, branch.kind, shared=options.shared_prefix)
+        read = replace(read, terms=tuple(term for term in read.terms if (term.place, term.part) not in waiting))
     return read
 
 

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, NamedTuple
 
-from ..published.spec import ModelSpec
+from ..published.spec import IndexerSpec, ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents, own_layers
 
 # transformers quantises the 16-bit tail of hf_int4 whenever it reaches this many tokens.
 HF_TAIL = 128
-# What a product's layers attend to: all tokens, a window or a chunk of them, the encoder's; linear layers keep a state.
-Place = Literal["full", "sliding", "chunked", "cross", "state"]
+# What a product's layers attend to: all tokens, a window or a chunk of them, the encoder's, DeepSeek-V4's compressed
+# entries; linear layers keep a state.
+Place = Literal["full", "sliding", "chunked", "cross", "state", "csa", "hca"]
 SelfPlace = Literal["full", "sliding", "chunked"]
 SELF: tuple[SelfPlace, ...] = ("full", "sliding", "chunked")
 
@@ -22,8 +23,9 @@ SELF: tuple[SelfPlace, ...] = ("full", "sliding", "chunked")
 class KvTerm:
     """One product: `bytes` is that of all factor values. `layers` are the indices of the layers that it covers.
 
-    `part` is what is stored: "kv", "latent", "indexer", "tail", "conv" or "recurrent". `draft` marks a draft model's,
-    all of which the last pipeline stage holds. `elements` counts numbers, without scales.
+    `part` is what is stored: "kv", "shared" (K that is V too), "latent", "indexer", "tail", "conv", "recurrent",
+    "buffer" or "overlap". `draft` marks a draft model's, all of which the last pipeline stage holds. `elements` counts
+    numbers, without scales.
     """
 
     place: Place
@@ -88,7 +90,9 @@ class Store:
 def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "full") -> Iterable[Store]:
     """What each self-attention layer of `kind` keeps of a token, in format `fmt`."""
     heads, mla = cached_heads(spec, options, kind), spec.mla
-    if mla is None:
+    if spec.attention.k_is_v:
+        yield Store("shared", heads, (spec.kv_heads_of(kind)[1],), (fmt,), True, "head_dim")
+    elif mla is None:
         yield Store("kv", heads, (spec.kv_heads_of(kind)[1],) * 2, (fmt,) * 2, True, "head_dim")
     elif caches_latents(spec, options):
         rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
@@ -98,12 +102,14 @@ def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "fu
         widths = (mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.v_head_dim)
         yield Store("kv", heads, widths, (fmt, fmt), True, "widths_of_k_v")
     if spec.indexer:
-        key_format = INDEXER_FP8 if options.indexer == "fp8" else _indexer_dtype(fmt)
-        yield Store("indexer", 1, (spec.indexer.head_dim,), (key_format,), False, "indexer_key")
+        yield indexer_store(spec.indexer, fmt, options)
 
 
-def _indexer_dtype(fmt: KvFormat) -> KvFormat:
-    return SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
+def indexer_store(indexer: IndexerSpec, fmt: KvFormat, options: KvOptions) -> Store:
+    """The one key that an indexer keeps."""
+    own = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
+    key_format = INDEXER_FP8 if options.indexer == "fp8" else own
+    return Store("indexer", 1, (indexer.head_dim,), (key_format,), False, "indexer_key")
 
 
 def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
@@ -121,13 +127,13 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
         if indices:
             for part, part_format, slots in _parts(spec, kind, tokens, batch, fmt, options):
                 for store in stores(spec, part_format, options, kind):
-                    terms.append(_term(kind, part or store.label, indices, slots, store, options))
+                    terms.append(stored_term(kind, part or store.label, indices, slots, store, options))
     terms += _state_terms(spec, options.reserved_batch or batch, fmt, options)
     if spec.is_encoder_decoder:
         encoder_tokens, sequences = options.encoder_tokens or tokens, options.reserved_batch or batch
-        slots = _slots(encoder_tokens, 0, sequences, options.block_size, 0)
+        slots = token_slots(encoder_tokens, 0, sequences, options.block_size, 0)
         for store in stores(spec, fmt, options):
-            terms.append(_term("cross", "kv", tuple(range(spec.n_layers)), slots, store, options))
+            terms.append(stored_term("cross", "kv", tuple(range(spec.n_layers)), slots, store, options))
     return tuple(terms)
 
 
@@ -136,7 +142,7 @@ def _state_terms(spec: ModelSpec, sequences: int, fmt: KvFormat, options: KvOpti
     state, indices = spec.state, spec.layers_of("linear", "hybrid")
     if state is None or not indices:
         return
-    plain = fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
+    plain = unquantised(fmt)
     exact = options.state == "fp32" or (options.state == "own" and state.fp32)
     leading = (Factor(len(indices), "layers"), Factor(sequences, "sequences"))
     newest = 1 if options.window == "transformers" else 0
@@ -152,9 +158,15 @@ def _state_terms(spec: ModelSpec, sequences: int, fmt: KvFormat, options: KvOpti
             yield KvTerm("state", part, indices, (*factors, size), prod(factor.value for factor in factors))
 
 
-def _term(
+def unquantised(fmt: KvFormat) -> KvFormat:
+    """The format of what no engine quantises."""
+    return fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
+
+
+def stored_term(
     place: Place, part: str, layers: tuple[int, ...], slots: tuple[Factor, ...], store: Store, options: KvOptions
 ) -> KvTerm:
+    """The product of what `layers` keep in `slots` each."""
     leading = (Factor(len(layers), "layers"), *slots, *store.head_factors(options.tp))
     elements = prod(factor.value for factor in leading) * sum(store.widths)
     return KvTerm(place, part, layers, leading + store.byte_factors(), elements)
@@ -187,15 +199,15 @@ def _layer_slots(spec: ModelSpec, kind: SelfPlace, tokens: int, batch: int, opti
     ):  # one rank's tokens; its blocks hold every dcp-th token, so dcp × block_size tokens fill one each
         each = -(-total // options.dcp)
         share = f"ceil({total:,} / {options.dcp})"
-        return _slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, share)
+        return token_slots(each, 0, sequences, options.block_size, options.shared_prefix // options.dcp, share)
     window = window_slots(spec, kind, options)
     if window is None:
-        return _slots(total, 0, sequences, options.block_size, options.shared_prefix)
+        return token_slots(total, 0, sequences, options.block_size, options.shared_prefix)
     if options.window == "vllm":
         return _vllm_slots(kind, window, total, sequences, options)
     kept = min(total, window.tokens)
     least = f"min({total:,}, {window.how})"
-    return _slots(total, total - kept, sequences, options.block_size, options.shared_prefix, least)
+    return token_slots(total, total - kept, sequences, options.block_size, options.shared_prefix, least)
 
 
 class Window(NamedTuple):
@@ -218,7 +230,7 @@ def window_slots(spec: ModelSpec, kind: Place, options: KvOptions) -> Window | N
     return Window(size, f"{size:,}")
 
 
-def _slots(
+def token_slots(
     tokens: int, dropped: int, sequences: int, block: int, shared_prefix: int, came: str = ""
 ) -> tuple[Factor, ...]:
     """Slots for tokens `dropped` … `tokens` - 1 of each sequence, in whole blocks that begin at multiples of `block`.

@@ -60,8 +60,9 @@ class WeightTerm:
     """One product: `bytes` is that of all factor values. `part` says which weights these are and who reads them.
 
     `label` is the part's: "embedding", "embedding.tied", "unembedding", "positions", "attention.q_o", "attention.k_v",
-    "attention.latents", "attention.heads", "indexer", "ffn", "experts", "shared_experts", "router", "position_bias",
-    or one that begins with "norms", "biases", "cross", "encoder", "mtp", "linear" or "altup".
+    "attention.latents", "attention.heads", "attention.groups", "attention.out", "compressor", "indexer", "streams",
+    "ffn", "experts", "shared_experts", "router", "position_bias", or one that begins with "norms", "biases", "cross",
+    "encoder", "mtp", "linear" or "altup".
     """
 
     part: WeightPart

@@ -107,6 +107,8 @@ def _norm(spec: ModelSpec) -> int:
 def _own_attention(spec: ModelSpec, extra: int) -> Iterator[WeightPart]:
     """Self-attention: of full layers apart where they have heads of their own, and without K and V where layers share
     another's. The `extra` layers are multi-token-prediction's."""
+    if spec.compressed:  # all of it is in spec.extra
+        return
     attending, full, own = (*spec.attention_layers, *_ahead(spec, extra)), spec.attention.full, set(spec.own_kv_layers)
     own |= set(_ahead(spec, extra))
     apart = spec.layers_of("full") if full else ()

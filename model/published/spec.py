@@ -32,7 +32,8 @@ class AttentionSpec:
     `window` (tokens, the query's own included) belongs to sliding layers, `chunk` (tokens) to chunked ones; "linear"
     layers keep a state of constant size (StateSpec) and no token, "hybrid" ones such a state beside K and V of every
     token (Falcon-H1), "none" nothing at all (Nemotron-H's feed-forward layers). The kind is "none" where no layer
-    attends. `sinks`: one learned logit a head beside the scores (gpt-oss); it caches nothing.
+    attends. `sinks`: one learned logit a head beside the scores (gpt-oss); it caches nothing. `k_is_v`: K is
+    V as well, cached once (DeepSeek-V4).
     """
 
     kind: AttentionKind
@@ -42,6 +43,7 @@ class AttentionSpec:
     note: str = ""
     sinks: bool = False
     full: FullHeads | None = None
+    k_is_v: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,23 @@ class IndexerSpec:
     n_heads: int
     head_dim: int
     top_k: int
+
+
+@dataclass(frozen=True)
+class CompressedSpec:
+    """What the layers `layers` keep beside their sliding window in DeepSeek-V4: one entry of every `rate` tokens.
+
+    An entry is as wide as the shared K/V head; "csa" is compressed sparse attention, "hca" heavily compressed. Tokens
+    that fill no entry yet wait in a buffer, a value and a gate each. With `overlap` each token feeds two entries, its
+    own and the next, so values and gates are twice as wide and half of those of the last full entry stay. The
+    `indexer` compresses keys of its own in the same way, and `top_k` counts entries.
+    """
+
+    kind: Literal["csa", "hca"]
+    rate: int
+    layers: tuple[int, ...]
+    overlap: bool = False
+    indexer: IndexerSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -247,6 +266,7 @@ class ModelSpec:
     indexer: IndexerSpec | None = None
     moe: MoeSpec | None = None
     state: StateSpec | None = None
+    compressed: tuple[CompressedSpec, ...] = ()
     encoder_layers: int = 0
     kv_shared_layers: int = 0
     kv_share_every: int = 1

@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from . import dense, early, experts, hybrids, mamba, sharing, towers
 from .deepseek import deepseek_mla, deepseek_v1
+from .deepseek_v4 import DEFAULTS as V4_DEFAULTS
+from .deepseek_v4 import deepseek_v4
 from .llama_like import gemma, gemma2, gemma3, gemma3_text, llama, llama4, llama4_text, mistral, mixtral, qwen
 from .others import FALCON_DEFAULTS, bloom, chatglm, falcon, gpt2, t5
 from .shape import Family
@@ -40,6 +42,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "deepseek_v2": Family(deepseek_mla),
         "deepseek_v3": Family(deepseek_mla),
         "deepseek_v32": Family(deepseek_mla),
+        "deepseek_v4": Family(deepseek_v4, V4_DEFAULTS),
         "llama4": Family(llama4),
         "llama4_text": Family(llama4_text),
         "granite": Family(llama),

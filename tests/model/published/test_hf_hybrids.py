@@ -43,6 +43,13 @@ BY_HAND = {
     "LFM2 1.2B": (6 * T * 2 * 8 * 64 * 2 + 10 * 2048 * 2 * 2, 1.17),
     "Gemma 3n E4B (text)": ((16 * 512 + 4 * T) * 2 * 2 * 256 * 2, 6.9),
     "Gemma 4 31B (text)": (50 * 1024 * 2 * 16 * 256 * 2 + 10 * T * 2 * 4 * 512 * 2, 30.7),
+    "DeepSeek-V4 Flash": (  # compressed 4:1 with an indexer's key in fp8, or 128:1; the longest wait for an entry
+        (43 * 128 + 21 * T // 4 + 20 * T // 128) * 512 * 2
+        + 21 * T // 4 * 132
+        + 21 * (3 * 2 + 4) * 2 * (512 + 128) * 2
+        + 20 * 127 * 2 * 512 * 2,
+        284,
+    ),
     "Hunyuan-Large": (32 * T * 2 * 8 * 80 * 2, 389),
     "Hunyuan-A13B": (32 * T * 2 * 8 * 128 * 2, 80),
     "Hunyuan 7B": (32 * T * 2 * 8 * 128 * 2, 7.5),
