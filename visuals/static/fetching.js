@@ -146,7 +146,7 @@ export function createFetching(store, functions) {
    */
   async function calculate(what, params = {}) {
     try {
-      const payload = await server.calculate({ what, ...params });
+      const payload = await server.calculate({ ...params, what });
       return payload.kind === "message" ? { message: payload } : { data: decodeAll(payload.data) };
     } catch {
       return { message: { level: "error", code: "no_connection", params: {} } };
