@@ -2,6 +2,7 @@
 
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { nameRow } from "../../off.js";
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
@@ -61,15 +62,19 @@ export function createWritten(glass) {
   table.addEventListener("click", (event) => act(event, glass.select));
   table.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
 
-  /** @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token */
-  function fill(written, product) {
+  /**
+   * @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token
+   * @param {(neuron: number) => boolean} off whether nothing uses what a neuron computes
+   */
+  function fill(written, product, off) {
     neurons = written.map(({ neuron }) => neuron);
     rows.forEach(({ line, fields }, i) => {
       const found = written[i];
       line.hidden = !found;
       if (!found) return;
-      const texts = [String(found.neuron), product ? shown(product[found.neuron], 5) : "…", shown(found.norm, 4)];
-      texts.forEach((text, column) => (fields[column].textContent = text));
+      nameRow(line, fields[0], String(found.neuron), off(found.neuron), glass.text);
+      fields[1].textContent = product ? shown(product[found.neuron], 5) : "…";
+      fields[2].textContent = shown(found.norm, 4);
       fields[3].replaceChildren(...found.raised.map(word));
       fields[4].replaceChildren(...found.lowered.map(word));
     });
