@@ -14,7 +14,7 @@ const word = ({ piece, by }) =>
 
 /** Bars of what one neuron adds to the logits that it moves most; its own scale. @param {object|null} row of ffn_written */
 export function pushes(row, text) {
-  if (!row) return [];
+  if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
   const line = ({ piece, by }) => {
     const bar = h(`span.ffn-bar.${by < 0 ? "is-down" : "is-up"}`, { style: `width: ${(100 * Math.abs(by)) / most}%` });
@@ -75,8 +75,8 @@ export function createWritten(glass) {
       nameRow(line, fields[0], String(found.neuron), off(found.neuron), glass.text);
       fields[1].textContent = product ? shown(product[found.neuron], 5) : "…";
       fields[2].textContent = shown(found.norm, 4);
-      fields[3].replaceChildren(...found.raised.map(word));
-      fields[4].replaceChildren(...found.lowered.map(word));
+      fields[3].replaceChildren(...(found.norm ? found.raised.map(word) : []));
+      fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
     });
   }
   const mark = (chosen) => rows.forEach(({ line }, i) => line.classList.toggle("is-chosen", neurons[i] === chosen));
