@@ -117,6 +117,7 @@ def model_payload(about: About, tokens: int) -> Message:
     return {
         "name": about.name,
         **{name: getattr(config, name) for name in SHAPE_FIELDS},
+        "eos_ids": list(config.eos_ids),
         "n_parameters": about.n_parameters,
         "device": about.device,
         "dtype": about.dtype,

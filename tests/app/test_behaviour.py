@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -82,6 +83,32 @@ def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> N
     expect(page.locator(".page-message")).to_have_text(
         text("message.link_left_out", field="more", value=4096, expected="0–319")
     )
+
+
+def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
+    """Each panel's settings at values that are none; `page` fails the test for an error on the console."""
+    huge = "9" * 300
+    hostile = {
+        "kv": {"tokens": "constructor", "model": "<b>", "batch": huge, "what": "kv_race", "constructor": "x", "draft": "__proto__"},
+        "kvfit": {"gpu": "__proto__", "users": huge, "weights": "constructor"},
+        "kvchart": {"view": "constructor", "unit": "__proto__", "compare": "constructor|<b>"},
+        "sampling": {"temperature": "__proto__", "top_k": "2.5", "top_p": "-1e999", "seed": "1e300"},
+        "norm": {"which": "constructor", "scale": "1e999", "shift": "NaN", "channel": "-1"},
+        "rope": {"factor": "0", "method": "__proto__", "reach": huge, "both": "-1", "distance": "x"},
+        "difference": {"layer": huge, "head": "__proto__"},
+        "cell": {"view": "constructor"},
+        "lens": {"follow": "constructor", "colour": "__proto__"},
+        "constructor": {"x": "1"},
+    }  # fmt: skip
+    fields = {f"{panel}.{name}": value for panel, settings in hostile.items() for name, value in settings.items()}
+    page.evaluate("(hash) => { window.before = true; location.hash = hash; }", f"chapter=kv&{urlencode(fields)}")
+    page.wait_for_function("!window.before && window.glass?.state.trace")
+    wait_for_run(page)
+    page.set_viewport_size({"width": 1280, "height": 6000})  # a panel out of view draws nothing
+    for chapter in page.evaluate("Object.keys(glassConfig.chapters)"):
+        page.evaluate("(chapter) => glass.open(chapter)", chapter)
+        settled(page)
+        assert page.locator("[data-failed]").count() == 0, chapter
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -191,12 +218,14 @@ def test_a_server_that_goes_away_and_comes_back(visit: Any) -> None:
     page.evaluate("window.stays = true")
     message = page.locator(".page-message")
     last = page.evaluate("glass.state.trace.id")
-    page.route("**/gradio_api/**", lambda route: route.abort())
+    settled(page)  # what it fetches by itself is here, so that the message is the run's
+    page.route("**/*", lambda route: route.abort())
     page.fill(BOX, "My own text.")
     page.click("#run")
     expect(message).to_have_text(text("message.no_connection"))
     assert page.evaluate("[glass.state.trace.id, glass.state.status]") == [last, "idle"]
-    page.click("#language >> text=中文")  # its words are not here
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("zh.json")):
+        page.click("#language >> text=中文")  # its words are not here
     expect(page.locator("#language label.selected")).to_have_text("English")
     page.unroute_all()
     expect(message).to_have_text(text("message.connected"))

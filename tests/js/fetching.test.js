@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFetching, layerBytes } from "../../visuals/static/fetching.js";
+import { layerBytes } from "../../visuals/static/ahead.js";
+import { createFetching } from "../../visuals/static/fetching.js";
 import { createStore } from "../../visuals/static/store.js";
 import { allNeurons, layerMessage, runMessage } from "./payload_help.js";
 

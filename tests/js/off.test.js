@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { changedText, changesOf, headOff, isChanged, neuronsOff, sameText, unused } from "../../visuals/static/off.js";
+import { changedText, changesOf, ffnsOff, headOff, isChanged, nameRow, neuronOff, neuronsOff, sameText, unused } from "../../visuals/static/off.js";
+import { unusedRows } from "../../visuals/static/panels/ffn/neuron-map.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
 const tables = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]));
@@ -55,4 +56,31 @@ test("both languages have all of it", () => {
   const zh = (key, params) => lookUp(tables.zh, key, params);
   assert.match(changedText({ A: plain, B: head }, zh), /第 2 层第 3 头已关.*零消融/);
   assert.match(sameText({ A: plain, B: head }, "cell", at(2, 3), zh), /B 没有用到它们：第 2 层第 3 头已关/);
+});
+
+test("a neuron is off itself, or with its layer's FFN, in every SwiGLU panel", () => {
+  const run = { changes: { neurons: [[1, 5], [1, 9]], ffn: [2] } };
+  assert.deepEqual([[1, 5], [1, 6], [2, 6], [0, 5]].map(([layer, neuron]) => neuronOff(run, layer, neuron)), [true, false, true, false]);
+  assert.equal(neuronOff(plain, 2, 6), false);
+  assert.deepEqual([ffnsOff(run), ffnsOff(plain)], [[2], []]);
+  assert.deepEqual(unusedRows([9, 3, 5, 7], neuronsOff(run, 1)), [[0, 1], [2, 1]]);
+  assert.deepEqual(unusedRows([9, 3, 5, 7], neuronsOff(run, 2)), [[0, 4]]);
+  assert.deepEqual(unusedRows([9, 3], neuronsOff(plain, 1)), []);
+});
+
+/** What a list is told of its rows, without a page: names of cells and whether a row is drawn as off. */
+function rowOf(name, off, language) {
+  const element = () => ({ children: [], classes: new Set(), append(...all) { this.children.push(...all); }, setAttribute() {}, replaceChildren(...all) { this.children = all; } });
+  globalThis.document = { createElement: element };
+  const [line, cell] = [element(), element()];
+  line.classList = { toggle: (one, on) => line.classes[on ? "add" : "delete"](one) };
+  nameRow(line, cell, name, off, (key) => lookUp(tables[language], key));
+  const words = ({ children }) => children.map((child) => (typeof child === "string" ? child : words(child))).join("");
+  return [words(cell), line.classes.has("is-off")];
+}
+
+test("the row of a switched-off neuron says so in both languages", () => {
+  assert.deepEqual(rowOf("17", true, "en"), ["17 switched off", true]);
+  assert.deepEqual(rowOf("17", true, "zh"), ["17 已关闭", true]);
+  assert.deepEqual(rowOf("17", false, "zh"), ["17", false]);
 });

@@ -1,20 +1,7 @@
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
+import { createAhead, idle, NEURON_BYTES, neuronBytes } from "./ahead.js";
 import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons } from "./decode.js";
-
-/** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
-export const PREFETCH_BYTES = 1_000_000;
-/** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
-export const NEURON_BYTES = 300_000;
-
-/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes one layer's message takes */
-export function layerBytes(trace) {
-  const { n_heads, n_kv_heads, head_dim } = trace.model;
-  return ((n_heads + n_kv_heads) * head_dim * 4 + 24 * 10) * trace.T * (4 / 3);
-}
-
-/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
-export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 / 3);
 
 /** The server with its questions counted: `count()` of them have no answer yet. */
 function counted(server) {
@@ -36,7 +23,6 @@ export function createFetching(store, functions) {
   const server = counted(functions);
   const asked = new Map();
   const { state } = store;
-  let prefetching = false;
 
   /** The runs that panels show: one, or where they show a difference both. */
   const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, state.kept] : state.trace ? [state.trace] : []);
@@ -146,7 +132,7 @@ export function createFetching(store, functions) {
    */
   async function calculate(what, params = {}) {
     try {
-      const payload = await server.calculate({ what, ...params });
+      const payload = await server.calculate({ ...params, what });
       return payload.kind === "message" ? { message: payload } : { data: decodeAll(payload.data) };
     } catch {
       return { message: { level: "error", code: "no_connection", params: {} } };
@@ -174,29 +160,7 @@ export function createFetching(store, functions) {
   /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */
   const recall = (described) => server.recall(described);
 
-  /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
-  function missingLayer(trace) {
-    const { locked } = state;
-    if (trace.generating || layerBytes(trace) > PREFETCH_BYTES) return undefined; // a longer run is about to follow
-    const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
-    return missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer))[0];
-  }
-  const incomplete = () => comparable().find((trace) => missingLayer(trace) !== undefined);
-
-  /** Fetches one layer at a time, of whatever run is then shown, until there is none to fetch or the server fails. */
-  async function prefetch() {
-    if (prefetching) return;
-    prefetching = true;
-    for (let working = true; working && incomplete();) {
-      await idle();
-      const trace = incomplete();
-      const token = trace && Math.min(state.locked.query, trace.T - 1);
-      working = !trace || (await fetchLayer(trace, missingLayer(trace), token)) || !used(trace);
-    }
-    prefetching = false;
-  }
-
-  const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+  const prefetch = createAhead(state, { fetchLayer, comparable, used });
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });

@@ -1,5 +1,6 @@
 // What is switched off in a run, as app/comparing.py reads it: asked by place, named in words, and drawn as unused.
 
+import { h } from "./dom.js";
 import { ink, write } from "./draw.js";
 import { listed, parameters } from "./panels/compare/changes.js";
 
@@ -10,12 +11,17 @@ export const isChanged = ({ changes }) => listed(changes ?? {}).length > 0;
 
 /** Whether a head writes nothing: it is off itself, or all attention of its layer is. */
 export const headOff = ({ changes }, layer, head) =>
-  Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, h]) => l === layer && h === head));
-
+  Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, one]) => l === layer && one === head));
 
 /** The neurons of a layer that write nothing; null where all of them do not. @returns {number[]|null} */
 export const neuronsOff = ({ changes }, layer) =>
   changes?.ffn?.includes(layer) ? null : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
+
+/** Whether a neuron writes nothing: it is off itself, or its layer's FFN is. */
+export const neuronOff = (trace, layer, neuron) => neuronsOff(trace, layer)?.includes(neuron) ?? true;
+
+/** The layers whose whole FFN is off. @returns {number[]} */
+export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
 
 /** Every change of a run in words; "" where there is none. @param {Function} text glass.text */
 export function changesOf({ changes }, text) {
@@ -89,4 +95,10 @@ export function drawOff(context, x, y, width, height, word = "") {
   context.fillStyle = colour("card");
   context.fillRect(x + width / 2 - Math.min(width / 2, 52), y + height / 2 - 12, Math.min(width, 104), 24);
   write(context, word, x + width / 2, y + height / 2 + 5, { align: "center", weight: 600, most: Math.min(width, 100) });
+}
+
+/** Names a table's row; where nothing uses its numbers it says so beside the name, and is drawn as off. */
+export function nameRow(line, cell, name, off, text) {
+  line.classList.toggle("is-off", off);
+  cell.replaceChildren(name, ...(off ? [" ", h("span.gp-off", null, text("off.word"))] : []));
 }

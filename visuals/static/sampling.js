@@ -5,9 +5,9 @@ const NAME = "sampling";
 /** Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's fields. */
 export const RANGES = {
   temperature: { min: 0, max: 2, first: 0 },
-  top_k: { min: 0, max: 100, first: 0 },
+  top_k: { min: 0, max: 100, first: 0, whole: true },
   top_p: { min: 0, max: 1, first: 1 },
-  seed: { min: 0, max: Number.MAX_SAFE_INTEGER, first: 0 },
+  seed: { min: 0, max: Number.MAX_SAFE_INTEGER, first: 0, whole: true },
 };
 const NAMES = Object.keys(RANGES);
 
@@ -15,9 +15,9 @@ const NAMES = Object.keys(RANGES);
 export function samplingOf(settings) {
   const given = settings.get(NAME);
   const read = (name) => {
-    const { min, max, first } = RANGES[name];
-    const value = Number(given[name] ?? first);
-    return Number.isFinite(value) ? Math.max(min, Math.min(max, value)) : first;
+    const { min, max, first, whole } = RANGES[name];
+    const value = Object.hasOwn(given, name) ? Number(given[name]) : first;
+    return Number.isFinite(value) ? Math.max(min, Math.min(max, whole ? Math.round(value) : value)) : first;
   };
   return Object.fromEntries(NAMES.map((name) => [name, read(name)]));
 }

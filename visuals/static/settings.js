@@ -7,7 +7,7 @@
 export function createSettings(store, linked = {}) {
   store.state.settings = { ...linked };
 
-  const get = (name) => store.state.settings[name] ?? {};
+  const get = (name) => (Object.hasOwn(store.state.settings, name) ? store.state.settings[name] : {});
 
   /** Empty values are left out, so that a link holds only what was changed. */
   function set(name, values) {
@@ -17,3 +17,6 @@ export function createSettings(store, linked = {}) {
   }
   return { get, set };
 }
+
+/** The given settings that have one of these names: a link may hold any. @param {Object<string, string>} given @param {Iterable<string>} names */
+export const only = (given, names) => Object.fromEntries([...names].filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]));

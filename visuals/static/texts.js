@@ -9,7 +9,8 @@ const PLACE = /\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g;
 /** @param {Table|undefined} table @param {string} key "section.name" @param {object} params @returns {string} */
 export function lookUp(table, key, params = {}) {
   const dot = key.indexOf(".");
-  const template = table?.[key.slice(0, dot)]?.[key.slice(dot + 1)];
+  const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
+  const template = own(own(table, key.slice(0, dot)), key.slice(dot + 1));
   if (template === undefined) return key;
   return template.replace(PLACE, (whole, name, one, several) => {
     if (!Object.hasOwn(params, name)) return whole;

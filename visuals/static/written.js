@@ -16,9 +16,10 @@ export function textOf(pieces) {
   });
 }
 
-/** What the model wrote, as far as it came. @param {import("./decode.js").Trace} trace */
-export function writtenText({ tokens, nPrompt, T, steps }) {
-  return textOf([...tokens.pieces.slice(nPrompt), ...steps.slice(T - nPrompt).map(({ piece }) => piece)]);
+/** What the model wrote, as far as it came, without the tokens that end a text. @param {import("./decode.js").Trace} trace */
+export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps }) {
+  const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })).slice(nPrompt), ...steps.slice(T - nPrompt)];
+  return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
 }
 
 /** Puts a text into a text node; what stays of it stays selected. */

@@ -7,7 +7,7 @@ import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
 import { createScaling, settingsOf } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { normButtons } from "../panels/norm/buttons.js";
-import { chosenNorm, setNorm } from "../panels/norm-choice.js";
+import { chosenChannel, chosenNorm, setNorm } from "../panels/norm-choice.js";
 import { strongest } from "../compute.js";
 import { exact, shown } from "../dom.js";
 import { atNorm, onToken } from "./selection.js";
@@ -29,12 +29,8 @@ function vectorOf(run, state, glass) {
   }
   return stages.get(vector);
 }
-const keptChannel = (glass) => {
-  const { channel } = glass.settings.get("norm");
-  return channel === undefined ? null : Number(channel);
-};
 /** The channel under the pointer, else the one that was clicked, else the one that the panel speaks of for B alone: the largest. */
-const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? keptChannel(glass) ?? strongest(x, 1)[0], x.length - 1);
+const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0], x.length - 1);
 const onNorm = (state, glass) => [...onToken(state), chosenNorm(glass)];
 
 const normVector = {

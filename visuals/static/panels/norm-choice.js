@@ -8,6 +8,12 @@ export function chosenNorm(glass) {
   return NORMS.includes(which) ? which : "attn";
 }
 
+/** The channel that was clicked, where there is one and a vector of this width has it; else null. @returns {number|null} */
+export function chosenChannel(glass, width) {
+  const { channel } = glass.settings.get("norm");
+  return /^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null;
+}
+
 /** Changes settings of the RMSNorm panels and keeps the others; every panel is drawn anew. */
 export function setNorm(glass, change) {
   const { which, ...others } = { ...glass.settings.get("norm"), ...change };

@@ -1,6 +1,7 @@
 // The strongest neurons of a token, in numbers. Hovering a row previews its neuron, a click keeps it.
 
 import { h, shown } from "../dom.js";
+import { nameRow } from "../off.js";
 import { STRIPS } from "./swiglu-strips.js";
 
 const ROWS = 24;
@@ -29,14 +30,14 @@ export function createTable(glass) {
   table.addEventListener("click", (event) => act(event, glass.select));
   table.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
 
-  /** @param {{ neuron, gate, silu, up, product: number }[]} strongest @param {number} digits */
-  function fill(strongest, digits) {
+  /** @param {{ neuron, gate, silu, up, product: number }[]} strongest @param {number} digits @param {(neuron: number) => boolean} off */
+  function fill(strongest, digits, off) {
     shownNeurons = strongest;
     rows.forEach(({ line, fields: [name, ...values] }, i) => {
       const found = strongest[i];
       line.hidden = !found;
       if (!found) return;
-      name.textContent = String(found.neuron);
+      nameRow(line, name, String(found.neuron), off(found.neuron), glass.text);
       STRIPS.forEach(([strip], c) => {
         values[c].textContent = shown(found[strip], digits);
       });

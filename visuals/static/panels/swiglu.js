@@ -4,7 +4,7 @@ import { silu, swiglu as activate } from "../compute.js";
 import { exact, h, shown, tinted, watcher } from "../dom.js";
 import { visible } from "../draw.js";
 import { frame } from "../frame.js";
-import { neuronsOff } from "../off.js";
+import { neuronOff, neuronsOff } from "../off.js";
 import { inView, link, steer, widthOf } from "../pointing.js";
 import { drawCurve } from "./swiglu-curve.js";
 import { createStrips, STRIPS } from "./swiglu-strips.js";
@@ -138,7 +138,8 @@ export default function swiglu(element, glass) {
     const gates = view.full ? view.full.gate : view.strongest.map((n) => n.gate);
     drawCurve(curve, gates, chosen.gate, Math.min(CURVE, curveWide()));
     return () => {
-      if (other) table.fill(view.strongest, width < NARROW ? 4 : 5);
+      const { trace, layer } = glass.state;
+      if (other) table.fill(view.strongest, width < NARROW ? 4 : 5, (one) => neuronOff(trace, layer, one));
       tell(chosen);
     };
   });

@@ -8,7 +8,7 @@ import { momentAt, placeOfToken, wordsOf } from "../moment.js";
 import { headOff } from "../off.js";
 import { createSwitch, hindrance, largest, subtract } from "../sides.js";
 
-const LEGEND = 170;
+const LEGEND = 146;
 const TICKS = [0, 0.01, 0.1, 0.25, 0.5, 1].map((weight) => [Math.sqrt(weight), String(weight)]);
 
 /** The piece with its blanks visible but faint. @param {string} piece @returns {HTMLElement} */
@@ -43,7 +43,7 @@ function createPlace(glass) {
   const words = h("span");
   const back = h("button.gp-option", { type: "button", "data-text": "moment.to_end" });
   back.addEventListener("click", () => glass.toEnd());
-  const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, words, back);
+  const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, h("span.gp-swatch.is-chosen"), words, back);
   function draw() {
     const moment = momentAt(glass.state.trace, glass.state.locked.query);
     element.dataset.kind = moment.kind;
@@ -248,11 +248,9 @@ export default function tokens(element, glass) {
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
   const sample = (name) =>
     h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
-  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated", "chosen"].map(sample));
+  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
   /** What is said of written tokens is there while there are some. */
-  const explain = (written) => {
-    for (const name of ["generated", "chosen"]) samples.querySelector(`.is-${name}`).parentElement.hidden = !written;
-  };
+  const explain = (written) => { samples.querySelector(".is-generated").parentElement.hidden = !written; };
   explain(false); // or the first run would take them away
   const steppers = ["layer", "head"].map((name) => stepper(glass, name));
   const sides = createSwitch(glass, h);

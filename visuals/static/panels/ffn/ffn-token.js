@@ -4,6 +4,7 @@ import { silu, strongestNeuron, swiglu } from "../../compute.js";
 import { exact, h, shown, tinted, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { neuronOff, neuronsOff } from "../../off.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { quadrants, signsOf } from "./gates.js";
 import { createScatter } from "./scatter.js";
@@ -148,7 +149,8 @@ export default function ffnToken(element, glass) {
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
       : "";
     const held = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
-    written.fill(found?.rows ?? [], held ? fullOf(held).product : null);
+    const { trace, locked } = state;
+    written.fill(found?.rows ?? [], held ? fullOf(held).product : null, (neuron) => neuronOff(trace, found?.layer ?? locked.layer, neuron));
   }
 
   const [anew, moved, listed] = [watcher(), watcher(), watcher()];
@@ -161,7 +163,7 @@ export default function ffnToken(element, glass) {
     if (!at || width === 0) return;
     if (listed(found?.rows, found?.token, found?.layer, at.full, language) || fresh) list(found);
     const renewed = anew(at.full, width, theme, language) || fresh;
-    if (renewed) scatter.prepare(width, at.full, at.full.quadrants);
+    if (renewed) scatter.prepare(width, at.full, at.full.quadrants, { off: neuronsOff(state.trace, at.layer), word: glass.text("off.word") });
     const chosen = neuron ?? at.best;
     if (!moved(at.full, chosen, found?.rows.length, found?.token, found?.layer, language) && !renewed) return;
     Object.assign(view, { at, chosen });

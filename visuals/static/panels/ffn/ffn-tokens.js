@@ -4,6 +4,7 @@ import { silu, strongestNeuron } from "../../compute.js";
 import { exact, h, shown, watcher } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { ffnsOff, neuronsOff } from "../../off.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { meanOf } from "./gates.js";
 import { createMap, productsOf } from "./neuron-map.js";
@@ -116,7 +117,7 @@ export default function ffnTokens(element, glass) {
     subtitle.textContent = panel.text("sparsity_title");
     measures.textContent = panel.text("measures", { layer, ...params });
     chart.hidden = !firing;
-    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text });
+    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text, off: ffnsOff(state.trace), word: glass.text("off.word") });
   }
 
   const [anew, moved] = [watcher(), watcher()];
@@ -131,7 +132,7 @@ export default function ffnTokens(element, glass) {
     if (!moved(found.answer, view.firing, layer, query, neuron, trace.layers.get(found.layer)?.neurons.get(query), open, width, theme, language) && !fresh) return;
     if (anew(found.answer, open, width, theme, language) || fresh) {
       Object.assign(view, { ...found, values: productsOf(found.answer) });
-      map.prepare(width, found.answer, view.values, { trace, open });
+      map.prepare(width, found.answer, view.values, { trace, open, off: neuronsOff(trace, found.layer), word: glass.text("off.word") });
       panel.title.textContent = panel.text("title", {
         layer: found.layer,
         count: found.answer.neurons.length,

@@ -3,6 +3,7 @@
 import { silu } from "../../compute.js";
 import { shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
+import { drawOff } from "../../off.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [64, 8, 4, 62];
 const CELL = 11;
@@ -12,12 +13,17 @@ const CELL = 11;
 /** SiLU(gate)·up of every cell. @param {Answer} answer @returns {Float64Array} */
 export const productsOf = ({ gate, up }) => Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]);
 
+/** The map's rows that nothing uses, as [first, count]. @param {number[]} neurons by row @param {number[]|null} off null: all of the layer */
+export const unusedRows = (neurons, off) =>
+  off === null ? [[0, neurons.length]] : neurons.flatMap((neuron, row) => (off.includes(neuron) ? [[row, 1]] : []));
+
 /** @param {HTMLCanvasElement} canvas @param {Function} text */
 export function createMap(canvas, text) {
   const scene = document.createElement("canvas");
   let size = { width: 0, high: 0, column: 1, rows: 0, tokens: 0 };
 
-  function prepare(width, answer, values, { trace, open }) {
+  /** @param {{ trace: object, open: boolean, off: number[]|null, word: string }} how `off`: as in unusedRows, and its word */
+  function prepare(width, answer, values, { trace, open, off, word }) {
     const rows = answer.neurons.length;
     size = { width, rows, tokens: trace.T, high: rows * CELL, column: (width - LEFT - RIGHT) / trace.T };
     const context = fit(scene, width, TOP + size.high + BELOW);
@@ -27,6 +33,7 @@ export function createMap(canvas, text) {
       ? cells(answer.gate.data, trace.T, rows, magnitude, (gate) => (gate > 0 ? 1 : 0))
       : cells(values, trace.T, rows, signed, (value) => centred(value, limit));
     enlarge(context, image, LEFT, TOP, size.column * trace.T, size.high);
+    for (const [row, count] of unusedRows(answer.neurons, off)) drawOff(context, LEFT, TOP + row * CELL, size.column * trace.T, count * CELL, word);
     const muted = colour("muted");
     for (let i = 0; i < rows; i += 2)
       write(context, String(answer.neurons[i]), LEFT - 6, TOP + (i + 0.5) * CELL, {

@@ -3,12 +3,14 @@
 import { strongest } from "../../compute.js";
 import { shown } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
+import { drawOff } from "../../off.js";
 import { axes, dot, rule, xOf, yOf } from "../../plot.js";
 import { QUADRANTS } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
 const COUNTS = 30; // pixels that no dot is in, above and below, where the counts stand
 const [NEAR, STRONG] = [14, 12]; // pixels within which the pointer finds a dot; neurons drawn as strong ones
+const OFF = 14; // pixels of the place drawn over a dot that is off
 
 const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) * spare || 1;
 
@@ -18,7 +20,14 @@ export function createScatter(canvas, text) {
   let [chart, gate, up] = [null, [], []];
   let size = { width: 0, high: 0 };
 
-  function prepare(width, full, found) {
+  /** Draws over the switched-off neurons' dots, or the whole chart where the layer's FFN is off. */
+  function drawUnused(context, off, word) {
+    if (off === null) return drawOff(context, chart.left, chart.top, chart.width, chart.height, word);
+    for (const i of off) drawOff(context, xOf(chart, gate[i]) - OFF / 2, yOf(chart, up[i]) - OFF / 2, OFF, OFF);
+  }
+
+  /** @param {object} full all neurons' values @param {object[]} found the quadrants @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
+  function prepare(width, full, found, { off, word }) {
     [gate, up] = [full.gate, full.up];
     size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
     const half = (size.high - TOP - BELOW) / 2;
@@ -43,6 +52,7 @@ export function createScatter(canvas, text) {
       if (!top.has(i)) context.fillRect(xOf(chart, gate[i]) - 1.75, yOf(chart, up[i]) - 1.75, 3.5, 3.5);
     context.globalAlpha = 1;
     for (const i of top) dot(context, chart, gate[i], up[i], colour("output"), 4.5);
+    drawUnused(context, off, word);
     found.forEach(({ count, share }, i) =>
       label(context, QUADRANTS[i], text("quadrant", { count, share: shown(100 * share, 3) })),
     );

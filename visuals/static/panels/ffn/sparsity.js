@@ -1,7 +1,8 @@
 // The chart of sparsity by layer: mean over the tokens as lines, the selected token as dots.
 
 import { fit, ink, write } from "../../draw.js";
-import { axes, dot, path, rule } from "../../plot.js";
+import { drawOff } from "../../off.js";
+import { axes, dot, path, rule, xOf } from "../../plot.js";
 import { meanOf } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
@@ -21,8 +22,17 @@ const chartOf = (width, layers) => ({
   y: { low: 0, high: 1 },
 });
 
-/** @param {HTMLCanvasElement} canvas @param {object} firing the answer to ffn_firing @param {Function} text */
-export function drawSparsity(canvas, width, firing, { layer, token, text }) {
+/** Draws over the layers whose FFN is off. @param {number[]} off */
+function drawUnused(context, chart, off, word) {
+  const wide = xOf(chart, 1) - xOf(chart, 0);
+  for (const layer of off) drawOff(context, xOf(chart, layer) - wide / 2, chart.top, wide, chart.height, word);
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas @param {object} firing the answer to ffn_firing
+ * @param {{ layer: number, token: number, text: Function, off: number[], word: string }} how `off`: layers whose FFN is off
+ */
+export function drawSparsity(canvas, width, firing, { layer, token, text, off, word }) {
   const context = fit(canvas, width, HIGH);
   const [layers, tokens] = firing.open.shape;
   const chart = chartOf(width, layers);
@@ -59,6 +69,7 @@ export function drawSparsity(canvas, width, firing, { layer, token, text }) {
     write(context, words, left + 30, 10 + line * 18, { base: "middle", colour });
     left += long;
   }
+  drawUnused(context, chart, off, word);
 }
 
 /** The layer at a pixel. */

@@ -2,6 +2,7 @@
 
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { nameRow } from "../../off.js";
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
@@ -13,7 +14,7 @@ const word = ({ piece, by }) =>
 
 /** Bars of what one neuron adds to the logits that it moves most; its own scale. @param {object|null} row of ffn_written */
 export function pushes(row, text) {
-  if (!row) return [];
+  if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
   const line = ({ piece, by }) => {
     const bar = h(`span.ffn-bar.${by < 0 ? "is-down" : "is-up"}`, { style: `width: ${(100 * Math.abs(by)) / most}%` });
@@ -61,17 +62,21 @@ export function createWritten(glass) {
   table.addEventListener("click", (event) => act(event, glass.select));
   table.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
 
-  /** @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token */
-  function fill(written, product) {
+  /**
+   * @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token
+   * @param {(neuron: number) => boolean} off whether nothing uses what a neuron computes
+   */
+  function fill(written, product, off) {
     neurons = written.map(({ neuron }) => neuron);
     rows.forEach(({ line, fields }, i) => {
       const found = written[i];
       line.hidden = !found;
       if (!found) return;
-      const texts = [String(found.neuron), product ? shown(product[found.neuron], 5) : "…", shown(found.norm, 4)];
-      texts.forEach((text, column) => (fields[column].textContent = text));
-      fields[3].replaceChildren(...found.raised.map(word));
-      fields[4].replaceChildren(...found.lowered.map(word));
+      nameRow(line, fields[0], String(found.neuron), off(found.neuron), glass.text);
+      fields[1].textContent = product ? shown(product[found.neuron], 5) : "…";
+      fields[2].textContent = shown(found.norm, 4);
+      fields[3].replaceChildren(...(found.norm ? found.raised.map(word) : []));
+      fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
     });
   }
   const mark = (chosen) => rows.forEach(({ line }, i) => line.classList.toggle("is-chosen", neurons[i] === chosen));

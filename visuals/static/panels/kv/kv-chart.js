@@ -5,6 +5,7 @@ import { h, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
+import { only } from "../../settings.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { nameOf, whole } from "./format.js";
@@ -23,7 +24,7 @@ const NOBODY = "none";
 export default function kvChart(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const view = { settings: { ...FIRST, ...glass.settings.get("kvchart") }, answer: null, trouble: null, failed: "", pinned: null };
+  const view = { settings: { ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) }, answer: null, trouble: null, failed: "", pinned: null };
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);

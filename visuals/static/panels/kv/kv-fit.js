@@ -3,6 +3,7 @@
 import { h, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { only } from "../../settings.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
@@ -19,7 +20,7 @@ const REVERSE = ["users", "user_tokens"];
 export default function kvFit(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const view = { settings: { ...FIRST, ...glass.settings.get("kvfit") }, kv_fit: null, kv_needs: null, gpus: null };
+  const view = { settings: { ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) }, kv_fit: null, kv_needs: null, gpus: null };
   const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
   const set = (change) => {
     view.settings = { ...view.settings, ...change };

@@ -1,11 +1,16 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
+import { only } from "../../settings.js";
 import { createAsker } from "./asking.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
-const NUMBERS = new Set(["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "shared_layers", "encoder_tokens", "batched_tokens",
-  "reserved_tokens", "reserved_batch", "prompt_tokens", "n_kv_heads", "dcp", "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+const COUNTS = ["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "shared_layers", "encoder_tokens", "batched_tokens",
+  "reserved_tokens", "reserved_batch", "prompt_tokens", "n_kv_heads", "dcp"];
+const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]); // the last five: of kv-fit.js
+
+/** The calculator's own settings. */
+const NAMES = ["model", "dtype", "config", "hub", "window", "layout", "indexer", "state", "mtp", "draft", ...COUNTS];
 
 /** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
@@ -39,7 +44,7 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = { settings: { ...FIRST, ...glass.settings.get("kv") }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
+  const state = { settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays

@@ -6,7 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { setNorm } from "../norm-choice.js";
+import { chosenChannel, setNorm } from "../norm-choice.js";
 import { normButtons, zoomButtons } from "./buttons.js";
 import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";
@@ -105,9 +105,7 @@ export default function normVector(element, glass) {
 
   /** The channel under the pointer, else the one that was clicked, else the largest. */
   function choose({ x }) {
-    const { channel } = glass.settings.get("norm");
-    const kept = channel !== undefined && Number(channel) < x.length ? Number(channel) : null;
-    return pointed() ?? view.hovered ?? kept ?? strongest(x, 1)[0];
+    return pointed() ?? view.hovered ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0];
   }
 
   function tell(vector, channel) {

@@ -1,0 +1,50 @@
+// What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
+
+/** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
+export const PREFETCH_BYTES = 1_000_000;
+/** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
+export const NEURON_BYTES = 300_000;
+
+/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes one layer's message takes */
+export function layerBytes(trace) {
+  const { n_heads, n_kv_heads, head_dim } = trace.model;
+  return ((n_heads + n_kv_heads) * head_dim * 4 + 24 * 10) * trace.T * (4 / 3);
+}
+
+/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
+export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 / 3);
+
+/** Resolves when the browser has nothing else to do. */
+export const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+
+/**
+ * @param {object} state of the store
+ * @param {{ fetchLayer: Function, comparable: () => object[], used: (trace: object) => boolean }} fetching of fetching.js
+ * @returns {() => Promise<void>} fetches the layers of the shown runs
+ */
+export function createAhead(state, { fetchLayer, comparable, used }) {
+  let prefetching = false;
+
+  /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
+  function missingLayer(trace) {
+    const { locked } = state;
+    if (trace.generating || layerBytes(trace) > PREFETCH_BYTES) return undefined; // a longer run is about to follow
+    const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
+    return missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer))[0];
+  }
+  const incomplete = () => comparable().find((trace) => missingLayer(trace) !== undefined);
+
+  /** Fetches one layer at a time, of whatever run is then shown, until there is none to fetch or the server fails. */
+  async function prefetch() {
+    if (prefetching) return;
+    prefetching = true;
+    for (let working = true; working && incomplete();) {
+      await idle();
+      const trace = incomplete();
+      const token = trace && Math.min(state.locked.query, trace.T - 1);
+      working = !trace || (await fetchLayer(trace, missingLayer(trace), token)) || !used(trace);
+    }
+    prefetching = false;
+  }
+  return prefetch;
+}
