@@ -89,7 +89,8 @@ def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
     """Each panel's settings at values that are none; `page` fails the test for an error on the console."""
     huge = "9" * 300
     hostile = {
-        "kv": {"tokens": "constructor", "model": "<b>", "batch": huge, "what": "kv_race", "constructor": "x", "draft": "__proto__"},
+        "kv": {"tokens": "constructor", "model": "<b>", "batch": huge, "what": "kv_race"}
+        | {"constructor": "x", "draft": "__proto__"},
         "kvfit": {"gpu": "__proto__", "users": huge, "weights": "constructor"},
         "kvchart": {"view": "constructor", "unit": "__proto__", "compare": "constructor|<b>"},
         "sampling": {"temperature": "__proto__", "top_k": "2.5", "top_p": "-1e999", "seed": "1e300"},
