@@ -135,8 +135,11 @@ class Service:
         not all that was `generated` can be run, the answer's `note` is a message that says so.
         """
         name = model_of(self.engine, data)
-        generated, note = link_ids(self.engine, name, data)
-        held = self._run(data.get("prompt"), name, generated, changes_of(data), visitor)
+        ids = checked_ids(self.engine, name, data.get("prompt"))
+        generated, note = link_ids(self.engine, name, data, len(ids))
+        held = self._trace(
+            name, data["prompt"], [*ids, *generated], len(ids), changes=changes_of(data), visitor=visitor
+        )
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
@@ -261,17 +264,9 @@ class Service:
         following = self._next(held, fewer(step.candidates, STEP_CANDIDATES)) if offers else None
         return step_payload(index, step, piece, following)
 
-    def _run(
-        self,
-        prompt: Any,
-        model: str,
-        generated: Sequence[int] = (),
-        changes: dict[str, Any] | None = None,
-        visitor: str = "",
-    ) -> HeldRun:
+    def _run(self, prompt: Any, model: str, visitor: str) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
-        limit = self.engine.about(model).config.context_limit
-        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids), changes=changes, visitor=visitor)
+        return self._trace(model, prompt, ids, len(ids), visitor=visitor)
 
     def _trace(
         self,
