@@ -107,8 +107,9 @@ def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int
     return [whole({name: i}, name, config.vocab_size) for i in ids]
 
 
-def link_ids(engine: Engine, model: str, data: Any) -> tuple[list[int], Message | None]:
-    """The field `generated` of a link, token ids as far as this model can run them, and a message where some cannot be.
+def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
+    """The field `generated` of a link, token ids as far as this model can run them after a prompt of `n_prompt` tokens,
+    and a message where some cannot be.
 
     Raises GlassLlamaError for what no link holds.
     """
@@ -116,7 +117,8 @@ def link_ids(engine: Engine, model: str, data: Any) -> tuple[list[int], Message 
     if not isinstance(ids, list) or not all(type(i) is int for i in ids):
         raise GlassLlamaError("bad_request", "generated: expected a list of token ids.")
     config = engine.about(model).config
-    known = list(takewhile(lambda i: 0 <= i < config.vocab_size, ids[: MAX_TOKENS + MAX_NEW_TOKENS]))
+    room = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit - n_prompt)
+    known = list(takewhile(lambda i: 0 <= i < config.vocab_size, ids[:room]))
     if len(known) == len(ids):
         return known, None
     return known, message_payload("link_cut", "info", given=len(ids), kept=len(known))

@@ -5,10 +5,8 @@ neurons, what a chapter asks about a run (app/details.py) and what needs no run 
 Between the page's events (app/build.py) and the machine (app/engine.py). Knows nothing about gradio; holds no model.
 """
 
-import functools
-import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,7 +22,6 @@ from visuals.payload import (
     Message,
     fewer,
     layer_payload,
-    message_payload,
     neurons_payload,
     next_payload,
     run_payload,
@@ -32,6 +29,7 @@ from visuals.payload import (
     steps_payload,
 )
 
+from .answers import answered, failure
 from .calculators import CALCULATORS
 from .comparing import intervention, second_run
 from .details import DETAILS
@@ -56,33 +54,11 @@ from .requests import (
 )
 from .session import HeldRun, Runs, Tickets
 
-log = logging.getLogger("glass_llama")
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 STEPS_A_MESSAGE = 32
 # So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
 RUN_EVERY = 1.0
-
-
-def failure(error: Exception) -> Message:
-    """The message for an error: its own code where a visitor can mend it; else it is logged and called internal."""
-    if isinstance(error, GlassLlamaError):
-        return message_payload(error.code, **{"detail": str(error), **error.params})
-    log.error("unexpected error", exc_info=error)
-    return message_payload("internal", detail=type(error).__name__)
-
-
-def answered(method: Callable[..., Message]) -> Callable[..., Message]:
-    """A method that answers with a message whatever happens."""
-
-    @functools.wraps(method)
-    def guarded(*args: Any, **kwargs: Any) -> Message:
-        try:
-            return method(*args, **kwargs)
-        except Exception as error:  # the boundary to the page: it must hear of every failure
-            return failure(error)
-
-    return guarded
 
 
 class Service:
@@ -135,8 +111,11 @@ class Service:
         not all that was `generated` can be run, the answer's `note` is a message that says so.
         """
         name = model_of(self.engine, data)
-        generated, note = link_ids(self.engine, name, data)
-        held = self._run(data.get("prompt"), name, generated, changes_of(data), visitor)
+        ids = checked_ids(self.engine, name, data.get("prompt"))
+        generated, note = link_ids(self.engine, name, data, len(ids))
+        held = self._trace(
+            name, data["prompt"], [*ids, *generated], len(ids), changes=changes_of(data), visitor=visitor
+        )
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
@@ -261,17 +240,9 @@ class Service:
         following = self._next(held, fewer(step.candidates, STEP_CANDIDATES)) if offers else None
         return step_payload(index, step, piece, following)
 
-    def _run(
-        self,
-        prompt: Any,
-        model: str,
-        generated: Sequence[int] = (),
-        changes: dict[str, Any] | None = None,
-        visitor: str = "",
-    ) -> HeldRun:
+    def _run(self, prompt: Any, model: str, visitor: str) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
-        limit = self.engine.about(model).config.context_limit
-        return self._trace(model, prompt, [*ids, *generated][:limit], len(ids), changes=changes, visitor=visitor)
+        return self._trace(model, prompt, ids, len(ids), visitor=visitor)
 
     def _trace(
         self,

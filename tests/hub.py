@@ -111,7 +111,7 @@ def serve(hub: Hub) -> Iterator[Hub]:
 
         do_HEAD = do_GET  # noqa: N815
 
-        def log_message(self, *_args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             """Nothing on the terminal."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

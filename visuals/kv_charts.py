@@ -143,7 +143,7 @@ def _line(index: int, name: str, points: Sequence[Point]) -> Message:
         "type": "scatter",
         "x": [point.tokens for point in points],
         **_points(points),
-        "name": plain(name),
+        "name": name,  # as it is: plotly shows it nowhere, the page's legend and table show it letter by letter
         "mode": "lines",  # a marker for each point would take plotly six times as long
         "line": {"color": _colour(LINE_COLOURS[index]), "width": 3 if index == 0 else 2, "dash": DASHES[index]},
         "hovertemplate": "text:kv-chart.hover",
@@ -251,9 +251,10 @@ def _bar_name(model: str, beyond: bool) -> str:
 
 
 def _points(points: Sequence[Point]) -> Message:
-    """Model, tokens and bytes of each point of a trace, as columns."""
+    """Model, tokens and bytes of each point of a trace, as columns, and the model as plotly writes it."""
     models, tokens, counts = zip(*points, strict=True) if points else ((), (), ())
-    return {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
+    exact = {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
+    return {**exact, "hovertext": [plain(name) for name in models]}
 
 
 def _colour(name: str) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from gradio_client import Client
@@ -49,6 +50,20 @@ def test_generate(client: Client, engine: LocalEngine) -> None:
 def test_mistakes_are_explained(client: Client, prompt: str, count: int, says: str) -> None:
     with pytest.raises(AppError, match=says):
         client.predict(prompt, count, api_name="/generate")
+
+
+def test_a_count_that_is_no_whole_number_is_refused_by_its_name(site: str) -> None:
+    """Over plain HTTP, as gradio_client would say more of it than programs of other languages do."""
+    http = httpx.Client(base_url=f"{site.rstrip('/')}/gradio_api/call/")
+    for count in (2.9, None, "3", "many", True, [4], {"a": 4}):
+        joined = http.post("generate", json={"data": ["The cat", count, 0, 0, 1, 0]})
+        assert joined.status_code == 200
+        with http.stream("GET", f"generate/{joined.json()['event_id']}") as told:
+            lines = list(told.iter_lines())
+        assert "event: complete" not in lines
+        assert "event: error" in lines
+        said = json.loads(next(line for line in lines if line.startswith("data: {")).removeprefix("data: "))
+        assert re.match(r"max_new_tokens is .*; expected a whole number", said["error"]), (count, said)
 
 
 def test_kv_cache(client: Client) -> None:

@@ -1,5 +1,6 @@
 """Links that hold two runs, what was changed in them and the side: made by the page, opened in another tab."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -145,6 +146,22 @@ def test_recall_runs_what_a_link_describes(service: Service, engine: LocalEngine
     trace = engine.trace("roomy", ids, Intervention(heads=((1, 2),)))
     assert (message["kind"], message["tokens"]["ids"], message["n_prompt"]) == ("run", ids, len(ids) - 2)
     np.testing.assert_array_equal(unpack(message["rms"]["final"]), trace.final_norm_rms)
+
+
+def test_recall_runs_as_much_of_a_link_as_the_model_can_and_says_how_much(
+    service: Service, engine: LocalEngine, checkpoint: Path
+) -> None:
+    cases = ((checkpoint.name, 128, 500), (checkpoint.name, 128, 4096), ("roomy", 1024, 1000), ("roomy", 1024, 10**5))
+    for model, context, given in cases:
+        ids = engine.encode(model, A)
+        kept = min(context - len(ids), 512 + 256)
+        message = service.recall({"prompt": A, "model": model, "generated": [5] * given, "layer": 0})
+        assert (message["kind"], message["tokens"]["ids"]) == ("run", [*ids, *[5] * kept])
+        note = message["note"]
+        assert (note["code"], note["params"]) == ("link_cut", {"given": given, "kept": kept})
+    room = 128 - len(engine.encode(checkpoint.name, A))
+    whole = service.recall({"prompt": A, "model": checkpoint.name, "generated": [5] * room, "layer": 0})
+    assert (len(whole["tokens"]["ids"]), whole.get("note")) == (128, None)
 
 
 @pytest.mark.parametrize(

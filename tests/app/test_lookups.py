@@ -1,8 +1,12 @@
 """Models looked up on the Hub: few at once, for seconds, and nothing else waits for them."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +16,10 @@ from app.lookups import REMEMBERED, THREADS, WAITING, Lookups, allowed_at
 from app.service import Service
 from app.texts import LANGUAGES, table
 from model import GlassLlamaError, ModelSpec, catalogue
-from model.published.hub import REASONS
+from model.published.hf_spec import spec_from_text
+from model.published.hub import REASONS, config_text
+from tests.hub import stand_in
+from tests.visitor import Site, Visitor
 
 SPEC = catalogue()["Llama-3 8B"]
 
@@ -81,6 +88,36 @@ def test_nobody_waits_for_longer_than_the_limit(hub: Hub) -> None:
     for i in range(THREADS + WAITING):
         assert reason(lambda i=i: lookups.spec(f"org/{i}")) == "slow"
     assert reason(lambda: lookups.spec("org/next")) == "busy"  # the look-ups themselves are still under way
+
+
+def test_a_page_whose_hub_is_stalled_runs_and_calculates(
+    site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Lookups(lambda name: spec_from_text(config_text(name, 60), name), seconds=60)
+    monkeypatch.setattr("app.kv.LOOKUPS", patient)
+    config = (Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8")
+    names = [f"m{i}" for i in range(THREADS + WAITING + 33)]
+    configs = dict.fromkeys(names, json.dumps(json.loads(config)["Llama-3 8B"]))
+    page = Site(site)
+
+    def look_up(name: str) -> dict[str, Any]:
+        return Visitor(page).ask("calculate", {"what": "kv", "model": ":hub", "hub": f"org/{name}"})
+
+    with stand_in(tmp_path, monkeypatch, configs) as served, ThreadPoolExecutor(len(names)) as visitors:
+        served.stalled = {f"org/{name}" for name in names}
+        asked = [visitors.submit(look_up, name) for name in names]
+        try:
+            told = [answer.result() for answer in islice(as_completed(asked), 33)]
+            assert {message["params"]["reason"] for message in told} == {"busy"}
+            known = Visitor(page).ask("calculate", {"what": "kv", "model": "Llama-3 8B"})
+            assert known["data"]["bytes"] == str(8192 * 131_072)
+            ran = Visitor(page).press("run", "The cat", page.model, None)
+            assert [message["kind"] for message in ran] == ["run"]
+            assert sum(not answer.done() for answer in asked) == THREADS + WAITING
+        finally:
+            served.release.set()
+        found = [answer.result() for answer in asked]
+        assert sum(message["kind"] == "calculation" for message in found) == THREADS + WAITING
 
 
 def test_what_was_found_is_remembered_and_what_was_not_is_asked_again() -> None:

@@ -1,8 +1,9 @@
 """The queue has an end, for each visitor and in all; a run does not wait behind generations that nobody listens to."""
 
 import json
+import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from app.build import build, launch_options
 from app.engine import LocalEngine, Settings
 from app.kv import RACES
 from app.service import Service
-from app.waiting import LIMITS, Limit, Line, address_of
+from app.waiting import LIMITS, LISTENING, Limit, Line, address_of
 
 HEADERS = {"x-forwarded-for": "8.8.8.8"}
 
@@ -28,15 +29,24 @@ class Counting(LocalEngine):
     def __init__(self, models: Sequence[Any]):
         super().__init__(models)
         self.work: list[str] = []
+        self.slow(False)
 
     def trace(self, *args: Any, **kwargs: Any) -> model.Trace:
         self.work.append("trace")
         return super().trace(*args, **kwargs)
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
-        for step in super().generate(name, ids, count, settings):
-            self.work.append("token")
-            yield step
+        try:
+            for step in super().generate(name, ids, count, settings):
+                assert not self.waits or self.allowed.acquire(timeout=60)
+                self.work.append("token")
+                yield step
+        finally:
+            self.over.set()
+
+    def slow(self, waits: bool = True) -> None:
+        """Make no token that was not `allowed`; `over` says when the generation has ended."""
+        self.waits, self.allowed, self.over = waits, threading.Semaphore(0), threading.Event()
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +58,7 @@ def counting(roomy_checkpoint: Path) -> Counting:
 def engine(counting: Counting) -> Counting:
     """Nothing has been asked of it."""
     counting.work.clear()
+    counting.slow(False)
     return counting
 
 
@@ -135,14 +146,53 @@ def test_the_queue_cannot_be_gone_round(address: str) -> None:
     assert httpx.post(f"{address}run/predict", json=body).status_code == 404
 
 
-def test_a_generation_ends_when_its_listener_leaves(address: str, engine: Counting) -> None:
+def until(known: Callable[[], bool]) -> None:
+    """Wait for something that is to come."""
+    for _ in range(20_000):
+        if known():
+            return
+        threading.Event().wait(0.001)
+    raise AssertionError("it does not come")
+
+
+def permitted(engine: Counting, tokens: int) -> None:
+    """Let the engine make so many tokens, and wait for them."""
+    engine.allowed.release(tokens)
+    until(lambda: engine.work.count("token") == tokens)
+
+
+def ended(engine: Counting, demo: gr.Blocks, name: str) -> None:
+    """Once the server knows that nobody listens any more, all further tokens are allowed: the generator ends."""
+    until(lambda: not any(event.alive for job in demo._queue.active_jobs for event in job or ()))
+    until(lambda: name not in LISTENING)
+    engine.allowed.release(256)
+    assert engine.over.wait(20)
+
+
+def test_a_generation_ends_when_its_listener_leaves(
+    address: str, demo: gr.Blocks, engine: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.service.STREAM_EVERY", 0)
+    engine.slow()
     join(address, event_of(address, "generate"), "leaver", *WRITE)
     with httpx.stream("GET", f"{address}queue/data", params={"session_hash": "leaver"}, timeout=60) as stream:
-        next(line for line in stream.iter_lines() if "process_generating" in line)
-    running = event_of(address, "run")
-    join(address, running, "next", "The cat sleeps.", "roomy", {})
-    assert told(answers(address, "next"))[0]["kind"] == "run"
-    assert engine.work.count("token") <= 256
+        lines = stream.iter_lines()  # held: it would close the connection as it goes
+        next(line for line in lines if "process_generating" in line)
+        permitted(engine, 3)
+    ended(engine, demo, "leaver")
+    assert engine.work.count("token") <= 3 + 2
+
+
+def test_a_programs_generation_ends_when_it_leaves(address: str, demo: gr.Blocks, engine: Counting) -> None:
+    engine.slow()
+    asked = httpx.post(f"{address}call/generate", json={"data": ["The cat", 256, 0, 0, 1, 0]}, headers=HEADERS)
+    name = asked.json()["event_id"]
+    # No answer begins before the whole text is there, so nothing but the connection itself can be seen to be open.
+    with socket.create_connection((httpx.URL(address).host, httpx.URL(address).port or 80)) as connection:
+        connection.sendall(f"GET /gradio_api/call/generate/{name} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+        permitted(engine, 3)
+    ended(engine, demo, name)
+    assert engine.work.count("token") <= 3 + 2
 
 
 def test_races_of_many_are_refused_beyond_a_few(engine: Counting) -> None:
@@ -178,7 +228,10 @@ def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
             for i, host in enumerate(["a"] * 6 + ["b"] * 4):
                 tasks.start_soon(ask, host, i)
 
-    anyio.run(all_ask)
+    # In a thread of its own: a browser of other tests keeps a loop running in this one.
+    thread = threading.Thread(target=anyio.run, args=(all_ask,))
+    thread.start()
+    thread.join()
     assert [message.get("code") for message in found[:5]] == ["busy"] * 5
     assert sorted(message["of"] for message in found[5:]) == [0, 1, 2, 6, 7]  # three of a, and as many as there is room
 

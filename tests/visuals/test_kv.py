@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,6 +220,26 @@ def test_every_model_can_draft_with_its_weights():
             figure, _ = kv_charts.stack_figure(asked, "gib", weights=True, few=True)
             (drafts,) = [bar["bytes"] for bar in figure["data"][1:] if bar["name"] == "text:kv.stack_draft_weights"]
             assert drafts == [str(2 * parameter_count(spec))]
+
+
+def test_markup_in_a_models_name_is_text_wherever_plotly_writes_it():
+    """Of a figure plotly writes the axes, and by the pointer what the texts' templates name."""
+    name, written = "<b>A</b> &amp; B<br>", "&lt;b&gt;A&lt;/b&gt; &amp;amp; B&lt;br&gt;"
+    asked = kv_charts.question([replace(catalogue()[LLAMA], name=name)], 8192, 1, "bf16", KvOptions())
+    lines, _ = kv_charts.lines_figure(asked, "gib", True, True)
+    stack, _ = kv_charts.stack_figure(asked, "gib", weights=True)
+    for trace in (*lines["data"], *stack["data"]):
+        checked({"data": [trace], "layout": {}, "unit": 1})
+        assert set(trace["models"]) == {name}  # what a click asks about
+        assert trace["hovertext"] == [written] * len(trace["models"])
+    for trace in stack["data"]:
+        names = {place.rstrip("\u200b").removesuffix(" †") for place in trace["x"][1]}
+        assert names == {written.replace(" ", "<br>")}
+    for language in ("en", "zh"):
+        words = json.loads((Path("app") / f"{language}.json").read_text(encoding="utf-8"))["kv-chart"]
+        for template in (words["hover"], words["hover_beyond"]):
+            assert template.startswith("%{hovertext}<br>")
+            assert "customdata[0]" not in template
 
 
 def test_figures_hold_no_colour_or_word_of_their_own():
