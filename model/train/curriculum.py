@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..corpus import MIX
 
-TOKENS = 20_000_000  # about an hour on two quiet cores
+TOKENS = 20_000_000
 
 # Kinds of document of which everything but the answers is random.
 PATTERNS = frozenset({
