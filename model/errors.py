@@ -27,3 +27,10 @@ def shortly(value: object, most: int = 60) -> str:
         return "too large to print"
     cut = len(text) > most or (isinstance(value, str | bytes) and len(value) > most)
     return f"{text[: most - 3]}..." if cut else text
+
+
+def check_index(what: str, value: int, limit: int) -> None:
+    """Raises GlassLlamaError("field") where `value` is not in 0 … limit - 1; `what` names it."""
+    if not 0 <= value < limit:
+        message = f"{what} {value} is not there; expected 0 to {limit - 1}."
+        raise GlassLlamaError("field", message, field=what, value=value, expected=f"0 to {limit - 1}")

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from .errors import GlassLlamaError
+from .errors import check_index
 from .llama import Llama
 
 
@@ -74,7 +74,7 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     heads = _by_layer(what.heads, config.n_layers, config.n_heads, "head")
     neurons = _by_layer(what.neurons, config.n_layers, config.ffn_hidden, "neuron")
     for layer in (*what.attention, *what.ffn):
-        _check("layer", layer, config.n_layers)
+        check_index("layer", layer, config.n_layers)
     before: list[tuple[nn.Module, Change]] = []
     after: list[tuple[nn.Module, Change]] = []
     for layer, off in heads.items():
@@ -84,7 +84,7 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]
     for patch in what.patches:
-        _check("layer", patch.layer, config.n_layers + 1)
+        check_index("layer", patch.layer, config.n_layers + 1)
         name = "final_resid" if patch.layer == config.n_layers else f"layers.{patch.layer}.resid_in"
         after.append((net.get_submodule(name), _patched(patch)))
     return before, after
@@ -111,13 +111,7 @@ def _patched(patch: Patch) -> Change:
 def _by_layer(pairs: tuple[tuple[int, int], ...], layers: int, count: int, what: str) -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for layer, index in pairs:
-        _check("layer", layer, layers)
-        _check(what, index, count)
+        check_index("layer", layer, layers)
+        check_index(what, index, count)
         found[layer].append(index)
     return found
-
-
-def _check(what: str, value: int, limit: int) -> None:
-    if not 0 <= value < limit:
-        message = f"{what} {value} is not in this model; expected 0 to {limit - 1}."
-        raise GlassLlamaError("field", message, field=what, value=value, expected=f"0 to {limit - 1}")

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ..errors import GlassLlamaError
+from ..errors import check_index
 from ..trace import Trace
 from .neurons import product
 
@@ -43,10 +43,8 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
     """
     lm, net, count = trace.lm, trace.lm.net, len(trace.token_ids)
     at = position + count if position < 0 else position
-    for name, value, limit in (("position", at, count), ("token_id", token_id, lm.config.vocab_size)):
-        if not 0 <= value < limit:
-            message = f"{name} {value}: expected 0 to {limit - 1}."
-            raise GlassLlamaError("field", message, field=name, value=value, expected=f"0 to {limit - 1}")
+    check_index("position", at, count)
+    check_index("token_id", token_id, lm.config.vocab_size)
     off = trace.intervention
     with torch.inference_mode():
         rows = net.head.weight.double().cpu()

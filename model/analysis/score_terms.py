@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..attention import Attention
 from ..checkpoint import LanguageModel
-from ..errors import GlassLlamaError
+from ..errors import check_index
 from ..interventions import intervened
 from ..positions import Rotation, rotate
 from ..taps import capture
@@ -63,15 +63,10 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Sc
     Raises GlassLlamaError for a layer, head or token that the run does not have, and for a key after the query.
     """
     lm, config, tokens = trace.lm, trace.lm.config, len(trace.token_ids)
-    for name, value, limit in (
-        ("layer", layer, config.n_layers),
-        ("head", head, config.n_heads),
-        ("query", query, tokens),
-        ("key", key, query + 1),
-    ):
-        if not 0 <= value < limit:
-            message = f"{name} {value}: expected 0 to {limit - 1}."
-            raise GlassLlamaError("field", message, field=name, value=value, expected=f"0 to {limit - 1}")
+    check_index("layer", layer, config.n_layers)
+    check_index("head", head, config.n_heads)
+    check_index("query", query, tokens)
+    check_index("key", key, query + 1)
     sources, written = stream_writes(trace, layer, [query, key])
     block = lm.net.block(layer)
     with torch.inference_mode():

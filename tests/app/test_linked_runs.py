@@ -170,7 +170,7 @@ def test_recall_runs_as_much_of_a_link_as_the_model_can_and_says_how_much(
         ({"model": "no such"}, "no such"),
         ({"prompt": ""}, "empty"),
         ({"generated": ["a"]}, "id"),
-        ({"changes": {"attention": [99]}}, "layer 99 is not in this model; expected 0 to"),
+        ({"changes": {"attention": [99]}}, "layer 99 is not there; expected 0 to"),
         ({"changes": {"patches": [[0, 0]]}}, "no longer held"),
     ],
 )
