@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from app.texts import text
 from model import kv_cache_bytes
 from model.kv_math.gpus import GPUS
+from model.published.hf import MODEL_TYPES
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import shown
 from tests.page import wait_for_run
@@ -145,7 +146,8 @@ REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "nu
         (json.dumps(REFUSED | {"num_key_value_heads": 3}),
          "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
         (json.dumps(REFUSED | {"kv_lora_rank": 512}),
-         "config.json 中 kv_lora_rank 是 512，应为 空缺：这种 model_type 不读取它。"),
+         "config.json 中 kv_lora_rank 是 512，应为 空缺：本计算器还不支持带有它的 llama，支持的有："
+         + ", ".join(MODEL_TYPES) + "。"),
         ('{"model_type": }', "config.json 第 1 行第 16 列不是合法的 JSON：此处缺少一个值。"),
         ("", "config.json 缺少 内容，应为 一份 config.json 的内容。"),
     ],

@@ -132,8 +132,11 @@ def test_a_link_brings_the_view_back(page: Page, site: str) -> None:
     expect(page.locator("#run")).to_have_text(text("bar.run", "zh"))
 
 
+LAUNCH_ALONE = ("quiet", "state_session_capacity")  # what gradio takes where it serves by itself
+
+
 def test_it_works_under_a_path(browser: Browser, engine: LocalEngine) -> None:
-    options = {name: value for name, value in launch_options().items() if name != "quiet"}
+    options = {name: value for name, value in launch_options().items() if name not in LAUNCH_ALONE}
     app = gr.mount_gradio_app(FastAPI(), build(engine), path="/some/where", **options)
     port = free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
