@@ -15,14 +15,15 @@ export function element(name, attributes, ...content) {
 function paint(name, colour) {
   const [r, g, b, alpha = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
   if (alpha === 0) return null;
-  return { [name]: `rgb(${r},${g},${b})`, ...(alpha < 1 ? { [`${name}-opacity`]: alpha } : {}) };
+  const whole = colour.startsWith("color(") ? 255 : 1; // a mixed colour is computed as shares of one
+  return { [name]: `rgb(${[r, g, b].map((part) => Math.round(part * whole))})`, ...(alpha < 1 ? { [`${name}-opacity`]: alpha } : {}) };
 }
 
 const rect = (box, more) => element("rect", { x: box.x, y: box.y, width: box.width, height: box.height, ...more });
 
 const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 
-const COLOUR = String.raw`rgba?\([^)]*\)`;
+const COLOUR = String.raw`(?:rgba?|color)\([^)]*\)`;
 const RING = new RegExp(`^(${COLOUR}) 0px 0px 0px ([\\d.]+)px( inset)?$`);
 const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, (${COLOUR}) 0px, ${COLOUR} ([\\d.]+)px, (${COLOUR}) [\\d.]+px, ${COLOUR} ([\\d.]+)px\\)$`);
 const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
@@ -49,7 +50,8 @@ function patternOf(style, box, round) {
       lines.push(`M${box.x + right} ${box.y + d - right} L${box.x + left} ${box.y + d - left}`);
     }
     const stroke = { fill: "none", ...paint("stroke", line), "stroke-width": wide };
-    return [rect(box, { rx: round, ...paint("fill", ground) }), element("path", { d: lines.join(" "), ...stroke })];
+    const under = paint("fill", ground);
+    return [...(under ? [rect(box, { rx: round, ...under })] : []), element("path", { d: lines.join(" "), ...stroke })];
   }
   const bands = BANDS.exec(style.backgroundImage);
   if (!bands) return [];
