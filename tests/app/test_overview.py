@@ -181,8 +181,11 @@ def trained(roomy_checkpoint: Path) -> Iterator[None]:
 def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> None:
     page.evaluate("glass.open('overview')")
     section = page.locator("section[data-kind=training]")
-    section.scroll_into_view_if_needed()
-    section.locator(".ov-answers .main-svg").first.wait_for()
+    # A chart starts where it is near the view, and the panels above still grow meanwhile.
+    page.wait_for_function(
+        "() => { document.querySelector('[data-kind=training] .ov-answers')?.scrollIntoView();"
+        " return document.querySelector('[data-kind=training] .ov-answers .main-svg'); }"
+    )
     high = [392, 320]
 
     def fitted() -> None:
