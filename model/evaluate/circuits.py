@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from model.analysis.circuit import random_control, with_and_without
-from model.analysis.nodes import rank, run_pair
+from model.analysis.nodes import keep, rank, recovered, run_pair
 from model.checkpoint import LanguageModel
 from model.corpus import lexicon
 from model.corpus.lexicon import Pair
@@ -129,7 +129,7 @@ def measure(lm: LanguageModel, case: Case, swapped: str) -> Found:
     pair = run_pair(lm, case.prompt, case.others[swapped][0])
     ranked, _ = rank(pair)
     inside, outside = with_and_without(pair, ranked[: NODES[swapped]])
-    curve = tuple(with_and_without(pair, ranked[:count])[0] for count in CURVE)
+    curve = tuple(recovered(pair, keep(pair, [ranked[:count] for count in CURVE])))
     chance = random_control(pair, NODES[swapped], draws=5)
     return Found(case.kind, swapped, pair.shape[1], curve, inside, outside, max(chance, key=abs))
 
