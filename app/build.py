@@ -80,7 +80,7 @@ def server_functions(service: Service) -> list[Callable[..., Any]]:
     asked = (
         service.layer,
         service.neurons,
-        service.again,
+        service.rerun,
         service.detail,
         service.calculate,
         service.change,

@@ -183,16 +183,16 @@ def kv_cache(
             "batch": breakdown.batch,
             "dtype": breakdown.dtype,
             "bytes": breakdown.total_bytes,
-            **growth_message(breakdown),
+            **growth_answer(breakdown),
             "bytes_per_gpu": breakdown.per_gpu_bytes,
-            "products": [product(term.label, term.factors, term.bytes) for term in breakdown.terms],
+            "products": [product_message(term.label, term.factors, term.bytes) for term in breakdown.terms],
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
         return answer | ({"memory": memory_message(spec, tokens, batch, device, setup)} if device else {})
 
 
-def growth_message(breakdown: KvBreakdown) -> Message:
+def growth_answer(breakdown: KvBreakdown) -> Message:
     """What a token adds before and after windows drop older ones, and from when on."""
     *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
     return {
@@ -230,7 +230,7 @@ def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
     return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 
 
-def product(what: str, factors: Iterable[object], count: int) -> Message:
+def product_message(what: str, factors: Iterable[object], count: int) -> Message:
     """One multiplication as text."""
     return {"what": what, "product": " × ".join(map(str, factors)), "bytes": count}
 
@@ -252,7 +252,7 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
         "gpus": use.gpus,
         "usable_bytes": use.usable_bytes,
         "weights_bytes": use.weights.total_bytes,
-        "weights_products": [product(term.label, term.factors, term.bytes) for term in use.weights.terms],
+        "weights_products": [product_message(term.label, term.factors, term.bytes) for term in use.weights.terms],
         "fits": use.fits,
         "free_bytes": use.free_bytes,
         **{name: find() if fixed[name] is None else None for name, find in largest.items()},

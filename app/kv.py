@@ -9,7 +9,7 @@ from model import GlassLlamaError, ModelSpec, catalogue
 from model.analysis import cacheless
 from model.errors import shortly
 from model.kv_math import KvOptions, kv_breakdown
-from model.kv_math.options import options_from as of_names
+from model.kv_math.options import options_from
 from model.published.hf_spec import spec_from_text
 from visuals import kv, kv_charts
 from visuals.payload import Message
@@ -50,9 +50,9 @@ def _pasted(text: str) -> ModelSpec:
     return replace(spec_from_text(text), name=PASTED)
 
 
-def options_from(data: dict[str, Any]) -> KvOptions:
+def asked_options(data: dict[str, Any]) -> KvOptions:
     """The options of a question; what is absent or null keeps its default."""
-    return of_names({name: data[name] for name in OPTIONS if name in data})
+    return options_from({name: data[name] for name in OPTIONS if name in data})
 
 
 def size_from(data: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def kv_models(_engine: Engine, _data: dict[str, Any]) -> Message:
 def kv_answer(_engine: Engine, data: dict[str, Any]) -> Message:
     """A KV cache with every product, and the same shape under the four kinds of attention."""
     spec, size = spec_from(data), size_from(data)
-    found = kv_breakdown(spec, options=options_from(data), **size)
+    found = kv_breakdown(spec, options=asked_options(data), **size)
     kinds = kv.kinds_message(spec, **size, n_kv_heads=data.get("n_kv_heads"))
     return {**kv.breakdown_message(found), "card": kv.card_message(spec), "kinds": kinds}
 
@@ -84,17 +84,17 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
         raise GlassLlamaError("kv_value", "compare: expected a list of models.", field="compare")
     others = [name for name in compared if name != data.get("model")][:MAX_COMPARED]
     specs = [spec_from(data), *(catalogue()[str(name)] for name in others)]
-    asked = kv_charts.question(specs, options=options_from(data), **size_from(data))
-    unit = one_of(data, "unit", ("gib", "gb"))
-    if one_of(data, "view", ("lines", "stack")) == "stack":
+    asked = kv_charts.question(specs, options=asked_options(data), **size_from(data))
+    unit = choice_from(data, "unit", ("gib", "gb"))
+    if choice_from(data, "view", ("lines", "stack")) == "stack":
         figure, excluded = kv_charts.stack_figure(asked, unit, data.get("weights") is True, data.get("few") is True)
     else:
-        logs = [one_of(data, axis, ("log", "linear")) == "log" for axis in ("x", "y")]
+        logs = [choice_from(data, axis, ("log", "linear")) == "log" for axis in ("x", "y")]
         figure, excluded = kv_charts.lines_figure(asked, unit, *logs)
     return {"figure": figure, "excluded": excluded}
 
 
-def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
+def choice_from(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
     """The field `name`, the first choice where it is absent. Raises GlassLlamaError for anything else."""
     value = data.get(name) or choices[0]
     if value not in choices:
@@ -104,7 +104,7 @@ def one_of(data: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
 
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    found = engine.study(held.model, cacheless.held, held.trace.token_ids, held.trace.intervention)
+    found = engine.study(held.model, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
     return kv.live_message(
         engine.about(held.model), found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy()
     )

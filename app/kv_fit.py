@@ -11,7 +11,7 @@ from visuals import kv_fit as messages
 from visuals.payload import Message
 
 from .engine import Engine
-from .kv import options_from, size_from, spec_from
+from .kv import asked_options, size_from, spec_from
 
 OWN_GPU = ":gpu"
 USERS, USER_TOKENS = 64, 32_768
@@ -29,9 +29,13 @@ def kv_fit(_engine: Engine, data: dict[str, Any]) -> Message:
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
         "use": messages.use_message(use),
-        "batch": messages.answered(partial(largest_batch, spec, tokens, gpu, setup), messages.largest_message),
-        "context": messages.answered(partial(largest_context, spec, batch, gpu, setup), messages.largest_message),
-        "bound": messages.answered(partial(decode_bound, spec, tokens, batch, gpu, setup), messages.bound_message),
+        "batch": messages.message_or_reason(partial(largest_batch, spec, tokens, gpu, setup), messages.largest_message),
+        "context": messages.message_or_reason(
+            partial(largest_context, spec, batch, gpu, setup), messages.largest_message
+        ),
+        "bound": messages.message_or_reason(
+            partial(decode_bound, spec, tokens, batch, gpu, setup), messages.bound_message
+        ),
     }
 
 
@@ -56,4 +60,4 @@ def setup_from(data: dict[str, Any]) -> Setup:
     percent = data.get("usable_percent", USABLE_PERCENT)
     formats = {"dtype": data.get("dtype", "bf16"), "weights": data.get("weights", "bf16")}
     formats["embeddings"] = data.get("embeddings") or None
-    return Setup(**formats, options=options_from(data), usable_percent=percent)
+    return Setup(**formats, options=asked_options(data), usable_percent=percent)

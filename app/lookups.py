@@ -13,7 +13,7 @@ from ipaddress import ip_address
 
 from model import ModelSpec
 from model.published.hf_spec import spec_from_hub
-from model.published.hub import SECONDS, checked_id, refusal
+from model.published.hub import SECONDS, checked_id, hub_refusal
 
 THREADS, WAITING = 4, 4
 REMEMBERED = 64
@@ -41,27 +41,27 @@ class Lookups:
         long.
         """
         if not self.allowed:
-            raise refusal(str(model_id), "off")
+            raise hub_refusal(str(model_id), "off")
         name = checked_id(model_id)
         with self._lock:
             if name in self._found:
                 self._found.move_to_end(name)
                 return self._found[name]
             if self._waiting >= THREADS + WAITING:
-                raise refusal(name, "busy")
+                raise hub_refusal(name, "busy")
             answer = self._asked.get(name) or self._ask(name)
             self._waiting += 1
         try:
             return answer.result(self.seconds)
         except NotYet as error:
-            raise refusal(name, "slow") from error
+            raise hub_refusal(name, "slow") from error
         finally:
             with self._lock:
                 self._waiting -= 1
 
     def _ask(self, name: str) -> Future[ModelSpec]:
         if len(self._asked) >= THREADS + WAITING:
-            raise refusal(name, "busy")
+            raise hub_refusal(name, "busy")
         self._asked[name] = answer = self._pool.submit(self._look_up, name)
         return answer
 

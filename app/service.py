@@ -85,7 +85,7 @@ class Service:
         return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
-    def again(self, data: dict[str, Any], visitor: str = "") -> Message:
+    def rerun(self, data: dict[str, Any], visitor: str = "") -> Message:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}."""
         name = model_of(self.engine, data)
         ids = ids_of(self.engine, name, data)

@@ -11,7 +11,7 @@ from model import GlassLlamaError
 from visuals.payload import Message, message_payload
 
 from .engine import Engine
-from .kv import kv_answer, kv_chart, one_of, spec_from
+from .kv import choice_from, kv_answer, kv_chart, spec_from
 from .kv_fit import kv_fit, kv_needs
 
 MOST_PLACES = 200
@@ -31,8 +31,8 @@ def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
     {first, changes}: an answer is {data} or {message}; answer i is `first` with changes[i] put in (see `changes`).
     Raises GlassLlamaError, naming the field, where it cannot be asked so or the model cannot be had.
     """
-    calculator, moved = ANSWERS[one_of(data, "asked", tuple(ANSWERS))]
-    along = one_of(data, "along", moved)
+    calculator, moved = ANSWERS[choice_from(data, "asked", tuple(ANSWERS))]
+    along = choice_from(data, "along", moved)
     values = data.get("values")
     if not isinstance(values, list) or not 0 < len(values) <= MOST_PLACES:
         raise GlassLlamaError("kv_value", f"values: expected 1 to {MOST_PLACES} numbers.", field="values")

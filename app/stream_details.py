@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 
 from model.analysis.draw import draw as draw_token
-from model.analysis.lens import best_tokens, contributions, finish, reading, runners_up
+from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
 from model.analysis.stream import stream_sizes
 from model.sampling import Sampling, candidates
 from visuals.lens import contributions_payload, draw_payload, lens_payload
@@ -25,7 +25,7 @@ def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     vectors = held.trace.residual
     sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
     best = engine.study(held.model, best_tokens, vectors[-1])
-    final = engine.study(held.model, reading, vectors[-1], best, 1)
+    final = engine.study(held.model, logit_lens, vectors[-1], best, 1)
     return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
 
 
@@ -41,8 +41,8 @@ def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     which logits are sent follows from the run `other` where that is named."""
     token = token_of(held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, gain, scores = engine.study(held.model, finish, last)
-    named = scores if leader is held else engine.study(held.model, finish, leader.trace.residual[-1, token])[2]
+    normed, gain, scores = engine.study(held.model, norm_and_head, last)
+    named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
     return ends_payload(first, last, normed, gain, scores, named)
 
 
@@ -54,7 +54,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """
     vectors = held.trace.residual
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    readings = [engine.study(held.model, reading, depth, targets) for depth in vectors]
+    readings = [engine.study(held.model, logit_lens, depth, targets) for depth in vectors]
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -103,7 +103,7 @@ def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
     if token == len(held.trace.token_ids) - 1:
         return held.trace.logits
-    return engine.study(held.model, finish, held.trace.residual[-1, token])[2]
+    return engine.study(held.model, norm_and_head, held.trace.residual[-1, token])[2]
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:

@@ -20,7 +20,7 @@ class Attention(Module):
     """Causal self-attention with RoPE. Query head h reads K/V head h // group_size.
 
     Taps: `q`, `q_rot` (B, n_heads, T, head_dim); `k`, `k_rot`, `v` (B, n_kv_heads, T, head_dim); `mixed` (B, T,
-    n_heads, head_dim), each head's weighted sum of values before W_O; and on the explicit path alone `scores` (before
+    n_heads, head_dim), each head's weighted sum of values before W_O; and on the eager path alone `scores` (before
     the mask) and `attention` (after the softmax), both (B, n_heads, T, S).
     """
 
@@ -37,25 +37,25 @@ class Attention(Module):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        by: Rotation,
+        rope: Rotation,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
-        explicit: bool = False,
+        eager: bool = False,
     ) -> Float[Tensor, "B T d"]:
         """Attend from these T tokens, which start at `position`, to themselves and to what the cache holds before them.
 
-        `explicit` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
+        `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
         q, k, v = self.qkv_proj(x)
         q = self.q(self._heads(q, self.n_heads))
         k = self.k(self._heads(k, self.n_kv_heads))
         v = self.v(self._heads(v, self.n_kv_heads))
-        q, k = self.q_rot(rotate(q, by)), self.k_rot(rotate(k, by))
+        q, k = self.q_rot(rotate(q, rope)), self.k_rot(rotate(k, rope))
         if cache is not None:
             k, v = cache.write(layer, position, k, v)
-        mixed = self._explicit(q, k, v) if explicit else self._fused(q, k, v)
+        mixed = self._eager(q, k, v) if eager else self._fused(q, k, v)
         return self.o_proj(self.mixed(mixed.transpose(1, 2)).flatten(2))
 
     def _heads(self, x: Float[Tensor, "B T width"], n: int) -> Float[Tensor, "B n T head_dim"]:
@@ -70,7 +70,7 @@ class Attention(Module):
             return F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=causal_mask(q.shape[2], k.shape[2], q.device))
 
-    def _explicit(self, q: Tensor, k: Tensor, v: Tensor) -> Float[Tensor, "B n_heads T head_dim"]:
+    def _eager(self, q: Tensor, k: Tensor, v: Tensor) -> Float[Tensor, "B n_heads T head_dim"]:
         scores = self.scores(q @ self._share(k).transpose(2, 3) * self.head_dim**-0.5)
         masked = scores.float().masked_fill(~causal_mask(q.shape[2], k.shape[2], q.device), float("-inf"))
         return self.attention(masked.softmax(-1)).to(v.dtype) @ self._share(v)

@@ -60,7 +60,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=5, help="fresh processes (default: %(default)s)")
     args = parser.parse_args()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {args.rounds} rounds in each process")
-    parts = [in_fresh_processes(part, args) for part in (agreement, tracing, decoding)]
+    parts = [in_fresh_processes(part, args) for part in (differences, tracing, decoding)]
     return int(not all(report(same) for part in parts for same in zip(*part, strict=True)))
 
 
@@ -109,7 +109,7 @@ def random_model(directory: Path) -> LanguageModel:
     return load(directory)
 
 
-def agreement(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
+def differences(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
     """Largest absolute differences from transformers, float32; one round is as good as many."""
     ids = _ids(TRACE_TOKENS)
     peer = _peer(directory, "eager")

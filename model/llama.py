@@ -39,15 +39,15 @@ class Block(Module):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        by: Rotation,
+        rope: Rotation,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
-        explicit: bool = False,
+        eager: bool = False,
     ) -> Float[Tensor, "B T d"]:
         x = self.resid_in(x)
         normed = self.attn_normed(self.attn_norm(x))
-        x = self.resid_mid(x + self.attn_out(self.attn(normed, by, layer, cache, position, explicit)))
+        x = self.resid_mid(x + self.attn_out(self.attn(normed, rope, layer, cache, position, eager)))
         normed = self.ffn_normed(self.ffn_norm(x))
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
@@ -71,17 +71,17 @@ class Llama(Module):
         ids: Int[Tensor, "B T"],
         cache: KVCache | None = None,
         position: int = 0,
-        explicit: bool = False,
+        eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
         """Logits of T tokens that start at `position`; with a cache, after the `position` tokens that it holds.
 
-        All T tokens are scored, with `last_only` the last one alone. `explicit` writes attention out: see Attention.
+        All T tokens are scored, with `last_only` the last one alone. `eager` writes attention out: see Attention.
         """
-        by = self.rotation(position, ids.shape[1])
+        rope = self.rotation(position, ids.shape[1])
         x = self.embed(ids)
         for i, block in enumerate(self.layers):
-            x = block(x, by, i, cache, position, explicit)
+            x = block(x, rope, i, cache, position, eager)
         x = self.final_resid(x)
         return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 

@@ -68,10 +68,10 @@ def rotation(frequencies: RopeFrequencies, start: int, count: int, dtype: torch.
     return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1))
 
 
-def rotate(x: Float[Tensor, "B heads T head_dim"], by: Rotation) -> Float[Tensor, "B heads T head_dim"]:
+def rotate(x: Float[Tensor, "B heads T head_dim"], rope: Rotation) -> Float[Tensor, "B heads T head_dim"]:
     """Turn each pair (a, b) of every head by its angle: (a·cos - b·sin, b·cos + a·sin)."""
     a, b = x.chunk(2, -1)
-    return torch.addcmul(x * by.cos, torch.cat((b, a), -1), by.sin)
+    return torch.addcmul(x * rope.cos, torch.cat((b, a), -1), rope.sin)
 
 
 def _unscaled(theta: float, dim: int) -> Float[Tensor, "pairs"]:

@@ -179,7 +179,7 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
     }
     x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
     with torch.inference_mode(), capture(block, *names.values()) as seen:
-        block(x, lm.net.rotation(0, len(resid_in)), explicit=True)
+        block(x, lm.net.rotation(0, len(resid_in)), eager=True)
         arrays = {name: _array(seen[tap][0]) for name, tap in names.items()}
         for norm, source in (("attn_norm_rms", "resid_in"), ("ffn_norm_rms", "resid_mid")):
             arrays[norm] = _array(rms(seen[source][0], lm.config.norm_eps))

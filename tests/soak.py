@@ -66,7 +66,7 @@ def oversized(site: Site, number: int) -> int:
     visitor = Visitor(site)
     bodies: tuple[tuple[str, dict[str, Any]], ...] = (
         ("recall", {"prompt": "The cat", "model": site.model, "layer": 0, "changes": {"note": long}}),
-        ("again", {"prompt": long, "model": site.model, "ids": [5, 6, 7], "n_prompt": 3, "layer": 0}),
+        ("rerun", {"prompt": long, "model": site.model, "ids": [5, 6, 7], "n_prompt": 3, "layer": 0}),
         ("recall", {"prompt": "The cat", "model": site.model, "layer": 0, "extra": long}),
     )
     function, data = bodies[number % 3]

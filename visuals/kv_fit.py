@@ -23,7 +23,7 @@ def choices_message() -> Message:
     return {"gpus": list(GPUS), "weights": formats}
 
 
-def answered(work: Callable[[], Any], message: Callable[[Any], Message]) -> Message:
+def message_or_reason(work: Callable[[], Any], message: Callable[[Any], Message]) -> Message:
     """The message of what `work` gives, or why it gives nothing."""
     try:
         return message(work())

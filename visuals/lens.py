@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model.analysis.draw import Draw
-from model.analysis.lens import Contributions, Reading
+from model.analysis.lens import Contributions, LogitLens
 
 from .payload import Message, pack
 
@@ -20,7 +20,7 @@ def named(ids: Int[np.ndarray, "..."], pieces: Pieces) -> Message:
     return {"ids": distinct, "pieces": pieces(distinct)}
 
 
-def lens_payload(readings: Sequence[Reading], targets: Int[np.ndarray, "T"], pieces: Pieces) -> Message:
+def lens_payload(readings: Sequence[LogitLens], targets: Int[np.ndarray, "T"], pieces: Pieces) -> Message:
     """All depths, the embedding first: (L + 1, T, K) and (L + 1, T); `targets` (T,) is whose rank is followed."""
     ids = np.stack([row.ids for row in readings])
     return {

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import LayerTrace
-from model.analysis.lens import Reading
+from model.analysis.lens import LogitLens
 from model.analysis.stream import SITES, StreamSizes
 
 from .payload import Message, pack
@@ -15,7 +15,7 @@ from .payload import Message, pack
 COLUMNS = 1024
 
 
-def stream_payload(sizes: StreamSizes, final: Reading, pieces: Sequence[str]) -> Message:
+def stream_payload(sizes: StreamSizes, final: LogitLens, pieces: Sequence[str]) -> Message:
     """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts."""
     best = {"ids": pack(final.ids[:, 0], "i4"), "pieces": list(pieces)}
     best |= {"logit": pack(final.logit, "f4"), "probability": pack(final.probability, "f4")}

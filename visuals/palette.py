@@ -93,7 +93,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def table(stops: tuple[str, ...], size: int = 256) -> list[tuple[int, int, int]]:
+def ramp(stops: tuple[str, ...], size: int = 256) -> list[tuple[int, int, int]]:
     """`size` colours from the first stop to the last, mixed linearly; entry round(x·(size−1)) stands for x in 0…1."""
     channels = [rgb(stop) for stop in stops]
     entries = []

@@ -35,7 +35,7 @@ class Race(NamedTuple):
     same: bool
 
 
-class Held(NamedTuple):
+class CacheContents(NamedTuple):
     """What the cache tensors hold after `tokens` tokens were read: bytes, and the length of each token's K and V rows.
 
     `k_norm` and `v_norm` are over all K/V heads of a layer together, (L, T).
@@ -91,12 +91,12 @@ def layer_weights(config: LlamaConfig) -> int:
     return config.n_layers * config.d_model * (heads + 3 * config.ffn_hidden)
 
 
-def held(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> Held:
+def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> CacheContents:
     """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors."""
     cache = KVCache(lm.config, len(ids), dtype=lm.dtype, device=lm.device)
     with torch.inference_mode(), intervened(lm.net, what):
         lm.net(_row(lm, ids), cache, 0, last_only=True)
-    return Held(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
+    return CacheContents(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
 
 
 def _norms(tensors: Sequence[Tensor]) -> Float[Tensor, "L T"]:

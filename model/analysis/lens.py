@@ -21,7 +21,7 @@ KEPT = 5
 CHUNK = 1 << 24
 
 
-class Reading(NamedTuple):
+class LogitLens(NamedTuple):
     """What final norm and head make of T vectors of the stream.
 
     `ids` and `probabilities` (T, K) are the most probable tokens, best first; `rank` (T,) counts the tokens that are
@@ -53,10 +53,10 @@ class Contributions(NamedTuple):
 
 def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.ndarray, "T"]:
     """The most probable next token at each position, read off the stream at this point."""
-    return np.concatenate([logits.argmax(-1).cpu().numpy() for _, logits in read_out(lm, stream)])
+    return np.concatenate([logits.argmax(-1).cpu().numpy() for _, logits in unembed(lm, stream)])
 
 
-def finish(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Float[np.ndarray, "n"]]:
+def norm_and_head(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Float[np.ndarray, "n"]]:
     """One vector after the last layer: normalised (d,), the final norm's γ (d,), and its logits (V,). float32."""
     with torch.inference_mode():
         normed = lm.net.norm(on_device(lm, vector))
@@ -68,16 +68,16 @@ def runners_up(
     lm: LanguageModel, stream: Float[np.ndarray, "T d"], targets: Int[np.ndarray, "T"]
 ) -> Int[np.ndarray, "T"]:
     """At each position the most probable token other than the target."""
-    top = np.concatenate([logits.topk(2).indices.cpu().numpy() for _, logits in read_out(lm, stream)])
+    top = np.concatenate([logits.topk(2).indices.cpu().numpy() for _, logits in unembed(lm, stream)])
     return np.where(top[:, 0] == targets, top[:, 1], top[:, 0])
 
 
-def reading(
+def logit_lens(
     lm: LanguageModel, stream: Float[np.ndarray, "T d"], targets: Int[np.ndarray, "T"], count: int = KEPT
-) -> Reading:
+) -> LogitLens:
     """The logit lens (nostalgebraist 2020): the prediction if all layers after this point were skipped."""
     parts = []
-    for rows, logits in read_out(lm, stream):
+    for rows, logits in unembed(lm, stream):
         wanted = torch.from_numpy(targets[rows]).to(logits.device)[:, None]
         top = logits.topk(min(count, logits.shape[-1]))
         target = logits.gather(-1, wanted)
@@ -85,7 +85,7 @@ def reading(
         rank, own = (logits > target).sum(-1), (target - log_z).exp()[:, 0]
         part = (top.indices, (top.values - log_z).exp(), rank, target[:, 0], own)
         parts.append([values.cpu().numpy() for values in part])
-    return Reading(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return LogitLens(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def contributions(
@@ -129,7 +129,7 @@ def contributions(
     )
 
 
-def read_out(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tuple[slice, Float[Tensor, "rows V"]]]:
+def unembed(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tuple[slice, Float[Tensor, "rows V"]]]:
     """Final norm and head on vectors of the stream, a few rows at a time: (which rows, their logits in float32)."""
     rows = max(1, CHUNK // lm.config.vocab_size)
     for start in range(0, len(stream), rows):
@@ -147,6 +147,6 @@ def _logits_of(lm: LanguageModel, stream: np.ndarray, ids: np.ndarray) -> np.nda
     """(T,) float64: at each position the logit of one token."""
     picked = [
         logits.gather(-1, torch.from_numpy(ids[rows]).to(logits.device)[:, None])[:, 0].double().cpu().numpy()
-        for rows, logits in read_out(lm, stream)
+        for rows, logits in unembed(lm, stream)
     ]
     return np.concatenate(picked)

@@ -47,10 +47,10 @@ def each_layer(
     `what` is the run's intervention. As the run computed them, with fused attention, so that no layer's T × T weights
     are held.
     """
-    by = lm.net.rotation(0, stream.shape[1])
+    rope = lm.net.rotation(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
         with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
-            block(on_device(lm, resid_in)[None], by)
+            block(on_device(lm, resid_in)[None], rope)
             yield {name: seen[name][0] for name in taps}
 
 

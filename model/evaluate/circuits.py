@@ -94,7 +94,7 @@ def _words(kind: str) -> tuple[list[Pair], list[Pair]]:
     return keys, pairs(lexicon.PLACES) if kind.startswith("place") else nouns
 
 
-def candidates(kind: str, seed: int) -> Iterator[Case]:
+def endless_cases(kind: str, seed: int) -> Iterator[Case]:
     """Endless held-out prompts of a kind: no training text binds these keys to these values."""
     chance = random.Random(f"{kind} {seed}")
     keys, values = _words(kind)
@@ -114,7 +114,7 @@ def candidates(kind: str, seed: int) -> Iterator[Case]:
 def cases(lm: LanguageModel, kind: str, count: int, seed: int, tries: int = 2000) -> list[Case]:
     """The first `count` cases that the model answers right in all three forms, with as many tokens each."""
     found: list[Case] = []
-    for _, case in zip(range(tries), candidates(kind, seed), strict=False):
+    for _, case in zip(range(tries), endless_cases(kind, seed), strict=False):
         forms = [(case.prompt, case.answer), *case.others.values()]
         lengths = {len(lm.tokenizer.encode(prompt)) for prompt, _ in forms}
         if len(lengths) == 1 and all(_right(lm, *form) for form in forms):

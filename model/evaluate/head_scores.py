@@ -40,7 +40,7 @@ DEFINITIONS = {
 def attention_of(lm: LanguageModel, ids: Sequence[int]) -> Attention:
     """Every head's attention weights on one text, float32 on the CPU."""
     with capture(lm.net, "layers.*.attn.attention") as seen:
-        lm.net(torch.tensor([list(ids)], device=lm.device), explicit=True, last_only=True)
+        lm.net(torch.tensor([list(ids)], device=lm.device), eager=True, last_only=True)
     return torch.stack([seen[f"layers.{i}.attn.attention"][0].float().cpu() for i in range(lm.config.n_layers)])
 
 
@@ -72,7 +72,7 @@ def mean_entries(attention: Attention, entries: Sequence[tuple[int, int]]) -> Sc
 def copying(lm: LanguageModel, ids: Sequence[int]) -> Scores:
     """Definition "copying" on one sequence of different tokens."""
     with capture(lm.net, "layers.*.attn.attention", "layers.*.attn.v") as seen:
-        lm.net(torch.tensor([list(ids)], device=lm.device), explicit=True, last_only=True)
+        lm.net(torch.tensor([list(ids)], device=lm.device), eager=True, last_only=True)
     tokens = torch.tensor(list(ids), device=lm.device)
     unembed = lm.net.head.weight * lm.net.norm.weight
     rows = []

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..published.expected import one_of
+from ..published.expected import any_of
 from .options import refusal, whole
 
 GB = 10**9
@@ -99,7 +99,7 @@ def find_gpu(gpu: Gpu | str) -> Gpu:
     close = [name for name in GPUS if wanted in _runs(name)]
     close = close or [name for name in GPUS if len(wanted) > 1 and wanted in _plain(name)]
     if len(close) != 1:
-        raise refusal("gpu", gpu, one_of(GPUS, close[:3]))
+        raise refusal("gpu", gpu, any_of(GPUS, close[:3]))
     return GPUS[close[0]]
 
 

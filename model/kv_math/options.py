@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..errors import GlassLlamaError
-from ..published.expected import Expected, expected, one_of
+from ..published.expected import Expected, any_of, expected
 from ..published.spec import ModelSpec
 from .formats import KvFormat
 
@@ -97,7 +97,7 @@ class KvOptions:
         words = (("window", WindowPolicy), ("layout", Layout), ("indexer", IndexerFormat), ("state", StateFormat))
         for name, choices in words:
             if getattr(self, name) not in get_args(choices):
-                raise refusal(name, getattr(self, name), one_of(get_args(choices)))
+                raise refusal(name, getattr(self, name), any_of(get_args(choices)))
         if not isinstance(self.mtp, bool):
             raise refusal("mtp", self.mtp, "True or False")
         if not isinstance(self.draft, ModelSpec | str | None):
@@ -109,7 +109,7 @@ def options_from(given: Mapping[str, Any]) -> KvOptions:
     known = KvOptions.__dataclass_fields__
     for name in given:
         if name not in known:
-            raise refusal("options", name, one_of(known))
+            raise refusal("options", name, any_of(known))
     return KvOptions(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -182,7 +182,7 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
     if options.layout == "broadcast_heads" and (spec.mla is not None or not spec.n_heads):
         raise refusal("layout", options.layout, expected("no_heads", model=spec.name))
     if options.layout != "formula" and spec.compressed:
-        raise refusal("layout", options.layout, one_of(("formula",)))
+        raise refusal("layout", options.layout, any_of(("formula",)))
     for branch in spec.compressed:
         if options.block_size > 1 and options.block_size % branch.rate:
             whole_entries = expected("multiple", name="compress_rates", value=branch.rate)

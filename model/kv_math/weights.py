@@ -8,7 +8,7 @@ from math import prod
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
-from ..published.expected import expected, one_of
+from ..published.expected import any_of, expected
 from ..published.parameters import WeightPart, weight_parts
 from ..published.spec import ModelSpec
 from .factors import Factor, how
@@ -223,7 +223,7 @@ def weight_format(field: str, name: str) -> KvFormat:
     if isinstance(name, str) and name in WEIGHT_FORMATS:
         return WEIGHT_FORMATS[name]
     close = difflib.get_close_matches(name.lower()[:40], WEIGHT_FORMATS, n=1) if isinstance(name, str) else []
-    raise refusal(field, name, one_of(WEIGHT_FORMATS, close))
+    raise refusal(field, name, any_of(WEIGHT_FORMATS, close))
 
 
 def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:

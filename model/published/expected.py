@@ -90,7 +90,7 @@ class Expected(Phrase):
 expected = Expected.of
 
 
-def one_of(names: Iterable[str], near: Sequence[str] = ()) -> Expected:
+def any_of(names: Iterable[str], near: Sequence[str] = ()) -> Expected:
     """One of these names, and which of them may have been meant."""
     listed = ", ".join(names)
     return expected("one_of_near", names=listed, near=" / ".join(near)) if near else expected("one_of", names=listed)

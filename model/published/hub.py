@@ -32,7 +32,7 @@ HINTS = {
 }
 
 
-def refusal(model_id: str, reason: str, hint: str = "") -> GlassLlamaError:
+def hub_refusal(model_id: str, reason: str, hint: str = "") -> GlassLlamaError:
     """Why a model of the Hub gives no shape; `reason` is one of REASONS."""
     message = f"{model_id:.100}: {hint or HINTS[reason]}."
     return GlassLlamaError("hub", message, field="model_id", value=model_id[:100], reason=reason)
@@ -49,7 +49,7 @@ def checked_id(model_id: object) -> str:
     try:
         validate_repo_id(model_id.strip())
     except HFValidationError as error:
-        raise refusal(model_id.strip(), "malformed") from error
+        raise hub_refusal(model_id.strip(), "malformed") from error
     return model_id.strip()
 
 
@@ -70,11 +70,11 @@ def config_text(model_id: str, seconds: float = SECONDS) -> str:
             raise _unanswered(model_id, error) from error
         content = kept.read_bytes()
         if len(content) > MAX_BYTES:
-            raise refusal(model_id, "too_large") from error
+            raise hub_refusal(model_id, "too_large") from error
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise refusal(model_id, "no_text") from error
+        raise hub_refusal(model_id, "no_text") from error
 
 
 def _fetched(model_id: str, end: float) -> bytes:
@@ -87,7 +87,7 @@ def _fetched(model_id: str, end: float) -> bytes:
     with get_session().stream("GET", hf_hub_url(model_id, FILE), headers=headers, timeout=_left(end)) as answer:
         if answer.status_code >= 400:
             reason = ANSWERS.get(answer.headers.get("X-Error-Code", str(answer.status_code)))
-            raise refusal(model_id, reason) if reason else ConnectionError(f"status {answer.status_code}")
+            raise hub_refusal(model_id, reason) if reason else ConnectionError(f"status {answer.status_code}")
         _check_size(model_id, int(answer.headers.get("Content-Length") or 0))
         content = bytearray()
         for part in answer.iter_raw():  # as it comes: a chunk of a size of one's own could take for ever to fill
@@ -99,7 +99,7 @@ def _fetched(model_id: str, end: float) -> bytes:
 
 def _check_size(model_id: str, size: int) -> None:
     if size > MAX_BYTES:
-        raise refusal(model_id, "too_large")
+        raise hub_refusal(model_id, "too_large")
 
 
 def _left(end: float) -> float:
@@ -121,6 +121,6 @@ def _kept(model_id: str) -> Path | None:
 def _unanswered(model_id: str, error: Exception) -> GlassLlamaError:
     """Of an error, its class alone: its text may say where the client's cache is."""
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
-        return refusal(model_id, "slow")
+        return hub_refusal(model_id, "slow")
     why = f"the Hub cannot be reached and its config.json is not in the local cache ({type(error).__name__})"
-    return refusal(model_id, "unreachable", f"{why}; paste it instead")
+    return hub_refusal(model_id, "unreachable", f"{why}; paste it instead")

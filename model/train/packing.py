@@ -21,7 +21,7 @@ class Rows(NamedTuple):
     weights: Float[Tensor, "rows context"]
 
 
-def pack(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "train") -> Rows:
+def pack_rows(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "train") -> Rows:
     """The rows of one batch: whole documents end to end, each row from the start of one and cut at context + 1.
 
     The batch depends on its arguments alone, so an interrupted run goes on exactly where it was.

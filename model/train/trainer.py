@@ -29,11 +29,11 @@ from ..record import LOG
 from ..tokenizer import Tokenizer
 from .curriculum import Stage, recipe
 from .optimisers import Average, optimisers, set_lr
-from .packing import END, Rows, pack
+from .packing import END, Rows, pack_rows
 from .progress import heldout_answers, heldout_loss
 from .tokenizer import train_tokenizer
 
-EXPLICIT_UP_TO = 256  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
+EAGER_UP_TO = 256  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass
 
 SHAPE = LlamaConfig(
     n_layers=8,
@@ -148,10 +148,10 @@ class Trainer:
     def _backward(self, net: Any, rows: Rows, counted: float) -> float:
         """A part's share of the batch's mean loss; its gradients are left in `net`."""
         ids, weights = (part.to(self.device) for part in rows)
-        explicit = self.device.type == "cpu" and weights.shape[1] <= EXPLICIT_UP_TO
+        eager = self.device.type == "cpu" and weights.shape[1] <= EAGER_UP_TO
         net.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, dtype=torch.bfloat16):
-            loss = loss_of(lambda ids: net(ids, explicit=explicit), Rows(ids, weights)) / counted
+            loss = loss_of(lambda ids: net(ids, eager=eager), Rows(ids, weights)) / counted
         loss.backward()
         return float(loss.detach())
 
@@ -164,7 +164,7 @@ class Trainer:
 
     def _batches(self, stage: Stage) -> Iterator[Rows]:
         for step in range(self.step, stage.steps):
-            yield pack(self.tokenizer, stage, self._seed(step))
+            yield pack_rows(self.tokenizer, stage, self._seed(step))
 
     def _seed(self, step: int) -> int:
         """The seed of a batch's documents, another for every step of every stage."""

@@ -129,7 +129,7 @@ def test_runs(held: tuple[Service, str, str], data: st.DataObject) -> None:
     ids = st.lists(st.integers(-1, 400), max_size=6)
     sent = {"prompt": "猫 a", "model": "roomy", "layer": 1, "ids": [5, 6, 7], "n_prompt": 2, "generated": [7]}
     more = {"changes": changes, "run": st.just(run)}
-    fine(service.again(data.draw(mixed(sent, more | ({"ids": ids} if data.draw(st.booleans()) else {})))))
+    fine(service.rerun(data.draw(mixed(sent, more | ({"ids": ids} if data.draw(st.booleans()) else {})))))
     fine(service.recall(data.draw(mixed(sent, more | ({"generated": ids} if data.draw(st.booleans()) else {})))))
     prompt, model = data.draw(st.just("a") | odd), data.draw(st.just("roomy") | odd)
     view = data.draw(mixed({"run": run, "layer": 0, "ticket": "t"}))
@@ -249,7 +249,7 @@ def test_a_name_or_a_body_too_long_is_refused(asked: Site) -> None:
 @given(data=st.data())
 @settings(max_examples=100, phases=SEARCH)
 def test_server_functions_over_http(asked: Site, data: st.DataObject) -> None:
-    function = data.draw(st.sampled_from(["layer", "neurons", "again", "detail", "calculate", "change", "recall"]))
+    function = data.draw(st.sampled_from(["layer", "neurons", "rerun", "detail", "calculate", "change", "recall"]))
     sent = {"run": "gone", "prompt": "a", "model": "roomy", "ids": [1], "n_prompt": 1, "what": "tensors", "layer": 0}
     body = {"data": data.draw(mixed(sent)), "component_id": asked.bus, "fn_name": function, "session_hash": "fuzz"}
     if data.draw(st.integers(0, 4)) == 0:

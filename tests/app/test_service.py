@@ -86,7 +86,7 @@ def test_an_expired_run_is_run_again(engine: LocalEngine) -> None:
     gone = service.layer({"run": old["id"], "layer": 0, "token": 0})
     assert (gone["kind"], gone["code"]) == ("message", "run_expired")
     request = {"model": "roomy", "prompt": PROMPT, "ids": old["tokens"]["ids"], "n_prompt": old["n_prompt"], "layer": 1}
-    new = service.again(request)
+    new = service.rerun(request)
     assert new["tokens"] == old["tokens"]
     assert new["id"] != old["id"]
     assert new["layer"]["layer"] == 1
@@ -94,7 +94,7 @@ def test_an_expired_run_is_run_again(engine: LocalEngine) -> None:
 
 @pytest.mark.parametrize("ids", [[], None, "12", [1.5], [-1], [320], [1] * 2000, [True]])
 def test_again_checks_the_ids(service: Service, ids: Any) -> None:
-    answer = service.again({"model": "roomy", "prompt": "x", "ids": ids, "n_prompt": 1})
+    answer = service.rerun({"model": "roomy", "prompt": "x", "ids": ids, "n_prompt": 1})
     assert answer["code"] == "bad_request"
 
 

@@ -18,7 +18,7 @@ function connected(answers = {}) {
   const server = {
     layer: ask("layer", ({ layer, token }) => layerMessage(layer, 3, token)),
     neurons: ask("neurons", ({ layer, token }) => (token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons)),
-    again: ask("again", () => runMessage([5, 6, 7], { id: "renewed" })),
+    rerun: ask("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
   return { store, asked, fetching: createFetching(store, server) };
 }
@@ -86,8 +86,8 @@ test("a run that the server let go of is run again, with the selection kept", as
   await settled();
   assert.equal(store.state.trace.id, "renewed");
   assert.deepEqual([store.state.layer, store.state.query], [2, 1]);
-  assert.equal(asked.filter(([name]) => name === "again").length, 1);
-  assert.deepEqual(asked.find(([name]) => name === "again")[1].ids, [5, 6, 7]);
+  assert.equal(asked.filter(([name]) => name === "rerun").length, 1);
+  assert.deepEqual(asked.find(([name]) => name === "rerun")[1].ids, [5, 6, 7]);
 });
 
 test("an answer for a run that is no longer shown is dropped", async () => {

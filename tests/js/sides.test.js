@@ -134,7 +134,7 @@ function connected(answers = {}) {
     layer: note("layer", ({ layer: index, token }) => layerMessage(index, 3, token)),
     neurons: note("neurons", ({ layer: index, token }) => layerMessage(index, 3, token ?? 0).neurons),
     detail: note("detail", () => ({ kind: "detail", data: { x: 1 } })),
-    again: note("again", () => runMessage([5, 6, 7], { id: "renewed" })),
+    rerun: note("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
   return { store, asked, fetching: createFetching(store, server) };
 }

@@ -77,7 +77,7 @@ def test_logits_hidden_states_and_attention_weights_agree(directory: Path) -> No
     lm, ids = model.load(directory, device="cpu"), sample_ids(2, TOKENS)
     theirs = run_reference(reference(directory), ids)
     with torch.inference_mode(), capture(lm.net, "*.resid_in", "final_normed", "*.attention") as seen:
-        lm.net(ids, explicit=True)
+        lm.net(ids, eager=True)
         logits = lm.net(ids)
     assert_close(logits, theirs.logits)
     for i in range(lm.config.n_layers):

@@ -38,11 +38,11 @@ def test_cached_logits_equal_the_full_pass_token_by_token(net, batch: int, chunk
 
 @pytest.mark.parametrize("count", [1, 4])
 @torch.inference_mode()
-def test_the_explicit_path_over_the_cache_gives_the_same(net, count: int) -> None:
+def test_the_eager_path_over_the_cache_gives_the_same(net, count: int) -> None:
     ids = sample_ids(1, TOKENS, seed=3)
     cache = KVCache(net.config, capacity=TOKENS)
     net(ids[:, :-count], cache)
-    logits = net(ids[:, -count:], cache, TOKENS - count, explicit=True)
+    logits = net(ids[:, -count:], cache, TOKENS - count, eager=True)
     torch.testing.assert_close(logits, net(ids)[:, -count:], rtol=0, atol=1e-5)
 
 

@@ -57,7 +57,7 @@ def test_a_layer_equals_what_a_full_capture_saw(on_gpu: model.LanguageModel) -> 
     trace = model.run_trace(on_gpu, PROMPT)
     ids = torch.tensor([trace.token_ids], device="cuda")
     with torch.inference_mode(), capture(on_gpu.net, "layers.*.resid_out", "*.attention") as seen:
-        on_gpu.net(ids, explicit=True)
+        on_gpu.net(ids, eager=True)
     for i in range(3):
         np.testing.assert_allclose(trace.layer(i).resid_out, seen[f"layers.{i}.resid_out"][0].float().cpu(), **BF16)
         np.testing.assert_allclose(trace.layer(i).attention, seen[f"layers.{i}.attn.attention"][0].cpu(), atol=0.1)

@@ -23,8 +23,8 @@ def test_a_later_token_changes_nothing_before_it(lm: model.LanguageModel) -> Non
     ids = sample_ids(1, 16)
     other = ids.clone()
     other[0, 9:] = sample_ids(1, 7, seed=1)
-    for explicit in (False, True):
-        one, two = lm.net(ids, explicit=explicit), lm.net(other, explicit=explicit)
+    for eager in (False, True):
+        one, two = lm.net(ids, eager=eager), lm.net(other, eager=eager)
         torch.testing.assert_close(one[:, :9], two[:, :9], rtol=0, atol=1e-5)
         assert not torch.allclose(one[:, 9:], two[:, 9:], atol=1e-2)
 

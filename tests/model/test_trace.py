@@ -86,7 +86,7 @@ def test_what_a_trace_keeps_for_every_layer(trace: model.Trace) -> None:
 
 def test_a_layer_equals_what_a_full_capture_saw(lm: model.LanguageModel, trace: model.Trace) -> None:
     with torch.inference_mode(), capture(lm.net, "*") as seen:
-        logits = lm.net(torch.tensor([trace.token_ids]), explicit=True)
+        logits = lm.net(torch.tensor([trace.token_ids]), eager=True)
     for i in range(3):
         for tap in PINNED_TAPS - {"attn.mixed"}:
             ours, captured = getattr(trace.layer(i), tap.split(".")[-1]), seen[f"layers.{i}.{tap}"][0].numpy()
@@ -98,16 +98,16 @@ def test_a_layer_equals_what_a_full_capture_saw(lm: model.LanguageModel, trace: 
     np.testing.assert_allclose(trace.logits, logits[0, -1].numpy(), rtol=0, atol=2e-5)
 
 
-def test_the_fused_path_equals_the_explicit_softmax(lm: model.LanguageModel, trace: model.Trace) -> None:
+def test_the_fused_path_equals_the_eager_softmax(lm: model.LanguageModel, trace: model.Trace) -> None:
     ids = torch.tensor([trace.token_ids] * 2)
     with torch.inference_mode(), capture(lm.net, "*.attn_out") as fused:
         lm.net(ids)
-    with torch.inference_mode(), capture(lm.net, "*.attn_out") as explicit:
-        lm.net(ids, explicit=True)
-    assert fused.keys() == explicit.keys()
+    with torch.inference_mode(), capture(lm.net, "*.attn_out") as eager:
+        lm.net(ids, eager=True)
+    assert fused.keys() == eager.keys()
     assert len(fused) == 3
     for name, value in fused.items():
-        torch.testing.assert_close(value, explicit[name], rtol=0, atol=1e-5)
+        torch.testing.assert_close(value, eager[name], rtol=0, atol=1e-5)
 
 
 def test_the_residual_stream_is_one_chain_of_sums(trace: model.Trace) -> None:

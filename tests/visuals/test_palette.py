@@ -74,21 +74,21 @@ def test_neighbouring_roles_are_told_apart(theme, deficiency):
 
 def test_magnitude_is_cividis_and_grows_lighter():
     assert list(palette.MAGNITUDE) == plotly.colors.sequential.Cividis
-    steps = np.diff(lightness(palette.table(palette.MAGNITUDE)))
+    steps = np.diff(lightness(palette.ramp(palette.MAGNITUDE)))
     assert steps.min() > -0.2  # 8-bit rounding
-    assert np.all(np.diff(lightness(palette.table(palette.MAGNITUDE, 10))) > 0)
+    assert np.all(np.diff(lightness(palette.ramp(palette.MAGNITUDE, 10))) > 0)
 
 
 def test_signed_scale_is_white_at_zero_and_even_on_both_sides():
-    levels = lightness(palette.table(palette.SIGNED, 257))
-    assert palette.table(palette.SIGNED, 257)[128] == (255, 255, 255)
+    levels = lightness(palette.ramp(palette.SIGNED, 257))
+    assert palette.ramp(palette.SIGNED, 257)[128] == (255, 255, 255)
     assert np.all(np.diff(levels[:129]) > 0)
     assert np.all(np.diff(levels[128:]) < 0)
     assert np.abs(levels[:128] - levels[:128:-1]).max() < 8
 
 
 def test_table_ends_at_the_stops():
-    entries = palette.table(("#000000", "#ff0000", "#ffffff"), 5)
+    entries = palette.ramp(("#000000", "#ff0000", "#ffffff"), 5)
     assert entries == [(0, 0, 0), (128, 0, 0), (255, 0, 0), (255, 128, 128), (255, 255, 255)]
     assert palette.plotly_scale(("#000000", "#ffffff")) == [[0.0, "#000000"], [1.0, "#ffffff"]]
 

@@ -16,7 +16,7 @@ function counted(server) {
 
 /**
  * @param store
- * @param {{ layer: Function, neurons: Function, again: Function, detail: Function, calculate: Function,
+ * @param {{ layer: Function, neurons: Function, rerun: Function, detail: Function, calculate: Function,
  *   change: Function, recall: Function }} functions  functions of app/build.py; each gives a message
  */
 export function createFetching(store, functions) {
@@ -56,7 +56,7 @@ export function createFetching(store, functions) {
     }
     const { model, tokens, prompt, nPrompt, changes } = trace;
     const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
-    await once(`${trace.id} again`, trace, () => server.again(request), (payload) => {
+    await once(`${trace.id} rerun`, trace, () => server.rerun(request), (payload) => {
       if (trace !== state.trace) { // the run kept as A: its numbers stay, the server knows it by another name
         trace.id = payload.id;
         return need();
@@ -154,7 +154,7 @@ export function createFetching(store, functions) {
     const { model, prompt, nPrompt, tokens, steps, changes } = trace;
     const ids = [...tokens.ids.slice(0, nPrompt), ...steps.map(({ id }) => id)];
     const request = { model: model.name, ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
-    await once(`${trace.id} whole`, trace, () => server.again(request), store.publish);
+    await once(`${trace.id} whole`, trace, () => server.rerun(request), store.publish);
   }
 
   /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import GlassLlamaError
-from ..expected import Expected, expected, one_of
+from ..expected import Expected, any_of, expected
 
 MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
 MAX_COUNT = 10**9
@@ -171,9 +171,9 @@ class Fields:
         """One of the strings in `among`."""
         value = self.get(*names, default=default)
         if value is _REQUIRED:
-            raise missing(self.path + names[0], one_of(among))
+            raise missing(self.path + names[0], any_of(among))
         if not isinstance(value, str) or value not in among:
-            raise refusal(self._name(names), value, one_of(among))
+            raise refusal(self._name(names), value, any_of(among))
         return value
 
     def only(self, name: str, *accepted: object, default: object) -> None:

@@ -21,7 +21,7 @@ LFM2_DEFAULTS = MappingProxyType({"conv_L_cache": 3, "rope_theta": 1_000_000.0})
 MINIMAX_DEFAULTS = MappingProxyType({"rope_theta": 1_000_000.0})
 
 
-def qwen(f: Fields) -> Shape:
+def qwen_hybrid(f: Fields) -> Shape:
     """Qwen3-Next, Qwen 3.5: three gated DeltaNet layers before each layer that attends, whose output is gated."""
     routed = f.get("num_experts") is not None
     n_layers, d = f.count("num_hidden_layers", high=MAX_LAYERS), f.count("hidden_size")
@@ -76,12 +76,12 @@ def _qwen_moe(f: Fields) -> MoeSpec:
     return checked_moe(f, moe)
 
 
-def qwen_outer(f: Fields) -> Shape:
+def qwen_hybrid_outer(f: Fields) -> Shape:
     """With a vision tower: the text model is under text_config."""
     text = f.part("text_config", QWEN_DEFAULTS)
     kind = f"{f.raw['model_type']}_text"
     text.only("model_type", kind, default=kind)
-    return outer(f, text, qwen(text))
+    return outer(f, text, qwen_hybrid(text))
 
 
 def minimax(f: Fields) -> Shape:

@@ -1,6 +1,6 @@
 """Files of models that see: the text model stands under text_config, the tower beside it is not counted."""
 
-from ..expected import one_of
+from ..expected import any_of
 from .deepseek import deepseek_mla
 from .dense import windowed
 from .fields import Fields, refusal
@@ -42,5 +42,5 @@ def qwen3_vl(f: Fields) -> Shape:
 def _text(f: Fields, *kinds: str) -> Fields:
     text = f.part("text_config")
     if text.get("model_type", default=kinds[0]) not in kinds:
-        raise refusal(f"{text.path}model_type", text.raw.get("model_type"), one_of(kinds))
+        raise refusal(f"{text.path}model_type", text.raw.get("model_type"), any_of(kinds))
     return text if "model_type" in text.raw else Fields({**text.raw, "model_type": kinds[0]}, text.path, text.defaults)

@@ -51,7 +51,7 @@ def test_multiply_adds_are_what_torch_counts(lm, new, past):
         if past:
             lm.net(torch.ones(1, past, dtype=torch.long), cache, 0, last_only=True)
         with FlopCounterMode(display=False) as counter:
-            lm.net(torch.ones(1, new, dtype=torch.long), cache, past, explicit=True, last_only=True)
+            lm.net(torch.ones(1, new, dtype=torch.long), cache, past, eager=True, last_only=True)
     hidden = new * (new + past) - (new * past + new * (new + 1) // 2)
     config = lm.config
     masked = config.n_layers * config.n_heads * 2 * config.head_dim * hidden
@@ -67,7 +67,7 @@ def test_layer_weights_are_those_of_the_matrices(lm):
 def test_held_bytes_are_the_formula(lm, n_kv_heads):
     ids = lm.tokenizer.encode(PROMPT)
     config = lm.config
-    found = cacheless.held(lm, ids)
+    found = cacheless.cache_contents(lm, ids)
     assert found.bytes == config.n_layers * len(ids) * config.n_kv_heads * 2 * config.head_dim * 4
     wider = KVCache(replace(config, n_kv_heads=n_kv_heads), len(ids))
     assert wider.nbytes(len(ids)) == config.n_layers * len(ids) * n_kv_heads * 2 * config.head_dim * 4
@@ -75,7 +75,7 @@ def test_held_bytes_are_the_formula(lm, n_kv_heads):
 
 def test_held_norms_are_those_of_the_recorded_keys_and_values(lm):
     ids = lm.tokenizer.encode(PROMPT)
-    found, trace = cacheless.held(lm, ids), model.run_trace(lm, ids)
+    found, trace = cacheless.cache_contents(lm, ids), model.run_trace(lm, ids)
     for index in range(lm.config.n_layers):
         layer = trace.layer(index)
         for norms, rows in ((found.k_norm, layer.k_rot), (found.v_norm, layer.v)):

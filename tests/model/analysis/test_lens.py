@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import model
-from model.analysis.lens import best_tokens, contributions, finish, reading, runners_up
+from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
 from model.analysis.stream import stream_sizes
 from model.interventions import Intervention, Patch
 from tests.reference import reference, run_reference, sample_ids
@@ -73,7 +73,7 @@ def test_the_lens_reads_what_transformers_norm_and_head_give(pair: tuple[Any, mo
     for depth in range(trace.n_layers + 1):
         logits = peer.logits if depth == trace.n_layers else peer.lens(depth)
         probabilities = logits.double().softmax(-1)
-        ours = reading(lm, trace.residual[depth], targets, 4)
+        ours = logit_lens(lm, trace.residual[depth], targets, 4)
         rows = np.arange(TOKENS)
         np.testing.assert_allclose(ours.logit, logits[rows, targets], **CLOSE)
         np.testing.assert_allclose(ours.probability, probabilities[rows, targets], **CLOSE)
@@ -86,9 +86,9 @@ def test_the_lens_reads_what_transformers_norm_and_head_give(pair: tuple[Any, mo
 def test_chunks_change_nothing(pair: tuple[Any, model.Trace, Peer], monkeypatch: pytest.MonkeyPatch) -> None:
     lm, trace, _ = pair
     targets = np.arange(TOKENS)
-    whole = reading(lm, trace.residual[1], targets)
+    whole = logit_lens(lm, trace.residual[1], targets)
     monkeypatch.setattr("model.analysis.lens.CHUNK", 5 * lm.config.vocab_size)
-    for ours, theirs in zip(reading(lm, trace.residual[1], targets), whole, strict=True):
+    for ours, theirs in zip(logit_lens(lm, trace.residual[1], targets), whole, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
@@ -149,7 +149,7 @@ def test_sizes_along_the_stream(pair: tuple[Any, model.Trace, Peer]) -> None:
 
 def test_the_finish_of_one_vector(pair: tuple[Any, model.Trace, Peer]) -> None:
     lm, trace, peer = pair
-    normed, gain, logits = finish(lm, trace.residual[-1, 4])
+    normed, gain, logits = norm_and_head(lm, trace.residual[-1, 4])
     np.testing.assert_allclose(logits, peer.logits[4], **CLOSE)
     np.testing.assert_array_equal(gain, peer.net.model.norm.weight.detach())
     assert normed.shape == (lm.config.d_model,)

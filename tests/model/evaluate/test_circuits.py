@@ -1,12 +1,12 @@
 """Held-out prompts whose circuits are measured: as they should be, and carried by few nodes in the bundled model."""
 
 import model
-from model.evaluate.circuits import ASKED, KINDS, NODES, TOLD, candidates, cases, in_band, measure, report
+from model.evaluate.circuits import ASKED, KINDS, NODES, TOLD, cases, endless_cases, in_band, measure, report
 
 
 def test_cases_swap_one_thing_and_are_held_out() -> None:
     for kind in KINDS:
-        case = next(candidates(kind, seed=5))
+        case = next(endless_cases(kind, seed=5))
         (told, other), (asked, second) = case.others[TOLD], case.others[ASKED]
         assert len({case.prompt, told, asked}) == 3
         assert len({case.answer, other, second}) == 3

@@ -62,7 +62,7 @@ def test_copying_agrees_with_a_slow_count(lm):
     assert scores.max() <= 1
     layer, head, width = 1, 4, lm.config.head_dim
     with torch.inference_mode(), capture(lm.net, "layers.1.attn.attention", "layers.1.attn.v") as seen:
-        lm.net(torch.tensor([ids]), explicit=True)
+        lm.net(torch.tensor([ids]), eager=True)
     weights = seen["layers.1.attn.attention"][0, head]
     v = seen["layers.1.attn.v"][0, head // (lm.config.n_heads // lm.config.n_kv_heads)]
     projection = lm.net.layers[layer].attn.o_proj.weight[:, head * width : (head + 1) * width]

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import model
-from model.published.expected import ENGLISH, expected, one_of
+from model.published.expected import ENGLISH, any_of, expected
 
 ROOT = Path(model.__file__).parent
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -24,8 +24,8 @@ def test_every_use_gives_just_the_particulars_of_its_text() -> None:
 
 def test_the_text_and_its_particulars() -> None:
     assert str(expected("whole", low=1, high=10**8)) == "a whole number from 1 to 100,000,000"
-    assert str(one_of(["a", "b"])) == "one of a, b"
-    assert one_of(["a", "b"], ["a"]).as_params() == {
+    assert str(any_of(["a", "b"])) == "one of a, b"
+    assert any_of(["a", "b"], ["a"]).as_params() == {
         "expected": "one of a, b (did you mean a?)",
         "expected_code": "one_of_near",
         "expected_params": {"names": "a, b", "near": "a"},

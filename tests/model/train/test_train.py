@@ -21,7 +21,7 @@ from model.tokenizer import Tokenizer
 from model.train import trainer as train
 from model.train.curriculum import PATTERNS, Stage, recipe
 from model.train.optimisers import Average, optimisers
-from model.train.packing import END, Rows, pack, tokens_and_answers
+from model.train.packing import END, Rows, pack_rows, tokens_and_answers
 from model.train.trainer import SHAPE, Settings, Trainer, initialise, loss_of
 
 STAGE = Stage("tiny", tokens=4 * 32, batch_size=2, context=16, warmup=2)
@@ -102,7 +102,7 @@ def test_other_settings_do_not_take_over_a_saved_run(tmp_path: Path, monkeypatch
 
 
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    rows = pack(tokenizer, STAGE, seed=3)
+    rows = pack_rows(tokenizer, STAGE, seed=3)
     reference = Llama(TINY)
     initialise(reference, 0)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -191,11 +191,11 @@ def test_a_block_begins_as_the_identity() -> None:
 
 
 def test_rows_start_with_a_document_and_depend_on_the_seed_alone(tokenizer: Tokenizer) -> None:
-    rows = pack(tokenizer, STAGE, seed=5)
+    rows = pack_rows(tokenizer, STAGE, seed=5)
     assert rows.ids.shape == (2, STAGE.context + 1)
     assert rows.weights.shape == (2, STAGE.context)
-    assert torch.equal(rows.ids, pack(tokenizer, STAGE, seed=5).ids)
-    assert not torch.equal(rows.ids, pack(tokenizer, STAGE, seed=6).ids)
+    assert torch.equal(rows.ids, pack_rows(tokenizer, STAGE, seed=5).ids)
+    assert not torch.equal(rows.ids, pack_rows(tokenizer, STAGE, seed=6).ids)
     begins = [*tokenizer.encode(next(documents(5)).text), END][: STAGE.context]
     assert rows.ids[0, : len(begins)].tolist() == begins
 
@@ -206,16 +206,16 @@ def test_answers_count_more_and_random_words_less(tokenizer: Tokenizer) -> None:
     ids, answers = tokens_and_answers(tokenizer, document)
     spans = "".join(document.text[start:end] for start, end in document.answers)
     assert tokenizer.decode([i for i, answer in zip(ids, answers, strict=True) if answer]) == spans
-    counted = pack(tokenizer, stage, seed=0).weights[0, : len(ids) - 1]
+    counted = pack_rows(tokenizer, stage, seed=0).weights[0, : len(ids) - 1]
     assert counted.tolist() == pytest.approx([5.0 if answer else 0.1 for answer in answers[1:]])
     story = replace(stage, mix={"story-en": 1})
-    assert set(pack(tokenizer, story, seed=0).weights.flatten().tolist()) == {1.0, 5.0}
+    assert set(pack_rows(tokenizer, story, seed=0).weights.flatten().tolist()) == {1.0, 5.0}
 
 
 def test_what_a_story_names_for_the_first_time_may_count_less(tokenizer: Tokenizer) -> None:
     stage = replace(STAGE, context=60, answer_weight=1.0, first_weight=0.25, mix={"story-en": 1})
     ids = tokenizer.encode(next(documents(0, mix=stage.mix)).text)[:60]
-    counted = pack(tokenizer, stage, seed=0).weights[0, : len(ids) - 1].tolist()
+    counted = pack_rows(tokenizer, stage, seed=0).weights[0, : len(ids) - 1].tolist()
     assert counted == [1.0 if ids[i] in ids[:i] else 0.25 for i in range(1, len(ids))]
 
 
