@@ -15,7 +15,7 @@ from visuals import PLOTLY, STATIC
 from visuals.payload import message_payload
 
 from . import panels
-from .chapters import CHAPTERS, COLUMNS, FIRST, own_panels
+from .chapters import CHAPTERS, COLUMNS, FIRST, all_panels, homes
 from .doors import Doors
 from .endpoints import endpoints
 from .engine import Engine
@@ -60,7 +60,7 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
     with gr.Blocks(title=text("page.title"), analytics_enabled=False, fill_width=True) as demo:
         bus = panels.bus(server_functions(service))
         bar = Bar(engine)
-        panels.body([*COLUMNS, [kind for chapter in CHAPTERS for kind in own_panels(chapter)]])
+        panels.body([*COLUMNS, [kind for kind in all_panels() if kind not in CHAPTERS[FIRST]]])
         # First the public names: gradio numbers whatever asks for a name that is taken.
         names = {"trace": "run", "generate": "generate", "kv_cache": "sums"}
         for (name, kind), function in zip(names.items(), endpoints(engine), strict=True):
@@ -156,10 +156,8 @@ def head() -> str:
     config = json.dumps(
         {
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
-            "chapters": {
-                name: {"panels": kinds, "own": own_panels(name), "style": chapter_style(name)}
-                for name, kinds in CHAPTERS.items()
-            },
+            "chapters": {name: {"panels": kinds, "style": chapter_style(name)} for name, kinds in CHAPTERS.items()},
+            "homes": homes(),
             "plotly": address(PLOTLY),
             "labels": LABELS,
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
@@ -167,7 +165,7 @@ def head() -> str:
     )
     styles = "".join(f"<link rel='stylesheet' href='{address(STATIC / name)}'>" for name in ("glass.css", "page.css"))
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
-    panels_first = [STATIC / "panels" / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
+    panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
     modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
     start = (

@@ -43,7 +43,7 @@ def bus(server_functions: list[Callable[[Any], Any]]) -> gr.HTML:
 
 
 def panel(kind: str) -> str:
-    """An empty section that the drawing function of static/panels/<kind>.js fills and keeps in step with the store."""
+    """An empty section that the panel's module (static/panels/<chapter>/<kind>.js) fills and keeps in step."""
     return f"<section class='glass-panel' data-kind='{kind}' data-waiting></section>"
 
 

@@ -5,10 +5,10 @@ import { namedRows } from "../../visuals/static/depthmap.js";
 import { exact, share, shown, signed, watcher } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
-import { layoutMaps } from "../../visuals/static/panels/attention-layout.js";
-import { ceilingOf } from "../../visuals/static/panels/attention-row.js";
+import { layoutMaps } from "../../visuals/static/panels/attend/attention-layout.js";
+import { ceilingOf } from "../../visuals/static/panels/attend/attention-row.js";
 import { rankTicks } from "../../visuals/static/panels/choice/lens.js";
-import { reachOf } from "../../visuals/static/panels/swiglu-curve.js";
+import { reachOf } from "../../visuals/static/panels/ffn/swiglu-curve.js";
 
 test("head maps lie inside the width and inside the frame of their K/V head, without overlap", () => {
   for (const [n_heads, n_kv_heads] of [

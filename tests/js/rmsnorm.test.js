@@ -16,7 +16,7 @@ test("the rows' names are whole and apart, at any number of layers", async () =>
   globalThis.document = { createElement: () => canvas(words), body: { classList: { contains: () => false } } };
   globalThis.getComputedStyle = () => ({ getPropertyValue: () => "#000000, #ffffff" });
   globalThis.ImageData = class { constructor(width, height) { this.data = new Uint8ClampedArray(4 * width * height); } };
-  const { createMap } = await import("../../visuals/static/panels/rmsnorm-map.js");
+  const { createMap } = await import("../../visuals/static/panels/norm/rmsnorm-map.js");
   for (const layers of [1, 2, 3, 8, 12, 20, 30, 40, 61, 80, 126]) {
     words.length = 0;
     const values = { data: new Float32Array(2 * layers).fill(1) };

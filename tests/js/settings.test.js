@@ -8,7 +8,7 @@ import { otherHead } from "../../visuals/static/panels/attend/difference.js";
 import { opened } from "../../visuals/static/panels/ffn/views.js";
 import { FIRST, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { placeOf } from "../../visuals/static/panels/kv/fields.js";
-import { chosenChannel, chosenNorm } from "../../visuals/static/panels/norm-choice.js";
+import { chosenChannel, chosenNorm } from "../../visuals/static/panels/norm/norm-choice.js";
 import { settingsOf as scalingOf } from "../../visuals/static/panels/norm/scaling.js";
 import { whole } from "../../visuals/static/panels/position/place.js";
 import { settingsOf as ropeOf } from "../../visuals/static/panels/position/scaling-controls.js";

@@ -4,9 +4,10 @@ import { h } from "./dom.js";
 
 /**
  * @param store @param texts @param {string|undefined} wanted the chapter of the link
- * @param {Object<string, { panels: string[], own: string[], style: string|null }>} chapters in order, the first shown first
+ * @param {{ chapters: Object<string, { panels: string[], style: string|null }>, homes: Object<string, string> }} config
+ * the chapters in order, the first shown first, and in which one's folder each panel's module is
  */
-export function createChapters(store, texts, wanted, chapters) {
+export function createChapters(store, texts, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
   state.chapter = names.includes(wanted) ? wanted : names[0];
@@ -26,10 +27,7 @@ export function createChapters(store, texts, wanted, chapters) {
     chapters[state.chapter].panels.includes(kind) || !names.some((name) => chapters[name].panels.includes(kind));
 
   /** Where a panel's module is, relative to this one. */
-  function pathOf(kind) {
-    const owner = names.find((name) => chapters[name].own.includes(kind));
-    return owner ? `./panels/${owner}/${kind}.js` : `./panels/${kind}.js`;
-  }
+  const pathOf = (kind) => `./panels/${homes[kind]}/${kind}.js`;
 
   function fetchStyle() {
     const { style } = chapters[state.chapter];

@@ -23,7 +23,7 @@ const texts = createTexts(config.texts);
 const link = readLink(location.hash);
 const settings = createSettings(store, link.settings);
 const page = createPage(store, texts, link, settings, config);
-const chapters = createChapters(store, texts, link.chapter, config.chapters);
+const chapters = createChapters(store, texts, link.chapter, config);
 page.parts.panels = (element) => {
   chapters.attach(element.querySelector("nav"));
   showWritten(element.querySelector(".page-written"), store, texts);

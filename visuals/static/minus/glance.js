@@ -2,12 +2,12 @@
 
 import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
-import { layoutMaps } from "../panels/attention-layout.js";
+import { layoutMaps } from "../panels/attend/attention-layout.js";
 import { askedOf, choiceAt } from "../moment.js";
-import { chosenNorm, setNorm } from "../panels/norm-choice.js";
-import { indexOf, rmsAt, rowCount, rowOf } from "../panels/rmsnorm-map.js";
-import { partsOf } from "../panels/rope.js";
-import { pairOf } from "../panels/rope-dials.js";
+import { chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
+import { indexOf, rmsAt, rowCount, rowOf } from "../panels/norm/rmsnorm-map.js";
+import { partsOf } from "../panels/position/rope.js";
+import { pairOf } from "../panels/position/rope-dials.js";
 import { headMaps } from "./maps.js";
 import { places } from "./places.js";
 import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace, onToken, ownChoice } from "./selection.js";

@@ -7,7 +7,7 @@ import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
 import { createScaling, settingsOf } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { normButtons } from "../panels/norm/buttons.js";
-import { chosenChannel, chosenNorm, setNorm } from "../panels/norm-choice.js";
+import { chosenChannel, chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
 import { strongest } from "../compute.js";
 import { exact, shown } from "../dom.js";
 import { atNorm, onToken } from "./selection.js";

@@ -1,7 +1,7 @@
 // The buttons over the strips: which norm, and zooming.
 
 import { h } from "../../dom.js";
-import { chosenNorm, NORMS, setNorm } from "../norm-choice.js";
+import { chosenNorm, NORMS, setNorm } from "./norm-choice.js";
 
 const KIND = "norm-vector";
 

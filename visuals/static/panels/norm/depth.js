@@ -2,7 +2,7 @@
 
 import { fit, ink, write } from "../../draw.js";
 import { axes, dot, path, rule, xOf, yOf } from "../../plot.js";
-import { rmsAt } from "../rmsnorm-map.js";
+import { rmsAt } from "./rmsnorm-map.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
 export const LINES = 3; // channels that are drawn

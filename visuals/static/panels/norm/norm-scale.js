@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, dot, path, rule, xAt } from "../../plot.js";
-import { setNorm } from "../norm-choice.js";
+import { setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
 import { createScaling, DECADES, settingsOf } from "./scaling.js";
 import { createStrips, largest } from "./strips.js";

@@ -6,7 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { chosenChannel, setNorm } from "../norm-choice.js";
+import { chosenChannel, setNorm } from "./norm-choice.js";
 import { normButtons, zoomButtons } from "./buttons.js";
 import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";

@@ -1,7 +1,7 @@
 // The sliders that scale and shift a vector before its norm, a·x + b: one setting, kept in the link, for every run.
 
 import { h, shown } from "../../dom.js";
-import { setNorm } from "../norm-choice.js";
+import { setNorm } from "./norm-choice.js";
 import { normButtons } from "./buttons.js";
 
 const KIND = "norm-scale";

@@ -1,6 +1,6 @@
 // The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
 
-import { chosenNorm } from "../norm-choice.js";
+import { chosenNorm } from "./norm-choice.js";
 import { meanSquare } from "./norms.js";
 
 /** Up to this many bytes, a layer's vectors are fetched for all tokens, so that hovering finds them. */

@@ -1,9 +1,9 @@
 // RMSNorm: the root mean square before every norm, layers × tokens, and the arithmetic of the one that is selected.
 
-import { exact, fraction, h, root, shown, tinted, watcher } from "../dom.js";
-import { visible } from "../draw.js";
-import { frame } from "../frame.js";
-import { inView, link, steer, widthOf } from "../pointing.js";
+import { exact, fraction, h, root, shown, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
 import { chosenNorm, setNorm } from "./norm-choice.js";
 import { createMap, indexOf, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 

@@ -1,7 +1,7 @@
 // The SiLU curve with the gates of one token on it.
 
-import { silu } from "../compute.js";
-import { fit, ink, write } from "../draw.js";
+import { silu } from "../../compute.js";
+import { fit, ink, write } from "../../draw.js";
 
 const [HIGH, EDGE] = [290, 28];
 

@@ -1,8 +1,8 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share. A hover repaints only the cross-hairs.
 
-import { fillMap } from "../compute.js";
-import { cells, enlarge, fit, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
-import { drawOff, headOff } from "../off.js";
+import { fillMap } from "../../compute.js";
+import { cells, enlarge, fit, hatch, ink, pixelRatio, scaleBar, write } from "../../draw.js";
+import { drawOff, headOff } from "../../off.js";
 import { layoutMaps } from "./attention-layout.js";
 
 const BUDGET = 6; // ms of computing a frame, so that a long prompt's maps never hold up the pointer

@@ -1,10 +1,10 @@
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
-import { kvHead, row } from "../compute.js";
-import { exact, h, shown, watcher } from "../dom.js";
-import { visible } from "../draw.js";
-import { frame } from "../frame.js";
-import { ALONG_KEYS, OVER_CELLS, inView, link, steer, widthOf } from "../pointing.js";
+import { kvHead, row } from "../../compute.js";
+import { exact, h, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { ALONG_KEYS, OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
@@ -45,7 +45,7 @@ export default function attention(element, glass) {
   let jobOfHead = () => ({ label: "", scored: "", meaning: "", here: "" });
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
-    ({ jobOfHead } = await import("./attend/known.js"));
+    ({ jobOfHead } = await import("./known.js"));
     glass.repaint();
   });
 

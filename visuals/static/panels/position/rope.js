@@ -1,10 +1,10 @@
 // RoPE: each pair of a head as a dial, q at the query's position and k at the key's, before and after rotation.
 
-import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../compute.js";
-import { exact, fraction, h, root, shown, signed, sub, tinted, watcher } from "../dom.js";
-import { visible } from "../draw.js";
-import { frame } from "../frame.js";
-import { inView, link, steer, widthOf } from "../pointing.js";
+import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../../compute.js";
+import { exact, fraction, h, root, shown, signed, sub, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
 import { drawDials, pairAt, pairOf } from "./rope-dials.js";
 
 /** Everything the dials show. `sum`: q·k after rotation; `kv`: the K/V head. */

@@ -1,9 +1,11 @@
 """What the page is divided into: each chapter's panels, in the order in which they are shown.
 
-A panel is drawn by `visuals/static/panels/<kind>.js` where the first chapter shows it, else by
-`visuals/static/panels/<chapter>/<kind>.js`, which the browser fetches when its chapter is opened, with the chapter's
-style.css where there is one. A chapter may show panels of the first one again, above its own.
+A panel is drawn by `visuals/static/panels/<chapter>/<kind>.js` of the chapter that it belongs to. The browser fetches
+it when a chapter that shows it is opened, with that chapter's style.css where there is one. A chapter may show panels
+of the first one again, above its own.
 """
+
+from visuals import STATIC
 
 FIRST = "glance"
 # The first chapter's two columns, about equally tall; on a narrow screen page.css makes them one.
@@ -23,6 +25,11 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def own_panels(chapter: str) -> tuple[str, ...]:
-    """The panels that belong to this chapter alone."""
-    return tuple(kind for kind in CHAPTERS[chapter] if kind not in CHAPTERS[FIRST])
+def all_panels() -> list[str]:
+    """Every panel that a chapter shows, in the order in which they first come."""
+    return list(dict.fromkeys(kind for kinds in CHAPTERS.values() for kind in kinds))
+
+
+def homes() -> dict[str, str]:
+    """The chapter that each panel, and the token strip, belongs to: its module is in that folder."""
+    return {kind: next(STATIC.glob(f"panels/*/{kind}.js")).parent.name for kind in ("tokens", *all_panels())}

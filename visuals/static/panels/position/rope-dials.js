@@ -1,7 +1,7 @@
 // The dials: one for each pair of dimensions, with q and k before (dashed) and after rotation (solid).
 
-import { signed } from "../dom.js";
-import { fit, ink, write } from "../draw.js";
+import { signed } from "../../dom.js";
+import { fit, ink, write } from "../../draw.js";
 
 const [LEAST, MOST, BELOW] = [92, 190, 50]; // width of a dial's cell; under it two lines of text and a bar
 const HEAD = 2.6; // radians between an arrow and the sides of its head

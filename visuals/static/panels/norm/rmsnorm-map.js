@@ -1,7 +1,7 @@
 // The map of the RMS values, layers × tokens: which value a cell holds, its colours, axes and scale.
 
-import { shown, watcher } from "../dom.js";
-import { cells, cross, enlarge, fit, ink, scaleBar, visible, write } from "../draw.js";
+import { shown, watcher } from "../../dom.js";
+import { cells, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP] = [112, 8, 2];
 const BELOW = 92; // token labels, axis title and scale

@@ -1,9 +1,9 @@
 // Four strips over one neuron axis: gate, SiLU(gate), up and their product. A hover moves the mark, not the strips.
 
-import { poolColumns } from "../compute.js";
-import { shown } from "../dom.js";
-import { cells, centred, cross, enlarge, fit, ink, scaleBar, write } from "../draw.js";
-import { drawOff } from "../off.js";
+import { poolColumns } from "../../compute.js";
+import { shown } from "../../dom.js";
+import { cells, centred, cross, enlarge, fit, ink, scaleBar, write } from "../../draw.js";
+import { drawOff } from "../../off.js";
 
 const [LABEL, STRIP, GAP, LEGEND] = [22, 26, 8, 40];
 /** Name and role of each strip, from the top. */

@@ -1,7 +1,7 @@
 // The strongest neurons of a token, in numbers. Hovering a row previews its neuron, a click keeps it.
 
-import { h, shown } from "../dom.js";
-import { nameRow } from "../off.js";
+import { h, shown } from "../../dom.js";
+import { nameRow } from "../../off.js";
 import { STRIPS } from "./swiglu-strips.js";
 
 const ROWS = 24;

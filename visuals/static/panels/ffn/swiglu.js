@@ -1,11 +1,11 @@
 // SwiGLU: gate → SiLU(gate), up and their product for all neurons of a token, and the strongest neurons in numbers.
 
-import { silu, swiglu as activate } from "../compute.js";
-import { exact, h, shown, tinted, watcher } from "../dom.js";
-import { visible } from "../draw.js";
-import { frame } from "../frame.js";
-import { neuronOff, neuronsOff } from "../off.js";
-import { inView, link, steer, widthOf } from "../pointing.js";
+import { silu, swiglu as activate } from "../../compute.js";
+import { exact, h, shown, tinted, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { neuronOff, neuronsOff } from "../../off.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
 import { drawCurve } from "./swiglu-curve.js";
 import { createStrips, STRIPS } from "./swiglu-strips.js";
 import { createTable } from "./swiglu-table.js";

@@ -1,10 +1,10 @@
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
-import { topCandidates } from "../compute.js";
-import { exact, h, share, shown, watcher } from "../dom.js";
-import { visible } from "../draw.js";
-import { frame } from "../frame.js";
-import { momentOf, offeredOf } from "../moment.js";
+import { topCandidates } from "../../compute.js";
+import { exact, h, share, shown, watcher } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { momentOf, offeredOf } from "../../moment.js";
 
 const COUNT = 10;
 

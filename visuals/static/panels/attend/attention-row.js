@@ -1,9 +1,9 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
-import { row, strongest } from "../compute.js";
-import { fraction, h, root, share, shown, sub, tinted } from "../dom.js";
-import { fit, hatch, ink, shade, visible, write } from "../draw.js";
-import { drawOff, headOff } from "../off.js";
+import { row, strongest } from "../../compute.js";
+import { fraction, h, root, share, shown, sub, tinted } from "../../dom.js";
+import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { drawOff, headOff } from "../../off.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
 const LARGEST = 6;
