@@ -15,7 +15,8 @@ from visuals import PLOTLY, STATIC
 from visuals.payload import message_payload
 
 from . import panels
-from .chapters import CHAPTERS, COLUMNS, FIRST, all_panels, homes
+from .chapters import CHAPTERS, FIRST, all_panels, homes
+from .chapters.glance import COLUMNS
 from .doors import Doors
 from .endpoints import endpoints
 from .engine import Engine

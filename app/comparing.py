@@ -1,13 +1,10 @@
-"""Two runs side by side: what a page may change in a run, and how far two runs lie apart."""
+"""Two runs side by side: what a page may change in a run, and the run that it is compared with."""
 
 from typing import Any
 
 from model import GlassLlamaError
 from model.interventions import Intervention, Patch
-from visuals.difference import difference_info, difference_payload
-from visuals.payload import Message
 
-from .engine import Engine
 from .requests import text_of, whole
 from .session import HeldRun, Runs
 
@@ -31,13 +28,6 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
         ffn=tuple(changes.get("ffn", ())),
         patches=tuple(patches),
     )
-
-
-def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{other}: how far this run's residual stream lies from another held run's of the same model."""
-    if "other" not in asked:
-        raise GlassLlamaError("bad_request", "other is missing; expected the id of a run.")
-    return difference_payload(difference_info(asked["other"].trace, held.trace))
 
 
 def second_run(runs: Runs, run_id: Any, model: str) -> HeldRun:

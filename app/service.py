@@ -1,7 +1,7 @@
 """What the page can ask for, answered as messages.
 
 A run of a text, of a link or of the same tokens with something changed; generate, one step, stop; a layer, a token's
-neurons, what a chapter asks about a run (app/details.py) and what needs no run (app/calculators.py).
+neurons, what a chapter asks about a run and what needs no run (app/chapters/).
 Between the page's events (app/build.py) and the machine (app/engine.py). Knows nothing about gradio; holds no model.
 """
 
@@ -30,9 +30,8 @@ from visuals.payload import (
 )
 
 from .answers import answered, failure
-from .calculators import CALCULATORS
+from .chapters import CALCULATORS, DETAILS
 from .comparing import intervention, second_run
-from .details import DETAILS
 from .engine import Engine, Settings
 from .prompts import MAX_CHARACTERS, checked_ids
 from .remarks import in_languages

@@ -1,28 +1,43 @@
-"""What the page is divided into: each chapter's panels, in the order in which they are shown.
+"""What the page is divided into. A chapter is one module: its panels, in the order shown, and what they ask.
 
 A panel is drawn by `visuals/static/panels/<chapter>/<kind>.js` of the chapter that it belongs to. The browser fetches
 it when a chapter that shows it is opened, with that chapter's style.css where there is one. A chapter may show panels
 of the first one again, above its own.
+
+DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
+engine, the held run and what the page sent (`whole()` and its like check it; where that names an `other` run, the held
+run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS is
+what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from visuals import STATIC
+from visuals.payload import Message
+from visuals.tensors import tensors_payload
 
-FIRST = "glance"
-# The first chapter's two columns, about equally tall; on a narrow screen page.css makes them one.
-COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
+from ..engine import Engine
+from ..session import HeldRun
+from . import attend, choice, compare, ffn, glance, kv, norm, overview, position, token
 
-CHAPTERS: dict[str, tuple[str, ...]] = {
-    FIRST: tuple(kind for column in COLUMNS for kind in column),
-    "overview": ("overview", "residual", "training"),
-    "token": ("merges",),
-    "norm": ("rmsnorm", "norm-vector", "norm-scale"),
-    "position": ("rope", "rope-score", "rope-scaling", "rope-layout"),
-    "attend": ("heads", "attention", "cell", "arcs", "difference"),
-    "ffn": ("swiglu", "ffn-token", "ffn-tokens"),
-    "kv": ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth"),
-    "choice": ("sampling", "lens", "contributions"),
-    "compare": ("compare", "stream-change", "head-change"),
-}
+Detail = Callable[[Engine, HeldRun, dict[str, Any]], Message]
+Calculator = Callable[[Engine, dict[str, Any]], Message]
+
+
+def tensors(_engine: Engine, _data: dict[str, Any]) -> Message:
+    """The captured tensors: their dimensions, and the lines of `model/` that make them."""
+    return tensors_payload()
+
+
+MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, compare)
+CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
+FIRST = next(iter(CHAPTERS))
+DETAILS: dict[str, Detail] = {}
+CALCULATORS: dict[str, Calculator] = {"tensors": tensors}
+for module in MODULES:
+    DETAILS |= getattr(module, "DETAILS", {})
+    CALCULATORS |= getattr(module, "CALCULATORS", {})
 
 
 def all_panels() -> list[str]:

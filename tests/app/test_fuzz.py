@@ -12,12 +12,11 @@ from httpx import HTTPStatusError
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from app.calculators import CALCULATORS
-from app.details import DETAILS
+from app.chapters import CALCULATORS, DETAILS
+from app.chapters.kv import ANSWERS
 from app.engine import LocalEngine
 from app.panels import sealed
 from app.service import Service
-from app.sliding import ANSWERS
 from tests.visitor import Site, Visitor
 
 PROMPT = "The cat sleeps on the sofa."

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from app.calculators import CALCULATORS
+from app.chapters import CALCULATORS
 from app.service import Service
 from app.texts import table
 

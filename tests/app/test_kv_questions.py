@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.calculators import CALCULATORS
+from app.chapters import CALCULATORS
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import table

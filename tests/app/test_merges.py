@@ -13,7 +13,7 @@ import model
 from app.service import Service
 from model.tokenizer import Tokenizer
 from tests.app.looking import WCAG, run, shown
-from visuals.merges import merges_info, merges_payload
+from visuals.token import merges_info, merges_payload
 
 PROMPT = "The dog plays 龘 in the yard."
 

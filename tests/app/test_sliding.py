@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.calculators import CALCULATORS
+from app.chapters import CALCULATORS
 from app.engine import LocalEngine
 from app.remarks import in_languages
 from app.service import Service
@@ -19,7 +19,7 @@ GPU = {"gpu": "L40S 48 GB", "weights": "int4_g128", "usable_percent": 85}
 
 
 def places(engine: LocalEngine, asked: str, along: str, values: list[int], settings: dict[str, Any]) -> list[Any]:
-    """The answers, put together here as docs of app/sliding.py say."""
+    """The answers, put together here as docs of app/chapters/kv.py say."""
     message = CALCULATORS["kv_places"](engine, {**settings, "asked": asked, "along": along, "values": values})
     assert len(message["changes"]) == len(values)
     return [put(message["first"], change) for change in message["changes"]]

@@ -10,7 +10,7 @@ from app.texts import LANGUAGES, table, text
 from model.record import Entry, Record
 from model.train.curriculum import recipe
 from visuals import STATIC
-from visuals.training import training_payload
+from visuals.overview_training import training_payload
 
 # What a text must say and must not say: (key, language, required, forbidden). `*` stands for every text.
 SAID = (

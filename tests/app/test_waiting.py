@@ -15,8 +15,8 @@ from starlette.requests import HTTPConnection
 
 import model
 from app.build import build, launch_options
+from app.chapters.kv import RACES
 from app.engine import LocalEngine, Settings
-from app.kv import RACES
 from app.service import Service
 from app.waiting import LIMITS, LISTENING, Limit, Line, address_of
 

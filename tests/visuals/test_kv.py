@@ -286,7 +286,7 @@ def test_what_a_load_needs():
 
 def test_a_question_without_an_answer_says_why():
     setup = Setup(options=KvOptions(reserved_batch=8))
-    message = kv_fit.answered(lambda: largest_batch(LLAMA, 64, "H100 80 GB", setup), kv_fit.largest_message)
+    message = kv_fit.message_or_reason(lambda: largest_batch(LLAMA, 64, "H100 80 GB", setup), kv_fit.largest_message)
     assert message["refused"]["params"]["field"] == "reserved_batch"
 
 

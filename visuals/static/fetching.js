@@ -108,7 +108,7 @@ export function createFetching(store, functions) {
   const comparable = () => inUse().filter(({ model }) => model.name === state.trace.model.name);
 
   /**
-   * The answer to one of app/details.py about a run in use, or one of two that are compared, or null until it has come;
+   * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until it has come;
    * the panels are then drawn again.
    * Asks the server once, and not while the pointer only previews. @param {string} what @param {object} params
    */
@@ -127,7 +127,7 @@ export function createFetching(store, functions) {
   }
 
   /**
-   * The answer to one of app/calculators.py, which needs no run. @param {string} what @param {object} params
+   * The answer to one of app/chapters' CALCULATORS, which needs no run. @param {string} what @param {object} params
    * @returns {Promise<{ data?: object, message?: object }>} the data, or what went wrong, for the asker to show
    */
   async function calculate(what, params = {}) {

@@ -101,9 +101,9 @@ async function connect(server, changeBar) {
 async function firstRun() {
   for (const message of await page.first(fetching.recall)) publish(message);
 }
-/** What a chapter asks about the run: the answer to one of app/details.py, or null until it has come. */
+/** What a chapter asks about the run: the answer to one of app/chapters' DETAILS, or null until it has come. */
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
-/** What needs no run: a promise of the answer of one of app/calculators.py, or of what went wrong. */
+/** What needs no run: a promise of the answer of one of app/chapters' CALCULATORS, or of what went wrong. */
 const calculate = async (what, params) => (await online).calculate(what, params);
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;

@@ -4,7 +4,7 @@ import { latest } from "../../latest.js";
 import { createPlaces } from "./places.js";
 
 /**
- * @param {object} glass @param {string} asked a question that app/sliding.py knows
+ * @param {object} glass @param {string} asked a question that app/chapters/kv.py knows
  * @param {(answer: { data?: object, message?: object }, mark: any) => void} use told each answer, and what came with its
  * request, unless a place answered a later request; after an answer of the server the page is drawn again
  * @returns {{ ask: (request: object, mark?: any) => void, near: (request: object, along: string, values: number[]) => void }}

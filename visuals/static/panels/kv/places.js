@@ -2,7 +2,7 @@
 // and nothing is computed here.
 
 /**
- * An answer, from the first one and what changes in it (app/sliding.py). What stays is shared, so never write to it.
+ * An answer, from the first one and what changes in it (app/chapters/kv.py). What stays is shared, so never write to it.
  * @param {any} first @param {null|[any]|object} change null: nothing; [value]: in its place; else changes by key or index
  */
 export function changed(first, change) {
@@ -20,7 +20,7 @@ function without(request, along) {
 }
 
 /**
- * @param {object} glass @param {string} asked a question that app/sliding.py knows
+ * @param {object} glass @param {string} asked a question that app/chapters/kv.py knows
  * @returns {{ prepare: (request: object, along: string, values: number[]) => Promise<void>, at: (request: object) => object|null }}
  * `prepare` fetches once for each slider and setting of the others; `at` gives {data} or {message}, null where it is not here
  */

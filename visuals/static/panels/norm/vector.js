@@ -42,7 +42,7 @@ export function readVector(held, trace, norm, layer, query) {
 
 const fitsWhole = ({ T, model }) => T * model.d_model * 4 <= ALL_BYTES;
 
-/** What is asked of app/details.py for that vector. */
+/** What is asked of the server (app/chapters/norm.py) for that vector. */
 export const request = (trace, norm, layer, query) => ({ layer: norm === "final" ? 0 : layer, norm, token: fitsWhole(trace) ? null : query });
 
 /** The vector at what is pointed at, where it is here; else at what is locked; null until that has come. @returns {Vector|null} */

@@ -5,7 +5,7 @@ import pytest
 from model.checkpoint import BUNDLED
 from model.record import Entry, Measured, Record, read_record
 from model.train.curriculum import recipe
-from visuals.training import LINE, ROOM_FOR_A_NUMBER, SKILLS, STAGES, rows_for, training_payload
+from visuals.overview_training import LINE, ROOM_FOR_A_NUMBER, SKILLS, STAGES, rows_for, training_payload
 
 ANSWERS = {kind: 0.25 for kinds, _, _ in SKILLS.values() for kind in kinds}
 LOG = [

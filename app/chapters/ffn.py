@@ -1,49 +1,19 @@
-"""What the chapters on RMSNorm, RoPE and SwiGLU ask about a run: from the page's request to its message."""
+"""The chapter on SwiGLU, the feed-forward part."""
 
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from model import GlassLlamaError
 from model.analysis.neurons import Written, firing
-from model.errors import shortly
-from visuals import ffn, norm, position
+from visuals import ffn
 from visuals.payload import Message
 
-from .engine import Engine
-from .requests import layer_of, leader_of, token_of, whole
-from .session import HeldRun
+from ..engine import Engine
+from ..requests import layer_of, leader_of, token_of, whole
+from ..session import HeldRun
 
-
-def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
-    """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
-    index, name = layer_of(held, data), data.get("norm")
-    if name not in norm.NORMS:
-        raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(norm.NORMS)}.")
-    if name == "final":
-        before = held.trace.residual[-1]
-    else:
-        before = norm.vectors_before(engine.layer(held.model, held.trace, index), name)
-    if data.get("token") is not None:
-        token = token_of(held, data)
-        before = before[token : token + 1]
-    return norm.norm_payload(before, engine.study(held.model, norm.gamma_of, name, index))
-
-
-def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
-    """{}: the largest channels of the residual stream through depth."""
-    return norm.depth_payload(norm.depth_info(held.trace.residual))
-
-
-def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
-    """{factor}: the model's frequencies under every scaling method."""
-    factor = data.get("factor")
-    if isinstance(factor, bool) or factor not in position.FACTORS:
-        expected = ", ".join(map(str, position.FACTORS))
-        raise GlassLlamaError("bad_request", f"factor is {shortly(factor)}; expected one of {expected}.")
-    config = engine.about(held.model).config
-    return position.scalings_payload(position.scalings_info(config, factor), position.trained_context(config))
+PANELS = ("swiglu", "ffn-token", "ffn-tokens")
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
@@ -80,3 +50,6 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
     return ffn.written_payload(found, neurons, pieces)
+
+
+DETAILS = {"ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}

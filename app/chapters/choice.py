@@ -1,4 +1,4 @@
-"""What the chapters Overview and Next token ask about a run: entries of app/details.py."""
+"""The chapter on the next token: sampling, the logit lens, who wrote a logit."""
 
 from typing import Any
 
@@ -8,42 +8,15 @@ from jaxtyping import Float
 
 from model.analysis.draw import draw as draw_token
 from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
-from model.analysis.stream import stream_sizes
 from model.sampling import Sampling, candidates
-from visuals.lens import contributions_payload, draw_payload, lens_payload
-from visuals.norm import gamma_of
-from visuals.overview import ends_payload, stage_payload, stream_payload
+from visuals.choice import contributions_payload, draw_payload, lens_payload
 from visuals.payload import RUN_CANDIDATES, Message, next_payload, pack
 
-from .engine import Engine
-from .requests import layer_of, leader_of, token_of, whole
-from .session import HeldRun
+from ..engine import Engine
+from ..requests import leader_of, token_of, whole
+from ..session import HeldRun
 
-
-def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
-    """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
-    vectors = held.trace.residual
-    sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
-    best = engine.study(held.model, best_tokens, vectors[-1])
-    final = engine.study(held.model, logit_lens, vectors[-1], best, 1)
-    return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
-
-
-def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{layer, token}: the vectors around that layer's parts."""
-    layer, token = layer_of(held, asked), token_of(held, asked)
-    gains = [engine.study(held.model, gamma_of, norm, layer) for norm in ("attn", "ffn")]
-    return stage_payload(engine.layer(held.model, held.trace, layer), token, gains)
-
-
-def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
-    which logits are sent follows from the run `other` where that is named."""
-    token = token_of(held, asked)
-    (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, gain, scores = engine.study(held.model, norm_and_head, last)
-    named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
-    return ends_payload(first, last, normed, gain, scores, named)
+PANELS = ("sampling", "lens", "contributions")
 
 
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -116,3 +89,6 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     if follow:
         best[:-1] = ids[1:]
     return best
+
+
+DETAILS = {"lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw}

@@ -1,0 +1,42 @@
+"""The chapter on attention."""
+
+from typing import Any
+
+from visuals.attend import (
+    head_columns,
+    head_names,
+    head_names_payload,
+    head_write_info,
+    head_write_payload,
+    values_payload,
+)
+from visuals.payload import Message
+
+from ..engine import Engine
+from ..requests import layer_of, token_of, whole
+from ..session import HeldRun
+
+PANELS = ("heads", "attention", "cell", "arcs", "difference")
+
+
+def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer}: its value vectors."""
+    return values_payload(engine.layer(held.model, held.trace, layer_of(held, asked)))
+
+
+def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, head, query}: what this head writes to the residual stream at this token."""
+    layer, query = layer_of(held, asked), token_of(held, asked, "query")
+    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    changes = held.trace.intervention
+    off = (layer, head) in changes.heads or layer in changes.attention
+    columns = engine.study(held.model, head_columns, layer, head) * (not off)
+    return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
+
+
+def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """The heads that the model's file heads.json names, where it has one."""
+    return head_names_payload(engine.study(held.model, head_names))
+
+
+DETAILS = {"values": values, "head_write": head_write, "head_names": names_of_heads}

@@ -1,0 +1,22 @@
+"""The chapter that compares two runs."""
+
+from typing import Any
+
+from model import GlassLlamaError
+from visuals.compare import difference_info, difference_payload
+from visuals.payload import Message
+
+from ..engine import Engine
+from ..session import HeldRun
+
+PANELS = ("compare", "stream-change", "head-change")
+
+
+def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{other}: how far this run's residual stream lies from another held run's of the same model."""
+    if "other" not in asked:
+        raise GlassLlamaError("bad_request", "other is missing; expected the id of a run.")
+    return difference_payload(difference_info(asked["other"].trace, held.trace))
+
+
+DETAILS = {"difference": difference}

@@ -1,0 +1,57 @@
+"""The chapter that shows the whole: the diagram, the residual stream, the training."""
+
+from typing import Any
+
+from model import LanguageModel
+from model.analysis.lens import best_tokens, logit_lens, norm_and_head
+from model.analysis.stream import stream_sizes
+from model.record import read_record
+from visuals.norm import gamma_of
+from visuals.overview import ends_payload, stage_payload, stream_payload
+from visuals.overview_training import training_payload
+from visuals.payload import Message
+
+from ..engine import Engine
+from ..requests import layer_of, leader_of, token_of
+from ..session import HeldRun
+
+PANELS = ("overview", "residual", "training")
+
+
+def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
+    vectors = held.trace.residual
+    sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
+    best = engine.study(held.model, best_tokens, vectors[-1])
+    final = engine.study(held.model, logit_lens, vectors[-1], best, 1)
+    return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
+
+
+def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, token}: the vectors around that layer's parts."""
+    layer, token = layer_of(held, asked), token_of(held, asked)
+    gains = [engine.study(held.model, gamma_of, norm, layer) for norm in ("attn", "ffn")]
+    return stage_payload(engine.layer(held.model, held.trace, layer), token, gains)
+
+
+def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
+    which logits are sent follows from the run `other` where that is named."""
+    token = token_of(held, asked)
+    (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
+    normed, gain, scores = engine.study(held.model, norm_and_head, last)
+    named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
+    return ends_payload(first, last, normed, gain, scores, named)
+
+
+def record(lm: LanguageModel) -> Message:
+    """What the files beside a model's weights say about its training."""
+    return training_payload(read_record(lm.directory))
+
+
+def training(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """How the run's model was trained, and what was measured of it."""
+    return engine.study(held.model, record)
+
+
+DETAILS = {"stream": stream, "stage": stage, "ends": ends, "training": training}
