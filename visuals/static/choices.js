@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 /** @param {object} glass @param {string} panel texts' section and the settings' name @param {string} name @param {string[]} values the first is the default */
-export function createChoices(glass, panel, name, values, changed) {
+export function createChoices(glass, panel, name, values, changed = () => glass.repaint()) {
   const now = () => {
     const given = glass.settings.get(panel)[name];
     return values.includes(given) ? given : values[0];

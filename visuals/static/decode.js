@@ -1,5 +1,7 @@
 // The messages that Python sends, turned into typed arrays. Pure; the other end is visuals/payload.py.
 
+import { RecordedMap, watchFields } from "./reads.js";
+
 /**
  * @typedef {{ dtype: "f4"|"f2"|"u1"|"u2"|"i4", shape: number[], data: string }} Packed  base64, little endian
  * @typedef {{ shape: number[], data: Float32Array|Uint8Array|Uint16Array|Int32Array }} NumArray
@@ -60,21 +62,22 @@ export function decodeAllNeurons(payload) {
   const all = decodeNeurons(payload);
   const [tokens, width] = all.gate.shape;
   const row = ({ data }, token) => ({ shape: [width], data: data.subarray(token * width, (token + 1) * width) });
-  return new Map(Array.from({ length: tokens }, (_, t) => [t, { gate: row(all.gate, t), up: row(all.up, t) }]));
+  return new RecordedMap(Array.from({ length: tokens }, (_, t) => [t, { gate: row(all.gate, t), up: row(all.up, t) }]));
 }
 
 /** @param {object} payload @returns {Layer} */
 export function decodeLayer(payload) {
   const { neuron, gate, up } = payload.top;
-  const neurons = new Map();
+  const neurons = new RecordedMap();
   if (payload.neurons) neurons.set(payload.neurons.token, decodeNeurons(payload.neurons));
-  return {
+  const layer = {
     index: payload.layer,
     q: decodeArray(payload.q),
     k: decodeArray(payload.k),
     top: { neuron: decodeArray(neuron), gate: decodeArray(gate), up: decodeArray(up) },
     neurons,
   };
+  return watchFields(layer, "neurons");
 }
 
 /** @param {object|null} payload @returns {Next|null} */
@@ -94,10 +97,10 @@ export function decodeStep(payload) {
 
 /** @param {object} payload @returns {Trace} */
 export function decodeRun(payload) {
-  const layers = new Map();
+  const layers = new RecordedMap();
   if (payload.layer) layers.set(payload.layer.layer, decodeLayer(payload.layer));
   const { attn, ffn, final } = payload.rms;
-  return {
+  const trace = {
     id: payload.id,
     prompt: payload.prompt,
     nPrompt: payload.n_prompt,
@@ -107,11 +110,12 @@ export function decodeRun(payload) {
     rms: { attn: decodeArray(attn), ffn: decodeArray(ffn), final: decodeArray(final) },
     next: decodeNext(payload.next),
     layers,
-    details: new Map(),
+    details: new RecordedMap(),
     steps: (payload.steps ?? []).map(decodeStep),
     generating: payload.generating === true,
     seconds: payload.seconds,
     changes: payload.changes ?? {},
     source: payload.source ?? null,
   };
+  return watchFields(trace, "steps", "generating");
 }

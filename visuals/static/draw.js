@@ -1,5 +1,7 @@
 // Canvas and colour helpers. Colours are the custom properties that visuals/palette.py writes; sizes are CSS pixels.
 
+import { reading } from "./reads.js";
+
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
 const STEPS = 256;
 let known = { theme: null };
@@ -25,9 +27,11 @@ function tableOf(stops) {
   });
 }
 
+const themeNow = reading(() => (document.body.classList.contains("dark") ? "dark" : "light"));
+
 /** The theme's colours, read once a theme. @returns {Ink} */
 export function ink() {
-  const theme = document.body.classList.contains("dark") ? "dark" : "light";
+  const theme = themeNow();
   if (known.theme !== theme) {
     const style = getComputedStyle(document.body);
     const read = (name) => style.getPropertyValue(`--glass-${name}`).trim();
@@ -57,7 +61,7 @@ export function inkOn(table, x) {
 export const centred = (value, limit) => (limit > 0 ? 0.5 + value / limit / 2 : 0.5);
 
 /** Device pixels in a pixel that is drawn. */
-export const pixelRatio = () => (globalThis.devicePixelRatio || 1) * zoom;
+export const pixelRatio = reading(() => (globalThis.devicePixelRatio || 1) * zoom);
 
 /** Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas. @returns {CanvasRenderingContext2D} */
 export function fit(canvas, width, height) {

@@ -117,7 +117,7 @@ export function createFetching(store, functions) {
     const key = `${what} ${JSON.stringify(params)}`;
     const { details } = trace;
     if (details.has(key)) return details.get(key);
-    if (store.previewing()) return null;
+    if (store.previewing()) return null; // asked when that ends: then the panel is drawn again
     once(`${id} ${key}`, trace, () => server.detail({ run: id, what, ...params }), (payload) => {
       details.set(key, decodeAll(payload.data));
     }).then((came) => {

@@ -31,9 +31,6 @@ page.parts.panels = (element) => {
 };
 const { state } = store;
 
-/** The panels that show tokens as they are written; the others draw the run that they grow from, and stay as they are. */
-const FOLLOW_STEPS = new Set(["tokens", "next", "kv-live"]);
-
 /**
  * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.
  * @param {() => (() => void)|void} draw what it returns is to be called when the other panels have drawn, too
@@ -59,13 +56,13 @@ async function mount(kind, element) {
   const nameChanges = createChanged(kind, element, window.glass);
   texts.translate(element);
   still(...element.querySelectorAll(".gp-head, .gp-body, .gp-formula"));
-  const paint = (fresh, steps = false) => {
+  const paint = (fresh) => {
     if (!element.isConnected) return void store.unwatch(paint);
     element.toggleAttribute("data-waiting", !state.trace);
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
     if (!state.trace || !chapters.shows(kind)) return undefined;
     nameChanges();
-    return guarded(kind, element, () => draw(fresh || (steps && FOLLOW_STEPS.has(kind))));
+    return guarded(kind, element, () => draw(fresh));
   };
   store.watch(paint);
   paint(true)?.();
@@ -87,7 +84,7 @@ async function setLanguage(code) {
   return undefined;
 }
 
-const { on, publish, preview, endPreview, select, repaint, layer } = store;
+const { on, publish, preview, endPreview, select, repaint, unfinished, layer } = store;
 const { text, translate } = texts;
 let fetching = null;
 let connected = null;
@@ -111,7 +108,7 @@ const { open } = chapters;
 const { keep, showSide, sides, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-const glass = { keep, showSide, sides, toEnd, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, toEnd, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */

@@ -1,6 +1,7 @@
 // Charts that show what is no part of the selection (a channel, a distance): hovering previews it, a click keeps it.
 
 import { link } from "./pointing.js";
+import { watched } from "./reads.js";
 
 /**
  * @template Value
@@ -9,20 +10,20 @@ import { link } from "./pointing.js";
  * @returns {() => Value|null} what the pointer is on now
  */
 export function pointAt(canvas, glass, read, keep) {
-  let pointed = null;
+  const view = watched({ pointed: null });
   // Before link()'s own listener, which has the panels drawn anew.
   canvas.addEventListener("pointerleave", () => {
-    pointed = null;
+    view.pointed = null;
   });
   link(canvas, glass, (x, y) => {
-    pointed = read(x, y);
-    return pointed === null ? null : {};
+    view.pointed = read(x, y);
+    return view.pointed === null ? null : {};
   });
   canvas.addEventListener("click", () => {
+    const { pointed } = view;
     if (pointed === null) return;
-    const kept = pointed;
-    pointed = null;
-    keep(kept);
+    view.pointed = null;
+    keep(pointed);
   });
-  return () => pointed;
+  return () => view.pointed;
 }

@@ -1,6 +1,7 @@
 // How a panel follows the pointer, the keyboard, its own width, and whether it is in view.
 
 import { setZoom } from "./draw.js";
+import { reading, Reads } from "./reads.js";
 
 /** Full screen is for a hall: what is drawn grows with the text. */
 const zoomOf = (element) => (document.fullscreenElement?.contains(element) ? 1.4 : 1);
@@ -14,20 +15,22 @@ export function widthOf(element, glass) {
     if (changed) glass.repaint();
   });
   seen.observe(element);
-  return () => (width || (width = element.clientWidth)) / zoomOf(element);
+  return reading(() => (width || (width = element.clientWidth)) / zoomOf(element));
 }
 
 const PATIENCE = 80; // ms until a panel that is scrolled away follows a change of the selection
 
 /**
- * Lets a panel that nobody sees wait, so that what is in view follows the pointer at once. A new run draws all.
+ * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that what is
+ * in view follows the pointer at once. A new run draws all.
  * @param {string} [side] "B-A" for what minus/face.js draws: each of the two waits only while it is the one that is shown
  */
 export function inView(element, drawPlain, side) {
+  const reads = new Reads();
   const draw = (fresh) => {
     setZoom(zoomOf(element));
     try {
-      return drawPlain(fresh);
+      return side ? drawPlain(fresh) : reads.redraw(drawPlain, fresh);
     } finally {
       setZoom(1);
     }

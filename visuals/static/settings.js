@@ -1,18 +1,24 @@
 // What panels let a reader set, by panel and name, so that a link restores it. Values are texts, as in the address.
 
+import { watched } from "./reads.js";
+
 /**
  * @param store @param {Object<string, Object<string, string>>} linked  what the address held when the page opened
  * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them
  */
 export function createSettings(store, linked = {}) {
-  store.state.settings = { ...linked };
+  const all = watched({ ...linked });
+  store.state.settings = all;
 
-  const get = (name) => (Object.hasOwn(store.state.settings, name) ? store.state.settings[name] : {});
+  function get(name) {
+    const found = all[name]; // read in any case, so that a drawing follows what is not set yet
+    return Object.hasOwn(all, name) ? found : {};
+  }
 
   /** Empty values are left out, so that a link holds only what was changed. */
   function set(name, values) {
     const kept = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-    store.state.settings[name] = Object.fromEntries(kept.map(([key, value]) => [key, String(value)]));
+    all[name] = Object.fromEntries(kept.map(([key, value]) => [key, String(value)]));
     store.emit("settings", name);
   }
   return { get, set };

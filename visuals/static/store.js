@@ -1,6 +1,7 @@
 // What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
 
 import { decodeRun, decodeStep } from "./decode.js";
+import { reading, unfinished, watched } from "./reads.js";
 
 /**
  * @typedef {{ layer: number, head: number, query: number, key: number, pair: number, neuron: number|null }} Selection
@@ -35,12 +36,12 @@ export function follow(locked, last, next) {
 }
 
 export function createStore() {
-  const locked = firstSelection();
+  const locked = watched(firstSelection());
   const previewed = {};
-  const state = { trace: null, ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" };
+  const state = watched({ trace: null, ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" });
   /**
-   * Called with whether the run, and whether its steps, are new; what a painter returns is called when all have painted.
-   * @type {Set<(fresh: boolean, steps: boolean) => (() => void)|void>}
+   * Called with whether the run is new; what a painter returns is called when all have painted.
+   * @type {Set<(fresh: boolean) => (() => void)|void>}
    */
   const painters = new Set();
   /** @type {Map<string, Set<Function>>} */
@@ -48,9 +49,8 @@ export function createStore() {
   let waiting = false; // a repaint is to come
   let painted = false; // this animation frame has had its repaint
   let freshRun = false;
-  let freshSteps = false;
   let pinned = null;
-  let newest = null; // the last run that came, which is shown unless a reader looks at A
+  const last = watched({ run: null }); // the last run that came, which is shown unless a reader looks at A
 
   const on = (event, listener) => {
     if (!listeners.has(event)) listeners.set(event, new Set());
@@ -60,12 +60,12 @@ export function createStore() {
   const emit = (event, detail) => listeners.get(event)?.forEach((listener) => listener(detail));
 
   function paintAll() {
-    const [fresh, steps] = [freshRun, freshSteps];
-    waiting = freshRun = freshSteps = false;
+    const fresh = freshRun;
+    waiting = freshRun = false;
     painted = true;
     requestAnimationFrame(() => { painted = false; });
     // Text on a canvas makes the browser bring every style up to date: elements are changed when all canvases are drawn.
-    const rest = [...painters].map((paint) => paint(fresh, steps));
+    const rest = [...painters].map((paint) => paint(fresh));
     rest.forEach((change) => change?.());
     emit("painted", fresh);
   }
@@ -81,6 +81,12 @@ export function createStore() {
     waiting = true;
     if (painted) requestAnimationFrame(paintAll);
     else queueMicrotask(paintAll);
+  }
+
+  /** For a drawing that is to go on in the next frame, and what it is a part of. */
+  function goOn() {
+    unfinished();
+    repaint();
   }
 
   const settle = () => Object.assign(state, clamp({ ...locked, ...previewed }, state.trace));
@@ -124,8 +130,8 @@ export function createStore() {
     if (!state.trace && payload.start) Object.assign(locked, payload.start);
     const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
     pinned = null;
-    if (newest) newest.generating = false; // what is written goes on in the run that follows
-    state.trace = newest = trace;
+    if (last.run) last.run.generating = false; // what is written goes on in the run that follows
+    state.trace = last.run = trace;
     if (state.side === "A") state.side = "B"; // who looks at the difference goes on with the new run's
     Object.assign(locked, clamp(next, trace));
     endPreview();
@@ -146,7 +152,7 @@ export function createStore() {
    * selection are B's. @param {"A"|"B"|"B-A"} side
    */
   function showSide(side) {
-    const trace = side === "A" ? state.kept : newest;
+    const trace = side === "A" ? state.kept : last.run;
     if (!trace || (side === "B-A" && !sides())) return;
     state.side = side;
     showRun(trace);
@@ -162,7 +168,7 @@ export function createStore() {
 
   /** Shows once more what was shown before: a run, the one kept as A beside it, and the side. */
   function revive({ trace, kept, side }) {
-    newest = trace;
+    last.run = trace;
     state.kept = kept;
     state.side = side;
     emit("kept", kept);
@@ -177,7 +183,6 @@ export function createStore() {
     if (!fresh.length || fresh[0].index !== trace.steps.length) return; // too much was missed: the whole run follows
     trace.steps = [...trace.steps, ...fresh];
     emit("steps", trace);
-    freshSteps = true;
     repaint();
   }
 
@@ -190,14 +195,14 @@ export function createStore() {
   }
 
   /** Whether the pointer shows something else than what is locked. */
-  const previewing = () => Object.keys(previewed).length > 0;
+  const previewing = reading(() => Object.keys(previewed).length > 0);
 
   /** The two runs to compare, A the kept one and B the newest; null where there are not two. */
-  const sides = () => (state.kept && newest && newest !== state.kept ? { A: state.kept, B: newest } : null);
+  const sides = () => (state.kept && last.run && last.run !== state.kept ? { A: state.kept, B: last.run } : null);
 
-  const layer = () => state.trace?.layers.get(state.layer) ?? null;
+  const layer = reading(() => state.trace?.layers.get(state.layer) ?? null);
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
+  return { state, on, emit, repaint, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
 }

@@ -1,5 +1,7 @@
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here.
 
+import { watched } from "./reads.js";
+
 /**
  * @typedef {Object<string, Object<string, string>>} Table  texts by section and name, with {placeholders}; of
  * {count|token|tokens} the first word stands where count is 1, else the second
@@ -24,16 +26,16 @@ export function lookUp(table, key, params = {}) {
  */
 export function createTexts(addresses) {
   const tables = {};
-  let current = "en";
+  const now = watched({ language: "en" });
 
   async function load(code) {
     if (!Object.hasOwn(addresses, code)) return false;
     tables[code] ??= await (await fetch(addresses[code])).json();
-    current = code;
+    now.language = code;
     return true;
   }
 
-  const text = (key, params) => lookUp(tables[current], key, params);
+  const text = (key, params) => lookUp(tables[now.language], key, params);
 
   /** Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label). */
   function translate(root) {

@@ -1,7 +1,7 @@
 // One query's attention as arcs over the text: from the token that looks to every token that it looks at.
 
 import { row } from "../../compute.js";
-import { exact, h, share, watcher } from "../../dom.js";
+import { exact, h, share } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
@@ -62,14 +62,12 @@ export default function arcs(element, glass) {
     });
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, theme, language } = state;
+  return inView(element, function draw() {
+    const { trace, layer, head, query, key } = state;
     const held = glass.layer();
     const width = wide();
     walk.draw();
     if (!held || width === 0) return;
-    if (!changed(held, layer, head, query, key, theme, language, width) && !fresh) return;
     const { weights } = row(held, trace.model, head, query);
     const context = fit(canvas, width, ARCS + LABELS);
     places = placesOf(context, trace.tokens.pieces, width);

@@ -1,10 +1,11 @@
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
 import { kvHead, row } from "../../compute.js";
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ALONG_KEYS, OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
+import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
@@ -40,12 +41,10 @@ export default function attention(element, glass) {
   steer(canvas, glass, OVER_CELLS);
   steer(bars.canvas, glass, ALONG_KEYS);
   const wide = widthOf(canvas.parentElement, glass);
-  const changed = watcher();
-  let complete = false;
-  let jobOfHead = () => ({ label: "", scored: "", meaning: "", here: "" });
+  const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) });
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
-    ({ jobOfHead } = await import("./known.js"));
+    known.jobOfHead = (await import("./known.js")).jobOfHead;
     glass.repaint();
   });
 
@@ -79,15 +78,11 @@ export default function attention(element, glass) {
     );
   }
 
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, theme } = glass.state;
-    const held = glass.layer();
+  return inView(element, function draw() {
     const width = wide();
-    if (!held || width === 0) return null;
-    const job = jobOfHead(glass);
-    if (!changed(held, layer, head, query, key, theme, width, job.scored) && complete && !fresh) return null;
-    complete = maps.draw(width);
-    if (!complete) glass.repaint();
+    if (!glass.layer() || width === 0) return null;
+    const job = known.jobOfHead(glass);
+    if (!maps.draw(width)) glass.unfinished();
     const drawn = bars.draw(width);
     return () => tell(drawn, job);
   });

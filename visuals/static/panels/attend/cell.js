@@ -1,10 +1,11 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
 import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
+import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { createCarried } from "./carried.js";
 import { createChoice } from "./choice.js";
@@ -58,7 +59,7 @@ export default function cell(element, glass) {
 
   const map = createMap(canvas, glass);
   const strips = createStrips(products);
-  let dimension = 0;
+  const view = watched({ dimension: 0 });
   wire();
   const mapWide = widthOf(mapSide, glass);
   const stripWide = widthOf(products.parentElement, glass);
@@ -69,7 +70,7 @@ export default function cell(element, glass) {
     steer(canvas, glass, OVER_CELLS);
     const choose = (i) => {
       if (i === null) return null;
-      dimension = i;
+      view.dimension = i;
       return { pair: i % (state.trace.model.head_dim / 2) };
     };
     for (const [strip, found] of [
@@ -77,7 +78,7 @@ export default function cell(element, glass) {
       [carried.canvas, carried],
     ]) {
       link(strip, glass, (x) => choose(found.find(x)));
-      const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, dimension + by)));
+      const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, view.dimension + by)));
       steer(strip, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
     }
   }
@@ -98,6 +99,7 @@ export default function cell(element, glass) {
 
   function drawScore(cellNow, width) {
     const { q, k, terms } = cellNow;
+    const { dimension } = view;
     strips.draw(
       width,
       [
@@ -138,27 +140,21 @@ export default function cell(element, glass) {
     return [text("title", { layer, head, query: from, key: to }), scored, here].filter(Boolean).join(" · ");
   }
 
-  const changed = watcher();
-  let complete = false;
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, theme, language, locked } = state;
+  return inView(element, function draw() {
+    const { trace, layer, head, query, locked } = state;
     const held = glass.layer();
     const widths = [mapWide(), stripWide(), valueWide()];
     if (!held || widths.includes(0)) return;
-    dimension = Math.min(dimension, trace.model.head_dim - 1);
+    view.dimension = Math.min(view.dimension, trace.model.head_dim - 1);
     const values = glass.detail("values", { layer });
     const atLocked = layer === locked.layer && head === locked.head && query === locked.query;
     const write = atLocked ? glass.detail("head_write", { layer, head, query }) : null;
-    const names = glass.detail("head_names", {});
-    const shownNow = [held, layer, head, query, key, theme, language, dimension, chosenView(glass), written.chosen()];
-    if (!changed(...shownNow, values, write, names, ...widths) && complete && !fresh) return;
     panel.title.textContent = titleOf();
-    complete = drawMap(held, values, widths[0]);
-    if (!complete) glass.repaint();
+    if (!drawMap(held, values, widths[0])) glass.unfinished();
     const cellNow = cellOf(state, held);
     drawScore(cellNow, widths[1]);
-    const facts = carried.draw(cellNow, values, widths[2], dimension);
-    written.draw(write, { layer, head, query }, language);
+    const facts = carried.draw(cellNow, values, widths[2], view.dimension);
+    written.draw(write, layer, head, query);
     sink.textContent = sinkText(cellNow.weights, values, state, text);
     tell(cellNow, facts, write);
   });

@@ -1,7 +1,7 @@
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
 import { row } from "../../compute.js";
-import { exact, h, share, signed, watcher } from "../../dom.js";
+import { exact, h, share, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
@@ -132,24 +132,20 @@ export default function difference(element, glass) {
     return undefined;
   }
 
-  const changed = watcher();
-  let complete = false;
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, theme, language } = state;
+  return inView(element, function draw() {
+    const { trace, layer, head } = state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return;
     const b = other();
     const heldB = trace.layers.get(b.layer);
-    if (!changed(held, heldB, layer, head, b.layer, b.head, query, key, theme, language, width) && complete && !fresh)
-      return;
     const block = blockFor(trace.T, maps[0].size(width));
     const end = performance.now() + BUDGET;
     const a = matrixOf(held, trace.model, head, "weights", block, null);
     const of = heldB && matrixOf(heldB, trace.model, b.head, "weights", block, null);
     const [doneA, doneB] = [a.work(end), of ? of.work(end) : true];
-    complete = doneA && doneB;
-    if (!complete) glass.repaint();
+    const complete = doneA && doneB;
+    if (!complete) glass.unfinished();
     maps[0].draw(width, doneA ? a : null, "weights", headOff(trace, layer, head));
     maps[1].draw(width, of && doneB ? of : null, "weights", headOff(trace, b.layer, b.head));
     maps[2].draw(width, of && complete ? differenceOf(a, of) : null, "scores");

@@ -1,9 +1,10 @@
 // All heads of all layers as thumbnails, and the heads that are known to do a job. A click shows that head everywhere.
 
-import { h, shown, watcher } from "../../dom.js";
+import { h, shown } from "../../dom.js";
 import { fit, ink, pixelRatio } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part, watched } from "../../reads.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf } from "./names.js";
 import { createSurvey, MEASURES } from "./survey.js";
@@ -58,6 +59,7 @@ export default function heads(element, glass) {
     ArrowDown: ({ head, trace }) => ({ head: within(head + 1, trace.model.n_heads) }),
   });
 
+  const work = watched({ slices: 0 });
   let scheduled = false;
   /** Goes on when the browser has nothing better to do; then the panels are drawn again, which asks for the next slice. */
   function schedule() {
@@ -66,6 +68,7 @@ export default function heads(element, glass) {
     (globalThis.requestIdleCallback ?? setTimeout)(() => {
       scheduled = false;
       survey.work(performance.now() + SLICE, state.locked.layer);
+      work.slices += 1;
       glass.repaint();
     });
   }
@@ -103,10 +106,9 @@ export default function heads(element, glass) {
     coming.textContent = missing ? text("coming", { count: missing }) : "";
   }
 
-  const anew = watcher();
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, theme, language } = state;
+  const start = part((model, width) => thumbs.start(layout, model, width));
+  return inView(element, function draw() {
+    const { trace } = state;
     both.classList.toggle("is-beside", trace.model.n_layers <= BESIDE);
     const width = wide();
     if (width === 0) return;
@@ -115,11 +117,11 @@ export default function heads(element, glass) {
     const block = Math.max(1, Math.ceil(trace.T / (layout.size * pixelRatio())));
     if (survey?.trace !== trace || survey.block !== block)
       survey = Object.assign(createSurvey(trace, block), { trace });
-    if (anew(survey, theme, language, width, names, pixelRatio()) || fresh) thumbs.start(layout, trace.model, width);
+    start(trace.model, width, survey, names, pixelRatio());
+    void work.slices; // of which each may have finished some
     const done = thumbs.add(layout, survey, names, trace);
     const wanted = [...trace.layers.keys()].some((held) => survey.heads[held].some(({ done }) => !done));
     if (wanted) schedule();
-    if (!changed(layer, head, done, trace.layers.size, names, width) && !fresh) return;
     const onto = fit(canvas, width, layout.height);
     onto.drawImage(thumbs.scene, 0, 0, width, layout.height);
     frameSelected(onto);

@@ -1,6 +1,7 @@
 // The list beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
 
-import { h, shown, watcher } from "../../dom.js";
+import { h, shown } from "../../dom.js";
+import { part } from "../../reads.js";
 import { MEASURED } from "./habits.js";
 import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./names.js";
 import { runPrompt } from "./run-prompt.js";
@@ -65,25 +66,27 @@ export function createJobs(glass) {
     );
   }
 
-  const anew = watcher();
   /** @param {object|null} names the detail "head_names" @param {object} survey @param {number} measuredHeads how many of its heads are measured */
-  function draw(names, survey, measuredHeads) {
-    const { language, layer, head, trace } = glass.state;
-    if (anew(names, survey, measuredHeads, language)) {
-      chips.length = 0;
-      const kinds = done(names);
-      const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
-      named.replaceChildren(
-        ...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []),
-        ...kinds.map((kind) => jobOf(kind, survey)),
-        ...(nobody.length ? [h("p.gp-note", null, text("nobody", { jobs: nobody.join(", ") }))] : []),
-      );
-      const total = trace.model.n_layers * trace.model.n_heads;
-      measured.replaceChildren(
-        h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured")),
-        ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
-      );
-    }
+  const fill = part((names, survey, measuredHeads) => {
+    const { trace } = glass.state;
+    chips.length = 0;
+    const kinds = done(names);
+    const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
+    named.replaceChildren(
+      ...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []),
+      ...kinds.map((kind) => jobOf(kind, survey)),
+      ...(nobody.length ? [h("p.gp-note", null, text("nobody", { jobs: nobody.join(", ") }))] : []),
+    );
+    const total = trace.model.n_layers * trace.model.n_heads;
+    measured.replaceChildren(
+      h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured")),
+      ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
+    );
+  });
+
+  function draw(...shownOnes) {
+    const { layer, head } = glass.state;
+    fill(...shownOnes);
     for (const one of chips) one.button.classList.toggle("is-chosen", one.layer === layer && one.head === head);
   }
   return { element, draw };

@@ -1,7 +1,8 @@
 // Walking through the tokens that the model wrote: for each, the row of attention that chose it.
 
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { part, watched } from "../../reads.js";
 
 const PACE = 800; // ms a token while it plays
 
@@ -23,7 +24,7 @@ export function createWalk(glass) {
   const play = h("button.at-chip", { type: "button" });
   const stepper = h("span.gp-stepper", { role: "group", "data-text-label": "arcs.written" }, down, value, up);
   const element = h("div.at-bar", null, stepper, play, said);
-  let timer = 0;
+  const walk = watched({ timer: 0 });
 
   /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
   const place = () => state.locked.query + 1 - state.trace.nPrompt;
@@ -36,29 +37,27 @@ export function createWalk(glass) {
   const move = (by) => go(place() + by);
 
   function stop() {
-    clearInterval(timer);
-    timer = 0;
+    clearInterval(walk.timer);
+    walk.timer = 0;
     glass.repaint();
   }
 
   function start() {
     if (place() < 0 || place() >= count() - 1) go(0);
-    timer = setInterval(() => {
+    walk.timer = setInterval(() => {
       const going = element.getClientRects().length && state.chapter === "attend" && place() < count() - 1;
       if (going) move(1);
       else stop();
     }, PACE);
     glass.repaint();
   }
-  play.addEventListener("click", () => (timer ? stop() : start()));
+  play.addEventListener("click", () => (walk.timer ? stop() : start()));
 
-  const changed = watcher();
-  function draw() {
-    const { trace, locked, language } = state;
-    if (!changed(trace, trace.generating, locked.query, language, timer > 0)) return;
+  const draw = part(() => {
+    const { trace, locked } = state;
     const written = count();
     for (const part of [stepper, play]) part.hidden = written === 0;
-    play.textContent = text(timer ? "pause" : "play");
+    play.textContent = text(walk.timer ? "pause" : "play");
     const index = place();
     const chosen = index >= 0 && index < written;
     value.textContent = chosen ? `${index + 1} / ${written}` : `– / ${written}`;
@@ -68,6 +67,6 @@ export function createWalk(glass) {
     else if (!written) said.textContent = text("none_written");
     else if (chosen) said.textContent = text("chose", { from: piece(locked.query), piece: piece(locked.query + 1) });
     else said.textContent = text("walk");
-  }
+  });
   return { element, draw };
 }

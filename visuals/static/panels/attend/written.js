@@ -1,6 +1,7 @@
 // What the head writes to the residual stream at the locked token: size, direction, strongest channels, term by term.
 
-import { h, shown, signed } from "../../dom.js";
+import { h, signed } from "../../dom.js";
+import { part, watched } from "../../reads.js";
 import { channelLine, writtenLines } from "./formulas.js";
 import { cosine, dot, norm } from "./values.js";
 
@@ -15,25 +16,23 @@ export function createWritten(glass, text) {
   const table = h("table.gp-table.at-channels", null, h("thead", null, h("tr", null, ...names)), body);
   const sum = h("div.gp-formula", { lang: "en" });
   const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table));
-  let chosen = 0;
+  const view = watched({ chosen: 0 });
 
   function choose(event) {
     const line = event.target.closest?.("tr[data-rank]");
     if (!line) return;
-    chosen = Number(line.dataset.rank);
+    view.chosen = Number(line.dataset.rank);
     glass.repaint();
   }
   body.addEventListener("pointerover", choose);
   body.addEventListener("click", choose);
 
-  let held = null;
   /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
-  function draw(found, { layer, head, query }, language) {
+  const draw = part((found, layer, head, query) => {
     formula.parentElement.parentElement.hidden = !found;
     note.textContent = found ? text("write_note", { layer, head, query }) : text("write_locked");
-    const name = `${language} ${chosen}`;
-    if (!found || (held?.found === found && held.name === name)) return;
-    held = { found, name };
+    if (!found) return;
+    const { chosen } = view;
     const [written, stream] = [found.written.data, found.stream.data];
     formula.replaceChildren(
       ...writtenLines(
@@ -66,12 +65,12 @@ export function createWritten(glass, text) {
         text,
       ),
     );
-  }
+  });
 
   /** For data-value. */
   const tell = (found) =>
     found
       ? ` written=${norm(found.written.data).toPrecision(5)} cosine=${cosine(found.written.data, found.stream.data).toPrecision(5)}`
       : "";
-  return { element, draw, tell, chosen: () => chosen };
+  return { element, draw, tell };
 }

@@ -1,13 +1,14 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
 import { createDepthMap } from "../../depthmap.js";
-import { exact, fraction, h, shown, signed, tinted, watcher } from "../../dom.js";
+import { exact, fraction, h, shown, signed, tinted } from "../../dom.js";
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { createChoices } from "../../choices.js";
+import { same, watched } from "../../reads.js";
 
 /** The parts in the order of the network: row 0 is the embedding, then attention and FFN of each layer. */
 const partAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
@@ -51,7 +52,7 @@ export default function contributionsPanel(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "contributions", { csv: table, parts: ["what", "formula", "scale", "myth"] });
-  const versus = createChoices(glass, "contributions", "versus", ["alone", "second"], () => glass.repaint(true));
+  const versus = createChoices(glass, "contributions", "versus", ["alone", "second"]);
   const legend = h(
     "div.gp-samples",
     null,
@@ -72,7 +73,7 @@ export default function contributionsPanel(element, glass) {
   const drawBars = createBars(bars);
   const wide = widthOf(bars.parentElement, glass);
   const mapWide = widthOf(canvas.parentElement, glass);
-  const view = { kind: "ffn", hovered: null };
+  const view = watched({ kind: "ffn", hovered: null });
 
   /** The selection of the store for a row, which the panel completes by the kind of part. */
   const changeTo = ({ row, token }) => {
@@ -81,7 +82,7 @@ export default function contributionsPanel(element, glass) {
   };
   function wire(target, find) {
     link(target, glass, (x, y) => {
-      view.hovered = shares && find(x, y);
+      view.hovered = same(view.hovered, shares && find(x, y));
       return view.hovered && changeTo(view.hovered);
     });
     target.addEventListener("pointerleave", () => {
@@ -166,12 +167,11 @@ export default function contributionsPanel(element, glass) {
     );
   }
 
-  const changed = watcher();
   let answer = null;
   let span = null;
   return inView(element, function draw(fresh) {
     versus.show();
-    const { trace, layer, query, theme } = state;
+    const { layer, query, theme } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), mapWide()];
@@ -182,7 +182,6 @@ export default function contributionsPanel(element, glass) {
     }
     if (fresh) view.hovered = null;
     const selected = { row: rowOf({ kind: view.kind, layer }), token: query, ...view.hovered };
-    if (!changed(trace, came, theme, selected.row, selected.token, ...widths) && !fresh) return;
     drawBars([came, theme, state.language], widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
     drawSums(selected);
     drawMap(selected);

@@ -4,6 +4,7 @@ import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { askedOf } from "../../moment.js";
 import { RANGES, samplingOf, setSampling } from "../../sampling.js";
+import { watched } from "../../reads.js";
 
 const NAME = "sampling";
 const STEPS = { temperature: 0.05, top_k: 1, top_p: 0.01 };
@@ -52,21 +53,21 @@ export function createSliders(glass) {
   return { labels: Object.values(sliders).map(({ label }) => label), lively, show };
 }
 
-/** @param {object} glass @param {object} panel @param {() => void} changed */
-export function createControls(glass, panel, changed) {
+/** @param {object} glass @param {object} panel */
+export function createControls(glass, panel) {
   let timer = 0;
-  let moving = false;
+  const now = watched({ moving: false });
 
   /** Whoever changed the settings, here or in the bar: the server is asked once they rest. */
   glass.on("settings", (name) => {
     if (name !== NAME) return;
-    moving = true;
+    now.moving = true;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      moving = false;
-      changed();
+      now.moving = false;
+      glass.repaint();
     }, REST);
-    changed();
+    glass.repaint();
   });
   const set = (change) => setSampling(glass.settings, change);
 
@@ -113,16 +114,16 @@ export function createControls(glass, panel, changed) {
 
   /** The sliders as the settings are, and the drawn token, null until it is known. @param {object|null} step as in `settings` */
   function show(drawn, moment, step) {
-    const now = settings(step);
-    sliders.show(now, step !== null);
-    if (Number(seed.value) !== now.seed || seed.value === "") seed.value = String(now.seed);
+    const set = settings(step);
+    sliders.show(set, step !== null);
+    if (Number(seed.value) !== set.seed || seed.value === "") seed.value = String(set.seed);
     seed.disabled = again.disabled = step !== null;
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
     const before = writtenBefore(moment);
-    const name = nameOf(moment, step, now.temperature, before, drawn);
-    const params = { piece: visible(drawn.piece), p: share(drawn.probability), own: now.seed, seed: step ? now.seed : now.seed + before, written: before };
+    const name = nameOf(moment, step, set.temperature, before, drawn);
+    const params = { piece: visible(drawn.piece), p: share(drawn.probability), own: set.seed, seed: step ? set.seed : set.seed + before, written: before };
     const more = moment.token && { next: visible(moment.token.piece), number: (step?.sampling.draws ?? 0) + 1 };
     outcome.textContent = panel.text(name, { ...params, ...more });
   }
-  return { element, settings, asked, show, settled: () => !moving };
+  return { element, settings, asked, show, settled: () => !now.moving };
 }

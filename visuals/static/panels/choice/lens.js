@@ -1,12 +1,13 @@
 // The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
 
 import { createDepthMap } from "../../depthmap.js";
-import { exact, h, share, shown, watcher } from "../../dom.js";
+import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { createChoices } from "../../choices.js";
+import { same, watched } from "../../reads.js";
 import { createChart, pointAt } from "./chart.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
@@ -67,9 +68,8 @@ export default function lensPanel(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
-  const repaint = () => glass.repaint(true);
-  const follow = createChoices(glass, "lens", "follow", ["choice", "text"], repaint);
-  const colour = createChoices(glass, "lens", "colour", ["own", "top"], repaint);
+  const follow = createChoices(glass, "lens", "follow", ["choice", "text"]);
+  const colour = createChoices(glass, "lens", "colour", ["own", "top"]);
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");
   const head = [h("th.is-left", { scope: "col", "data-text": "lens.token" }), h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" })];
@@ -88,11 +88,11 @@ export default function lensPanel(element, glass) {
   const wide = widthOf(canvas.parentElement, glass);
   const roomWide = widthOf(room, glass);
   // The embedding has no layer in the store, so the panel itself knows when it is selected or under the pointer.
-  const view = { embedding: false, hovered: null };
+  const view = watched({ embedding: false, hovered: null });
 
   const changeTo = ({ row, token }) => (row === 0 ? { query: token } : { layer: row - 1, query: token });
   link(canvas, glass, (x, y) => {
-    view.hovered = lens && map.find(x, y, lens.tokens);
+    view.hovered = same(view.hovered, lens && map.find(x, y, lens.tokens));
     return view.hovered && changeTo(view.hovered);
   });
   canvas.addEventListener("pointerleave", () => {
@@ -120,7 +120,7 @@ export default function lensPanel(element, glass) {
     if (state.layer !== 0) view.embedding = false;
   });
 
-  function drawMap(selected, fresh) {
+  function drawMap(selected) {
     const { value, place, ticks } = COLOURS[colour.now()];
     const make = () => ({
       rows: lens.depths,
@@ -181,11 +181,10 @@ export default function lensPanel(element, glass) {
     panel.tell(`${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`, panel.text("read", params));
   }
 
-  const changed = watcher();
   let answer = null;
   return inView(element, function draw(fresh) {
     follow.show();
-    const { trace, layer, query, theme } = state;
+    const { trace, layer, query } = state;
     const came = glass.detail("lens", { follow: follow.now() === "text" });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), roomWide()];
@@ -193,9 +192,8 @@ export default function lensPanel(element, glass) {
     if (came !== answer) lens = reader((answer = came));
     if (fresh) view.hovered = null;
     const selected = view.hovered ?? { row: view.embedding && layer === 0 ? 0 : layer + 1, token: query };
-    if (!changed(trace, came, theme, selected.row, selected.token, ...widths, colour.now()) && !fresh) return;
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
-    drawMap(selected, fresh);
+    drawMap(selected);
     drawPlace(selected);
     tell(selected);
   });

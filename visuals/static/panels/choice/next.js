@@ -1,10 +1,11 @@
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
 import { topCandidates } from "../../compute.js";
-import { exact, h, share, shown, watcher } from "../../dom.js";
+import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../moment.js";
+import { drawing } from "../../reads.js";
 
 const COUNT = 10;
 
@@ -123,16 +124,15 @@ export default function next(element, glass) {
     if (candidate) fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
   }
 
-  const changed = watcher();
-  return function draw(fresh) {
+  return drawing(function draw() {
     const { next: chosenNext, kind, after, token } = source(glass);
     element.toggleAttribute("data-loading", !chosenNext);
-    if (!chosenNext || (!changed(chosenNext, kind, token?.position) && !fresh)) return;
+    if (!chosenNext) return;
     current = candidatesOf(chosenNext, token, COUNT);
     rows.forEach((parts, i) => show(parts, current.rows[i], token));
     show(extra, current.extra, token);
     fill(others, panel.text("others", { count: current.others.count }), current.others.probability, "");
     panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, { after: visible(after), piece: visible(kind === "end" ? after : token.piece), position: token?.position });
     tell();
-  };
+  });
 }

@@ -1,6 +1,6 @@
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
-import { exact, fraction, h, share, shown, sub, tinted, watcher } from "../../dom.js";
+import { exact, fraction, h, share, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { createChoices } from "../../choices.js";
 import { frame } from "../../frame.js";
@@ -68,8 +68,8 @@ export default function sampling(element, glass) {
     ]),
   ];
   const panel = frame(element, glass, "sampling", { csv: table, parts: ["what", "formula", "draw", "myth"] });
-  const controls = createControls(glass, panel, () => glass.repaint(true));
-  const how = createChoices(glass, "moment", "draw", ["then", "sliders"], () => glass.repaint(true));
+  const controls = createControls(glass, panel);
+  const how = createChoices(glass, "moment", "draw", ["then", "sliders"]);
   const stages = createStages(panel, ROWS, (place, lock) => {
     if (lock) view.locked = { ...place };
     Object.assign(view, place ?? view.locked ?? { rank: 0, stage: "topP" });
@@ -126,8 +126,7 @@ export default function sampling(element, glass) {
     return [h("p", null, panel.text("race_why")), h("p", null, panel.text("won"), " ", ...one(winner), ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []))];
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
+  return inView(element, function draw() {
     const moment = momentOf(state);
     const answer = glass.detail("logits", askedOf(moment));
     const next = offeredOf(glass, moment);
@@ -138,7 +137,6 @@ export default function sampling(element, glass) {
     step = how.now() === "then" ? moment.step : null;
     const settings = controls.settings(step);
     const made = step || controls.settled() ? glass.detail("draw", controls.asked(moment, step)) : null;
-    if (!changed(answer, made, step, ...Object.values(settings)) && !fresh) return;
     offered = next;
     drawn = step ? asWritten(made, moment, step) : made;
     result = calculate(answer.logits.data, settings);

@@ -1,9 +1,10 @@
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
 import { topCandidates } from "../../compute.js";
-import { h, share, watcher } from "../../dom.js";
+import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { drawing, part, watched } from "../../reads.js";
 import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
 import { compared, createTable } from "./predictions.js";
 
@@ -36,8 +37,12 @@ export default function compare(element, glass) {
   };
   /** What follows A and B, with all logits once the server has sent them. */
   const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
-  let changes = state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {};
-  glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) changes = changesOf(trace); });
+  const view = watched({ changes: state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {} });
+  glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) view.changes = changesOf(trace); });
+  const set = (changes) => {
+    view.changes = changes;
+    glass.repaint();
+  };
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
 
@@ -53,17 +58,14 @@ export default function compare(element, glass) {
   const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { type: "button" })]));
   const chosen = h("div.cmp-row");
   const hint = h("p.gp-note", { role: "status" });
-  const run = press("run", () => glass.change({ ...changes, source: state.kept?.id }));
-  const clear = press("clear", () => { changes = {}; glass.repaint(true); });
+  const run = press("run", () => glass.change({ ...view.changes, source: state.kept?.id }));
+  const clear = press("clear", () => set({}));
   const table = createTable(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
   const waiting = h("p.gp-note", { role: "status" });
 
   for (const kind of KINDS) {
-    offers[kind].addEventListener("click", () => {
-      changes = added(changes, kind, atSelection({ ...state, ...state.locked })[kind]);
-      glass.repaint(true);
-    });
+    offers[kind].addEventListener("click", () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])));
   }
   panel.body.append(
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
@@ -95,13 +97,13 @@ export default function compare(element, glass) {
   /** The chosen changes: which of them the newest run was made with, and which wait for a run. */
   function drawChosen() {
     const made = runsNow().B?.changes ?? {};
-    const chips = listed(changes).map(({ kind, value }) => {
+    const chips = listed(view.changes).map(({ kind, value }) => {
       const change = text(`off_${kind}`, parameters(kind, value));
       const waits = !has(made, kind, value);
       const name = waits ? text("not_yet", { change }) : change;
       const chip = h("button.cmp-chip.gp-holds", { type: "button", "aria-label": text("remove", { change: name }) }, `${name} ×`);
       chip.classList.toggle("is-pending", waits);
-      chip.addEventListener("click", () => { changes = removed(changes, kind, value); glass.repaint(true); });
+      chip.addEventListener("click", () => set(removed(view.changes, kind, value)));
       return chip;
     });
     chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));
@@ -129,24 +131,16 @@ export default function compare(element, glass) {
     panel.tell(sides ? outcome.textContent : "", sides ? outcome.textContent : text("no_outcome"));
   }
 
-  const arrived = watcher();
-  /** The table, anew where the run is or where a run's logits have come. */
-  function drawTable(fresh) {
+  function drawTable() {
     const sides = glass.sides();
     const [a, b] = sides ? nexts(sides) : [];
-    if (!arrived(a?.all, b?.all) && !fresh) return;
     waiting.textContent = sides && !(a.all && b.all) ? text("waiting") : "";
     if (sides) table.fill(a, b);
   }
 
-  const moved = watcher();
-  return function draw(fresh) {
-    const { layer, head, query, neuron } = state.locked;
-    if (moved(layer, head, query, neuron) || fresh) drawOffers();
-    drawTable(fresh);
-    if (!fresh) return;
+  const parts = [drawOffers, drawTable, drawChosen, drawRuns].map(part);
+  return drawing(function draw() {
     panel.title.textContent = text("title");
-    drawChosen();
-    drawRuns();
-  };
+    for (const draw of parts) draw();
+  });
 }

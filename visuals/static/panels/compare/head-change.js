@@ -63,7 +63,7 @@ export default function headChange(element, glass) {
     const end = performance.now() + BUDGET;
     const made = [A, B].map((trace) => matrixOf(trace.layers.get(layer), trace.model, head, "weights", block, null));
     const complete = made.map((matrix) => matrix.work(end)).every(Boolean);
-    if (!complete) glass.repaint();
+    if (!complete) glass.unfinished();
     made.forEach((matrix, i) => maps[i].draw(width, complete ? matrix : null, "weights", headOff([A, B][i], layer, head)));
     const change = complete ? differenceOf(made[1], made[0]) : null;
     maps[2].draw(width, change, "scores");

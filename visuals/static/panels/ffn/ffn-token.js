@@ -1,11 +1,12 @@
 // SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
 import { silu, strongestNeuron, swiglu } from "../../compute.js";
-import { exact, h, shown, tinted, watcher } from "../../dom.js";
+import { exact, h, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
 import { quadrants, signsOf } from "./gates.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
@@ -32,6 +33,7 @@ function neuronsAt({ state }) {
   return null;
 }
 
+let written = { found: null, extra: null, all: null }; // the last that was put together
 /** What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come. */
 function writtenAt(glass) {
   const { layer, query: token, neuron } = glass.state.locked;
@@ -39,14 +41,11 @@ function writtenAt(glass) {
   if (!found) return null;
   const listed = neuron === null || found.rows.some((row) => row.neuron === neuron);
   const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
-  return {
-    layer,
-    token,
-    rows: extra ? [...extra.rows, ...found.rows] : found.rows,
-    rest: found.rest,
-    whole: found.whole,
-    count: found.rows.length,
-  };
+  if (found !== written.found || extra !== written.extra) {
+    const rows = extra ? [...extra.rows, ...found.rows] : found.rows;
+    written = { found, extra, all: { layer, token, rows, rest: found.rest, whole: found.whole, count: found.rows.length } };
+  }
+  return written.all;
 }
 
 /** From gate to product, with the numbers of one neuron, and the length of what it writes where that is here. */
@@ -153,19 +152,18 @@ export default function ffnToken(element, glass) {
     written.fill(found?.rows ?? [], held ? fullOf(held).product : null, (neuron) => neuronOff(trace, found?.layer ?? locked.layer, neuron));
   }
 
-  const [anew, moved, listed] = [watcher(), watcher(), watcher()];
-  return inView(element, function draw(fresh) {
-    const { theme, language, neuron } = state;
+  const listAgain = part(list);
+  const prepare = part((width, layer, full) =>
+    scatter.prepare(width, full, full.quadrants, { off: neuronsOff(state.trace, layer), word: glass.text("off.word") }));
+  return inView(element, function draw() {
     const at = neuronsAt(glass);
     const found = writtenAt(glass);
     const width = wide();
     element.classList.toggle("is-coming", !at);
     if (!at || width === 0) return;
-    if (listed(found?.rows, found?.token, found?.layer, at.full, language) || fresh) list(found);
-    const renewed = anew(at.full, width, theme, language) || fresh;
-    if (renewed) scatter.prepare(width, at.full, at.full.quadrants, { off: neuronsOff(state.trace, at.layer), word: glass.text("off.word") });
-    const chosen = neuron ?? at.best;
-    if (!moved(at.full, chosen, found?.rows.length, found?.token, found?.layer, language) && !renewed) return;
+    listAgain(found);
+    prepare(width, at.layer, at.full);
+    const chosen = state.neuron ?? at.best;
     Object.assign(view, { at, chosen });
     const here = found && found.layer === at.layer && found.token === at.token;
     const row = here ? found.rows.find((r) => r.neuron === chosen) : null;

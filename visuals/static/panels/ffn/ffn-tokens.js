@@ -1,11 +1,12 @@
 // SwiGLU across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
 import { silu, strongestNeuron } from "../../compute.js";
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ffnsOff, neuronsOff } from "../../off.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
 import { meanOf } from "./gates.js";
 import { createMap, productsOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
@@ -120,28 +121,22 @@ export default function ffnTokens(element, glass) {
     if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text, off: ffnsOff(state.trace), word: glass.text("off.word") });
   }
 
-  const [anew, moved] = [watcher(), watcher()];
-  return inView(element, function draw(fresh) {
-    const { trace, layer, query, neuron, theme, language } = state;
+  const prepare = part((width, open, answer, layer) => {
+    const { trace } = state;
+    Object.assign(view, { answer, layer, values: productsOf(answer) });
+    map.prepare(width, answer, view.values, { trace, open, off: neuronsOff(trace, layer), word: glass.text("off.word") });
+    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: trace.model.ffn_hidden, tokens: trace.T });
+    note.textContent = panel.text(open ? "note_gates" : "note");
+    views.mark();
+  });
+  return inView(element, function draw() {
+    const { layer, query } = state;
     const found = answerAt();
     view.firing = glass.detail("ffn_firing", {});
     const width = wide();
     element.classList.toggle("is-coming", !found);
     if (!found || width === 0) return;
-    const open = opened(glass);
-    if (!moved(found.answer, view.firing, layer, query, neuron, trace.layers.get(found.layer)?.neurons.get(query), open, width, theme, language) && !fresh) return;
-    if (anew(found.answer, open, width, theme, language) || fresh) {
-      Object.assign(view, { ...found, values: productsOf(found.answer) });
-      map.prepare(width, found.answer, view.values, { trace, open, off: neuronsOff(trace, found.layer), word: glass.text("off.word") });
-      panel.title.textContent = panel.text("title", {
-        layer: found.layer,
-        count: found.answer.neurons.length,
-        f: trace.model.ffn_hidden,
-        tokens: trace.T,
-      });
-      note.textContent = panel.text(open ? "note_gates" : "note");
-      views.mark();
-    }
+    prepare(width, opened(glass), found.answer, found.layer);
     const spoken = spokenOf(state, found.layer);
     map.draw(found.answer.neurons.indexOf(spoken), query);
     drawMeasures(width, layer, query);

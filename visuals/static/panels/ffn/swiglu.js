@@ -1,11 +1,12 @@
 // SwiGLU: gate → SiLU(gate), up and their product for all neurons of a token, and the strongest neurons in numbers.
 
 import { silu, swiglu as activate } from "../../compute.js";
-import { exact, h, shown, tinted, watcher } from "../../dom.js";
+import { exact, h, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
 import { drawCurve } from "./swiglu-curve.js";
 import { createStrips, STRIPS } from "./swiglu-strips.js";
 import { createTable } from "./swiglu-table.js";
@@ -120,26 +121,24 @@ export default function swiglu(element, glass) {
     panel.tell(`neuron ${neuron} ${factors} product=${exact(product)}`, reading);
   }
 
-  const [moved, anew] = [watcher(), watcher()];
-  return inView(element, function draw(fresh) {
-    const { query, neuron, theme } = glass.state;
+  const prepare = part((held, query, width) => {
+    view.read(held, query);
+    strips.prepare(view.full, width, neuronsOff(glass.state.trace, glass.state.layer));
+  });
+  const fill = part((strongest, digits, trace, layer) => table.fill(strongest, digits, (one) => neuronOff(trace, layer, one)));
+  return inView(element, function draw() {
+    const { query, neuron } = glass.state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return null;
-    const come = held.neurons.has(query);
-    if (!moved(held, come, query, neuron, theme, width) && !fresh) return null;
-    const other = anew(held, come, query, theme, width) || fresh;
-    if (other) {
-      view.read(held, query);
-      strips.prepare(view.full, width, neuronsOff(glass.state.trace, glass.state.layer));
-    }
+    prepare(held, query, width);
     const chosen = view.choose(neuron);
     strips.draw(width, chosen.neuron);
     const gates = view.full ? view.full.gate : view.strongest.map((n) => n.gate);
     drawCurve(curve, gates, chosen.gate, Math.min(CURVE, curveWide()));
     return () => {
       const { trace, layer } = glass.state;
-      if (other) table.fill(view.strongest, width < NARROW ? 4 : 5, (one) => neuronOff(trace, layer, one));
+      fill(view.strongest, width < NARROW ? 4 : 5, trace, layer);
       tell(chosen);
     };
   });

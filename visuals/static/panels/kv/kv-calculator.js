@@ -1,6 +1,6 @@
 // The calculator: bytes of any model's KV cache, with every multiplication, and the same shape under the four kinds.
 
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { answerView } from "./answer.js";
@@ -31,7 +31,6 @@ const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "shared_layers"
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvCalculator(element, glass) {
-  const { state } = glass;
   const asked = question(glass);
   const panel = frame(element, glass, "kv-calculator", { csv: () => table(glass, asked), parts: ["what", "formula", "myth"], pointed: false });
   const form = settingsForm(glass, asked);
@@ -43,9 +42,7 @@ export default function kvCalculator(element, glass) {
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds.element);
   glass.translate(element);
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    if (!changed(asked.settings, asked.answer, asked.trouble, asked.catalogue, state.language) && !fresh) return;
+  return inView(element, function draw() {
     panel.title.textContent = panel.text("title");
     form.show();
     const said = asked.trouble ? troubleText(glass, asked.trouble) : "";

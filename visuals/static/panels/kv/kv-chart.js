@@ -6,6 +6,7 @@ import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { only } from "../../settings.js";
+import { watched } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { nameOf, whole } from "./format.js";
@@ -24,7 +25,7 @@ const NOBODY = "none";
 export default function kvChart(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const view = { settings: { ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) }, answer: null, trouble: null, failed: "", pinned: null };
+  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) }, answer: null, trouble: null, failed: "", pinned: null });
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
@@ -76,13 +77,11 @@ export default function kvChart(element, glass) {
   panel.body.append(bar.element, stale, trouble, legend, chart.element, beyond, hint, excluded, pinned);
   glass.translate(element);
 
-  const changed = watcher();
   const redraw = watcher();
   const renamed = watcher();
   return inView(element, function draw(fresh) {
     need();
     const { answer, settings } = view;
-    if (!changed(answer, settings, view.trouble, asked.trouble, asked.answer, view.pinned, view.failed, asked.catalogue, state.theme, state.language) && !fresh) return;
     panel.title.textContent = panel.text("title");
     bar.show();
     trouble.textContent = view.failed ? panel.text("failed", { detail: view.failed }) : view.trouble ? troubleText(glass, view.trouble) : "";

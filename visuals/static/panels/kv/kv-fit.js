@@ -4,6 +4,7 @@ import { h, watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { only } from "../../settings.js";
+import { watched } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
@@ -18,9 +19,8 @@ const REVERSE = ["users", "user_tokens"];
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvFit(element, glass) {
-  const { state } = glass;
   const asked = question(glass);
-  const view = { settings: { ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) }, kv_fit: null, kv_needs: null, gpus: null };
+  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) }, kv_fit: null, kv_needs: null, gpus: null });
   const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
   const set = (change) => {
     view.settings = { ...view.settings, ...change };
@@ -74,11 +74,9 @@ export default function kvFit(element, glass) {
     if (otherNeeds(JSON.stringify(needing))) askNeeds.ask(needing);
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
+  return inView(element, function draw() {
     need();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    if (!changed(view.settings, found, needed, bad, unmet, view.gpus, asked.answer, asked.trouble, state.language) && !fresh) return;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
     panel.title.textContent = model ? panel.text("title_of", { model: nameOf(glass, model), batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);

@@ -1,6 +1,5 @@
 // What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows.
 
-import { watcher } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { whole } from "./format.js";
@@ -30,11 +29,9 @@ export default function kvKinds(element, glass) {
   view.element.firstChild.hidden = true; // the panel's own title says it
   panel.body.append(view.element);
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, query, language } = state;
+  return inView(element, function draw() {
+    const { trace, query } = state;
     const live = trace.generating ? null : glass.detail("kv_live");
-    if (!changed(trace, query, language, live) && !fresh) return;
     tokens = momentOf(trace, query).held;
     panel.title.textContent = panel.text("title", { tokens: whole(tokens) });
     if (!live) return;

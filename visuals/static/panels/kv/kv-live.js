@@ -1,7 +1,7 @@
 // The live cache: which rows each token writes and reads, and its bytes as measured beside the formula.
 
 import { row as attentionRow } from "../../compute.js";
-import { h, share, shown, tinted, watcher } from "../../dom.js";
+import { h, share, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
@@ -108,14 +108,12 @@ export default function kvLive(element, glass) {
     panel.tell(value, panel.text("read", reading));
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, theme, language } = state;
+  return inView(element, function draw() {
+    const { trace } = state;
     const detail = detailOf();
     play.draw();
     const width = wide();
     if (width === 0) return;
-    if (!changed(trace, theme, language, state.layer, state.head, state.query, width, detail, glass.layer()) && !fresh) return;
     scene = sceneOf(state, glass.layer());
     const factors = factorsOf(trace, scene.held);
     const [bytes, measured] = [bytesOf(factors), measuredAt(trace, detail, scene.held)];

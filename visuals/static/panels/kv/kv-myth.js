@@ -1,8 +1,9 @@
 // The copied sum that gives 128 GB where 8 GiB is right: both products, factor by factor.
 
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { watched } from "../../reads.js";
 import { equals, exactBytes, product, scaled } from "./format.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
@@ -22,13 +23,14 @@ const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value,
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvMyth(element, glass) {
   const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
-  let answer = null;
-  const table = () => [["sum", "bytes"], ["copied", answer ? bytesOf(copiedFactors(answer.card, answer)) : ""], ["right", answer?.bytes ?? ""]];
-  glass.calculate("kv", ASKED).then(({ data }) => { answer = data; glass.repaint(); });
+  const view = watched({ answer: null });
+  const table = () => [["sum", "bytes"], ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""], ["right", view.answer?.bytes ?? ""]];
+  glass.calculate("kv", ASKED).then(({ data }) => { view.answer = data; glass.repaint(); });
   const body = h("div");
   panel.body.append(body);
 
   function show() {
+    const { answer } = view;
     const { card, bytes, terms, kinds, tokens, batch, dtype } = answer;
     const { n_heads, d_model, head_dim } = card;
     const copied = copiedFactors(card, answer);
@@ -51,10 +53,8 @@ export default function kvMyth(element, glass) {
     panel.tell(`wrong=${wrong} right=${bytes}`);
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    if (!changed(answer, glass.state.language) && !fresh) return;
+  return inView(element, function draw() {
     panel.title.textContent = panel.text("title");
-    if (answer) show();
+    if (view.answer) show();
   });
 }

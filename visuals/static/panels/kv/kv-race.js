@@ -1,10 +1,11 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
-import { h, shown, watcher } from "../../dom.js";
+import { h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { axes, dot, path, rule, xAt } from "../../plot.js";
 import { inView, widthOf } from "../../pointing.js";
+import { watched } from "../../reads.js";
 import { times, whole } from "./format.js";
 import { AT_ONCE, createRace, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
@@ -73,15 +74,15 @@ export default function kvRace(element, glass) {
   const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, side("time"), side("work")), sums);
   panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
   const wide = widthOf(canvases.time.parentElement, glass);
-  let hovered = null;
+  const view = watched({ hovered: null });
   let chart = null;
   for (const canvas of Object.values(canvases)) {
     canvas.addEventListener("pointermove", (event) => {
       const tokens = chart && xAt(chart, event.clientX - canvas.getBoundingClientRect().left);
-      hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
+      view.hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
       glass.repaint();
     });
-    canvas.addEventListener("pointerleave", () => { hovered = null; glass.repaint(); });
+    canvas.addEventListener("pointerleave", () => { view.hovered = null; glass.repaint(); });
   }
 
   function tell(at) {
@@ -102,12 +103,10 @@ export default function kvRace(element, glass) {
       ...arithmetic(panel, state.trace, at), h("p.gp-note", null, panel.text("overhead", { floor })));
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, theme, language } = state;
+  return inView(element, function draw() {
+    const { trace } = state;
     race.follow(trace);
     const { steps, running, trouble } = race;
-    if (!changed(trace, theme, language, steps, running, trouble, hovered, wide()) && !fresh) return;
     panel.title.textContent = panel.text("title");
     go.textContent = panel.text(running ? "stop" : steps.length ? "more" : "start");
     anew.hidden = running || !steps.length;
@@ -117,8 +116,7 @@ export default function kvRace(element, glass) {
     if (!steps.length) return panel.tell("none", "");
     const width = wide(); // known once the results are in view
     if (width === 0) return undefined;
-    if (!steps.includes(hovered)) hovered = null;
-    const at = hovered ?? steps.at(-1);
+    const at = steps.includes(view.hovered) ? view.hovered : steps.at(-1);
     titles.time.textContent = panel.text("time_title", { device: `${trace.model.device}, ${trace.model.dtype}` });
     titles.work.textContent = panel.text("work_title");
     for (const name of ["time", "work"]) chart = drawChart(canvases[name], width, steps, CHARTS[name], at, panel.text, `axis_${name}`);

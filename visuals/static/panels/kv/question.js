@@ -1,5 +1,6 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
+import { watched } from "../../reads.js";
 import { only } from "../../settings.js";
 import { createAsker } from "./asking.js";
 
@@ -44,7 +45,7 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = { settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
+  const state = watched({ settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null });
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays

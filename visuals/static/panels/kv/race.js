@@ -1,5 +1,7 @@
 // The measurement with and without a cache: asks the server for a few tokens at a time, until enough or told to stop.
 
+import { watched } from "../../reads.js";
+
 export const AT_ONCE = 32; // tokens a press of the button measures
 
 /**
@@ -7,7 +9,7 @@ export const AT_ONCE = 32; // tokens a press of the button measures
  * @returns {{ steps: object[], running: boolean, trouble: object|null, start: (anew: boolean) => Promise<void>, stop: () => void, follow: (trace: object) => void }}
  */
 export function createRace(glass) {
-  const race = { steps: [], running: false, trouble: null };
+  const race = watched({ steps: [], running: false, trouble: null });
   let trace = null;
   let ids = [];
 

@@ -1,6 +1,6 @@
 // What scaling and shifting a vector of the run changes after RMSNorm, beside LayerNorm and ε = 0, measured.
 
-import { exact, fraction, h, root, shown, tinted, watcher } from "../../dom.js";
+import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
@@ -140,8 +140,7 @@ export default function normScale(element, glass) {
     );
   }
 
-  const moved = watcher();
-  return inView(element, function draw(fresh) {
+  return inView(element, function draw() {
     scaling.mark();
     const vector = vectorAt(glass);
     element.classList.toggle("is-coming", !vector);
@@ -149,7 +148,6 @@ export default function normScale(element, glass) {
     if (!vector || width === 0) return;
     readSettings(vector.rms);
     const { a, b } = view;
-    if (!moved(vector, a, b, state.theme, state.language, width, curveWide()) && !fresh) return;
     view.vector = vector;
     view.found = changes(vector, a, b);
     panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));

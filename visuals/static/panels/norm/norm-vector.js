@@ -1,11 +1,12 @@
 // One vector through one RMSNorm: x, its mean square, the RMS, x / RMS, γ and the product, down to single values.
 
 import { strongest } from "../../compute.js";
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part, same, watched } from "../../reads.js";
 import { chosenChannel, setNorm } from "./norm-choice.js";
 import { normButtons, zoomButtons } from "./buttons.js";
 import { createChannels } from "./channels.js";
@@ -29,10 +30,11 @@ export default function normVector(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
-  const view = { zoom: null, hovered: null, vector: null, stages: null, chosen: 0 };
+  const view = watched({ zoom: null, hovered: null });
+  const drawn = { vector: null, stages: null, chosen: 0 };
   const csv = () => {
-    if (!view.stages) return [];
-    const { x, after, gamma, product } = view.stages;
+    if (!drawn.stages) return [];
+    const { x, after, gamma, product } = drawn.stages;
     return [
       ["channel", "x", "x_over_rms", "gamma", "product"],
       ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]]),
@@ -64,25 +66,25 @@ export default function normVector(element, glass) {
   function pick(channel, keep) {
     view.hovered = keep ? null : channel;
     if (!keep) return glass.repaint();
-    view.zoom = showing(view.zoom, channel, view.vector.x.length);
+    view.zoom = showing(view.zoom, channel, drawn.vector.x.length);
     setNorm(glass, { channel });
   }
   function zoomBy(name) {
-    const size = view.vector?.x.length;
+    const size = drawn.vector?.x.length;
     if (!size) return;
     if (name === "all") view.zoom = { start: 0, count: size };
-    else view.zoom = zoomed(view.zoom, size, fewest(wide()), view.chosen, name === "closer");
+    else view.zoom = zoomed(view.zoom, size, fewest(wide()), drawn.chosen, name === "closer");
     glass.repaint();
   }
   const move = (by) => () => {
-    const size = view.vector?.x.length ?? 1;
-    if (view.vector) pick(Math.max(0, Math.min(size - 1, view.chosen + by)), true);
+    const size = drawn.vector?.x.length ?? 1;
+    if (drawn.vector) pick(Math.max(0, Math.min(size - 1, drawn.chosen + by)), true);
     return {};
   };
   const pointed = pointAt(
     canvas,
     glass,
-    (x, y) => (view.vector ? strips.find(x, y, wide()) : null),
+    (x, y) => (drawn.vector ? strips.find(x, y, wide()) : null),
     (channel) => pick(channel, true),
   );
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
@@ -117,29 +119,26 @@ export default function normVector(element, glass) {
     panel.tell(`${name} ${steps} gamma=${exact(gamma[channel])} product=${exact(product)}`, panel.text("read", params));
   }
 
-  const [moved, anew, deep] = [watcher(), watcher(), watcher()];
-  return inView(element, function draw(fresh) {
+  const deepen = part((width, vector, depth) => {
+    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
+    depthTitle.textContent = panel.text("depth_title", nameOf(vector, state, visible));
+    drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
+  });
+  return inView(element, function draw() {
     norms.mark();
     const vector = vectorAt(glass);
     const depth = glass.detail("norm_depth", {});
     element.classList.toggle("is-coming", !vector);
     const width = wide();
     if (!vector || width === 0) return;
-    const { theme, language } = state;
-    if (view.vector?.x.length !== vector.x.length) view.zoom = null;
-    view.zoom = within(view.zoom ?? { start: 0, count: vector.x.length }, vector.x.length);
-    if (anew(vector)) view.stages = stagesOf(vector);
-    view.vector = vector;
+    if (drawn.vector?.x.length !== vector.x.length) view.zoom = null;
+    const zoom = within(view.zoom ?? { start: 0, count: vector.x.length }, vector.x.length);
+    view.zoom = same(view.zoom, zoom);
+    const { start, count } = zoom;
     const chosen = choose(vector);
-    const { start, count } = view.zoom;
-    if (deep(vector, depth, theme, width, language) || fresh) {
-      panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
-      depthTitle.textContent = panel.text("depth_title", nameOf(vector, state, visible));
-      drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
-    }
-    if (!moved(vector, chosen, start, count, theme, width, language) && !fresh) return;
-    view.chosen = chosen;
-    const { x, after, gamma, product } = view.stages;
+    Object.assign(drawn, { vector, stages: drawn.vector === vector ? drawn.stages : stagesOf(vector), chosen });
+    deepen(width, vector, depth);
+    const { x, after, gamma, product } = drawn.stages;
     const named = (name, role, values) => ({ name: panel.text(`strip_${name}`), role, values });
     strips.draw(
       width,
@@ -149,7 +148,7 @@ export default function normVector(element, glass) {
         named("gamma", "text", gamma),
         named("product", "norm", product),
       ],
-      view.zoom,
+      zoom,
       chosen,
     );
     const each = strips.perColumn(count);

@@ -1,9 +1,10 @@
 // RMSNorm: the root mean square before every norm, layers × tokens, and the arithmetic of the one that is selected.
 
-import { exact, fraction, h, root, shown, tinted, watcher } from "../../dom.js";
+import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { same, watched } from "../../reads.js";
 import { chosenNorm, setNorm } from "./norm-choice.js";
 import { createMap, indexOf, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
@@ -32,7 +33,7 @@ function arithmetic(value, eps) {
 function wire(canvas, glass, view, map, wide) {
   const { state } = glass;
   const find = (x, y) => {
-    view.hovered = map.find(state.trace, wide(), x, y);
+    view.hovered = same(view.hovered, map.find(state.trace, wide(), x, y));
     if (!view.hovered) return null;
     const { layer, token } = view.hovered;
     return state.trace.layers.has(layer) ? { layer, query: token } : { query: token };
@@ -73,7 +74,7 @@ export default function rmsnorm(element, glass) {
   panel.body.append(h("div.gp-scroll", null, canvas), sums, note);
   const map = createMap(canvas, panel.text);
   const wide = widthOf(canvas.parentElement, glass);
-  const view = { hovered: null };
+  const view = watched({ hovered: null });
   wire(canvas, glass, view, map, wide);
 
   function tell({ layer, norm, token }) {
@@ -86,14 +87,12 @@ export default function rmsnorm(element, glass) {
     panel.tell(`${name} rms=${exact(value)}`, panel.text(`read_${norm}`, reading));
   }
 
-  const changed = watcher();
   return inView(element, function draw(fresh) {
-    const { trace, layer, query, theme } = state;
+    const { layer, query } = state;
     const width = wide();
     if (width === 0) return null;
     if (fresh) view.hovered = null;
     const selected = view.hovered ?? { layer, norm: chosenNorm(glass), token: query };
-    if (!changed(trace, theme, selected.layer, selected.norm, selected.token, width) && !fresh) return null;
     map.draw(state, width, selected, fresh);
     return () => tell(selected);
   });

@@ -1,10 +1,11 @@
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
-import { exact, h, shown, signed, watcher } from "../../dom.js";
+import { exact, h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
 import { still } from "../../still.js";
+import { part, watched } from "../../reads.js";
 import { createDiagram, s } from "./diagram.js";
 import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
@@ -25,7 +26,7 @@ export default function overview(element, glass) {
   ];
   const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
   // `row` is locked by a click or the walk, `hovered` is under the pointer; `channel` an index of the row's values.
-  const view = { row: "attn", hovered: null, channel: null, pointed: null };
+  const view = watched({ row: "attn", hovered: null, channel: null, pointed: null });
   const active = () => view.hovered ?? view.row;
   const player = createPlayer(glass, {
     now: () => view.row,
@@ -142,11 +143,11 @@ export default function overview(element, glass) {
     return best;
   };
 
-  const built = watcher();
-  const named = watcher();
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, layer, query: token, theme, language } = state;
+  const build = part((width) => diagram.build(width));
+  const name = part(() => nameParts(diagram, run, panel.text));
+  const fill = part(() => tensors());
+  return inView(element, function draw() {
+    const { trace, layer, query: token } = state;
     const stream = glass.detail("stream");
     const stage = glass.detail("stage", { layer, token });
     const ends = glass.detail("ends", { token });
@@ -154,10 +155,9 @@ export default function overview(element, glass) {
     const width = wide();
     if (width === 0) return;
     run = { trace, layer, token, stream, stage, ends };
-    const anew = built(width);
-    if (anew) diagram.build(width);
-    if (named(trace, layer, language) || anew || fresh) nameParts(diagram, run, panel.text);
-    if (changed(trace, layer, token, theme, language, stream, stage, ends) || anew || fresh) tensors();
+    build(width);
+    name(width, trace, layer);
+    fill(width, ...Object.values(run));
     const { model } = trace;
     panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });
     player.show();

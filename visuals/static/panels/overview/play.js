@@ -1,6 +1,7 @@
 // Walking through the diagram: play, pause, one step on or back, and which layer is expanded.
 
 import { h } from "../../dom.js";
+import { watched } from "../../reads.js";
 import { stops } from "./rows.js";
 
 const PACE = 900; // ms a stop
@@ -9,7 +10,7 @@ const CALM = 1800; // where the reader asks for less motion
 /** @param {object} glass @param {{ now: () => string, go: (key: string) => void }} diagram */
 export function createPlayer(glass, diagram) {
   const { state } = glass;
-  let timer = 0;
+  const walk = watched({ timer: 0 });
   let played = null;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -30,16 +31,16 @@ export function createPlayer(glass, diagram) {
   }
 
   function pause() {
-    clearInterval(timer);
-    timer = 0;
+    clearInterval(walk.timer);
+    walk.timer = 0;
     show();
   }
   function play() {
     const way = stops(state.trace.model.n_layers);
     if (place(way) >= way.length - 1) restart();
     played = state.trace;
-    clearInterval(timer);
-    timer = setInterval(() => {
+    clearInterval(walk.timer);
+    walk.timer = setInterval(() => {
       if (!play_.getClientRects().length || state.trace !== played || state.chapter !== "overview" || !move(1)) pause();
     }, calm.matches ? CALM : PACE);
     show();
@@ -54,10 +55,10 @@ export function createPlayer(glass, diagram) {
     element.addEventListener("click", () => state.trace && act());
     return element;
   };
-  const play_ = button("play", () => (timer ? pause() : play()));
+  const play_ = button("play", () => (walk.timer ? pause() : play()));
   play_.classList.add("ov-play");
   const stepping = (by) => () => {
-    if (timer) pause();
+    if (walk.timer) pause();
     move(by);
   };
   const layer = h("input", { type: "range", min: 0, step: 1, "data-text-label": "overview.layer" });
@@ -66,17 +67,17 @@ export function createPlayer(glass, diagram) {
   const element = h(
     "div.ov-player",
     null,
-    h("div.gp-choices", null, play_, button("back", stepping(-1)), button("step", stepping(1)), button("restart", () => (timer ? pause() : null, restart()))),
+    h("div.gp-choices", null, play_, button("back", stepping(-1)), button("step", stepping(1)), button("restart", () => (walk.timer ? pause() : null, restart()))),
     h("label.ov-slider", null, name, layer),
   );
 
   function show() {
     const { trace } = state;
-    play_.textContent = glass.text(timer ? "overview.pause" : "overview.play");
+    play_.textContent = glass.text(walk.timer ? "overview.pause" : "overview.play");
     if (!trace) return;
     layer.max = String(trace.model.n_layers - 1);
     layer.value = String(state.layer);
     name.textContent = glass.text("overview.layer_of", { layer: state.layer, last: trace.model.n_layers - 1 });
   }
-  return { element, show, playing: () => timer !== 0 };
+  return { element, show, playing: () => walk.timer !== 0 };
 }

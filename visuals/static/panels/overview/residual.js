@@ -2,11 +2,12 @@
 
 import { createChoices } from "../../choices.js";
 import { createDepthMap } from "../../depthmap.js";
-import { exact, h, root, shown, signed, sub, tinted, watcher } from "../../dom.js";
+import { exact, h, root, shown, signed, sub, tinted } from "../../dom.js";
 import { centred, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { largest } from "../../sides.js";
+import { same, watched } from "../../reads.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
@@ -45,7 +46,7 @@ export default function residual(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
-  const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES), () => glass.repaint(true));
+  const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES));
   const sample = (mark, hue, name) => h("span.gp-sample", null, h(mark, { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` }), h("span", { "data-text": `residual.${name}` }));
   const legend = h("div.gp-samples", null, sample("span.gp-swatch", HUES.attn, "attn"), sample("span.gp-swatch", HUES.ffn, "ffn"), sample("span.gp-stroke", "residual", "stream"));
   const sums = h("div.gp-formula.ov-scroll");
@@ -55,12 +56,12 @@ export default function residual(element, glass) {
   const drawProfile = createProfile(profile);
   const wide = widthOf(profile.parentElement, glass);
   const mapWide = widthOf(canvas.parentElement, glass);
-  const view = { part: "attn", hovered: null };
+  const view = watched({ part: "attn", hovered: null });
 
   function wire(target, find) {
     const changeTo = ({ row, token }) => ({ layer: partAt(row).layer, ...(token === undefined ? {} : { query: token }) });
     link(target, glass, (x, y) => {
-      view.hovered = answer && find(x, y);
+      view.hovered = same(view.hovered, answer && find(x, y));
       return view.hovered && changeTo(view.hovered);
     });
     target.addEventListener("pointerleave", () => {
@@ -130,9 +131,8 @@ export default function residual(element, glass) {
     panel.tell(`layer ${at.layer} ${at.part} token ${token} norm=${exact(place.norm)} cosine=${exact(place.cosine)} before=${exact(place.before)} after=${exact(place.after)}`, panel.text("read", params));
   }
 
-  const changed = watcher();
   return inView(element, function draw(fresh) {
-    const { trace, layer, query, theme, language } = state;
+    const { layer, query } = state;
     const came = glass.detail("stream");
     if (came && came !== answer) range = rangeOf(came.resid.data, came.resid_mid.data, came.attn_out.data, came.ffn_out.data);
     answer = came;
@@ -141,7 +141,6 @@ export default function residual(element, glass) {
     if (!answer || widths.includes(0)) return;
     if (fresh) view.hovered = null;
     const selected = { row: rowOf({ part: view.part, layer }), token: query, ...view.hovered };
-    if (!changed(trace, answer, theme, language, selected.row, selected.token, ...widths) && !fresh) return;
     drawToken(selected);
     drawMap(selected);
     tell(selected);

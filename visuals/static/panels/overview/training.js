@@ -1,7 +1,7 @@
 // How the loaded model was trained and what was measured of it, from the files beside its weights.
 
 import { createChart } from "../../chart.js";
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 
@@ -70,10 +70,8 @@ export default function training(element, glass) {
   const parts = { loss: part("loss", charts.loss.element, begin, stages, leap), answers: part("answers", charts.answers.element, samples), measured: part("measured", h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills), aim) };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
+  return inView(element, function draw() {
     const found = glass.detail("training");
-    if (!changed(found, state.theme, state.language) && !fresh) return;
     known = found;
     panel.title.textContent = panel.text("title", { model: state.trace.model.name });
     const nothing = !found?.log.length && !found?.measured.length;

@@ -1,7 +1,7 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
 import { kvHead, softmax, vectorOf } from "../../compute.js";
-import { exact, h, shown, share, watcher } from "../../dom.js";
+import { exact, h, shown, share } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
@@ -171,12 +171,11 @@ export default function ropeLayout(element, glass) {
     ({ key, query }) => ({ key: Math.max(0, Math.min(query, key + by)) });
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
-  const moved = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, head, query, key, theme, language } = state;
+  return inView(element, function draw() {
+    const { trace, head, query, key } = state;
     const held = glass.layer();
     const width = wide();
-    if (!held || width === 0 || (!moved(held, head, query, key, theme, width, language) && !fresh)) return;
+    if (!held || width === 0) return;
     const { weights, ...found } = layoutsOf(held, state);
     Object.assign(view, found);
     const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;

@@ -1,7 +1,7 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
 import { wavelength } from "../../compute.js";
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
@@ -114,9 +114,8 @@ export default function ropeScaling(element, glass) {
     );
   }
 
-  const moved = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, head, query, key, pair, theme, language } = state;
+  return inView(element, function draw() {
+    const { query, key, pair } = state;
     const { factor } = settingsOf(glass);
     const answer = glass.detail("rope_scalings", { factor });
     const held = glass.layer();
@@ -125,7 +124,6 @@ export default function ropeScaling(element, glass) {
     if (!held || !answer || width === 0) return;
     const set = settingsOf(glass, answer, pointed());
     const { methods: offered, method, limit, distance } = set;
-    if (!moved(held, answer, head, query, key, pair, method, distance, width, theme, language) && !fresh) return;
     const place = placeOf(held, state);
     const rows = rowsOf(place, offered, distance);
     Object.assign(view, { rows, limit });

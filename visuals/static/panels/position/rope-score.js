@@ -1,10 +1,11 @@
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
 
 import { wavelength } from "../../compute.js";
-import { exact, h, shown, watcher } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
 import { adjust, namesOf, placeOf, slider, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
@@ -92,9 +93,20 @@ export default function ropeScore(element, glass) {
     );
   }
 
-  const [moved, deep] = [watcher(), watcher()];
-  return inView(element, function draw(fresh) {
-    const { trace, layer, head, query, key, pair, theme, language } = state;
+  /** q·k over distance, which is the same for every pair. */
+  const drawDistances = part((held, distance, count, width) => {
+    const { trace, layer, head, query, key } = state;
+    const place = placeOf(held, state);
+    const run = runOf(held, trace.model, head);
+    subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
+    note.textContent =
+      panel.text("far_note", { query: namesOf(state).query, key: namesOf(state).key }) +
+      (run.every > 1 ? ` ${panel.text("sampled", { every: run.every })}` : "");
+    const curve = overDistance(place.q, place.k, place.frequencies, count);
+    drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
+  });
+  return inView(element, function draw() {
+    const { trace, query, key, pair } = state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return;
@@ -105,7 +117,6 @@ export default function ropeScore(element, glass) {
     const shift = whole(set.both, 0, limit - 1, Math.min(MOVE, limit - 1));
     const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
     const near = set.span === SPANS[1];
-    if (!moved(held, head, query, key, pair, shift, distance, near, width, theme, language) && !fresh) return;
     Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });
     both.input.max = String(limit - 1);
     both.input.value = String(shift);
@@ -121,20 +132,7 @@ export default function ropeScore(element, glass) {
       text: panel.text,
     });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
-    if (deep(held, head, query, key, distance, near, width, theme, language) || fresh) {
-      const run = runOf(held, model, head);
-      subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
-      note.textContent =
-        panel.text("far_note", { query: namesOf(state).query, key: namesOf(state).key }) +
-        (run.every > 1 ? ` ${panel.text("sampled", { every: run.every })}` : "");
-      drawFar(far, width, {
-        curve: overDistance(place.q, place.k, place.frequencies, view.count),
-        run,
-        real: query - key,
-        distance,
-        text: panel.text,
-      });
-    }
+    drawDistances(held, distance, view.count, width);
     tell(place, pair, inv_freq[pair]);
   });
 }

@@ -1,10 +1,11 @@
 // RoPE: each pair of a head as a dial, q at the query's position and k at the key's, before and after rotation.
 
 import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../../compute.js";
-import { exact, fraction, h, root, shown, signed, sub, tinted, watcher } from "../../dom.js";
+import { exact, fraction, h, root, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
+import { reading } from "../../reads.js";
 import { drawDials, pairAt, pairOf } from "./rope-dials.js";
 
 /** Everything the dials show. `sum`: q·k after rotation; `kv`: the K/V head. */
@@ -116,6 +117,7 @@ export default function rope(element, glass) {
   panel.body.append(makeLegend(own), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula));
   const wide = widthOf(canvas.parentElement, glass);
   own.addEventListener("change", () => glass.repaint());
+  const ownScale = reading(() => own.checked);
   link(canvas, glass, (x, y) => {
     const pair = pairAt(wide(), state.trace.model.head_dim / 2, x, y);
     return pair === null ? null : { pair };
@@ -135,15 +137,13 @@ export default function rope(element, glass) {
     panel.tell(plain(all, state), panel.text("read", reading));
   }
 
-  const changed = watcher();
-  return inView(element, function draw(fresh) {
-    const { trace, head, query, key, pair, theme } = state;
+  return inView(element, function draw() {
+    const { trace, pair } = state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return null;
-    if (!changed(held, head, query, key, pair, theme, width, own.checked) && !fresh) return null;
     const all = partsOf(held, state);
-    drawDials(canvas, width, all, pair, { scaling: trace.model.attention_scaling, own: own.checked });
+    drawDials(canvas, width, all, pair, { scaling: trace.model.attention_scaling, own: ownScale() });
     return () => tell(all);
   });
 }

@@ -1,6 +1,6 @@
 // How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank.
 
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
@@ -65,13 +65,12 @@ export default function merges(element, glass) {
     panel.tell(`token ${query} id=${id} bytes=${hex(info.bytes[id])} merges=${count}`, read);
   }
 
-  const changed = watcher();
   return inView(element, function draw(fresh) {
-    const { trace, query, language } = state;
+    const { trace, query } = state;
     info = glass.detail("merges", {});
     waiting.hidden = Boolean(info);
     shown.hidden = !info;
-    if (!info || (!changed(info, query, language) && !fresh)) return;
+    if (!info) return;
     drawToken(state);
     list.draw(trace, info, query, fresh);
   });

@@ -1,12 +1,13 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { attention } from "../../compute.js";
-import { exact, h, share, shown, watcher } from "../../dom.js";
-import { centred, fit, ink, inkOn, pixelRatio, scaleBar, shade, visible, write } from "../../draw.js";
+import { exact, h, share, shown } from "../../dom.js";
+import { centred, fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, placeOfToken, wordsOf } from "../../moment.js";
 import { headOff } from "../../off.js";
 import { createSwitch, hindrance, largest, subtract } from "../../sides.js";
+import { drawing, part } from "../../reads.js";
 
 const LEGEND = 146;
 const TICKS = [0, 0.01, 0.1, 0.25, 0.5, 1].map((weight) => [Math.sqrt(weight), String(weight)]);
@@ -261,14 +262,19 @@ export default function tokens(element, glass) {
   const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
   panel.body.append(chips, unseen.element, place.element, note);
-  const [changed, replaced, scaled] = [watcher(), watcher(), watcher()];
+  const renew = part(() => unseen.renew());
+  const drawLegend = part((a, tones) => {
+    const context = fit(legend, LEGEND, 34);
+    if (a) drawDifferenceLegend(context, tones, glass);
+    else scaleBar(context, 1, 1, LEGEND - 3, ink().magnitude, TICKS);
+  });
   let shownQuery = -1;
   /** Everything but the legend is elements. */
   function show() {
-    const { trace, query, key, locked, theme } = glass.state;
+    const { trace, query, key, locked } = glass.state;
     const a = first(glass);
     fill(chips, glass, built);
-    if (replaced(built.list, glass.state.language)) unseen.renew();
+    renew(built.list, glass.state.language);
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
@@ -278,9 +284,7 @@ export default function tokens(element, glass) {
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     explain(trace.nPrompt < trace.T || trace.steps.length > 0);
-    const legendAnew = scaled(theme, a, pixelRatio());
-    if (a) drawDifferenceLegend(fit(legend, LEGEND, 34), tones, glass);
-    else if (legendAnew) scaleBar(fit(legend, LEGEND, 34), 1, 1, LEGEND - 3, ink().magnitude, TICKS);
+    drawLegend(a, a && tones);
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
     const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
@@ -293,12 +297,10 @@ export default function tokens(element, glass) {
     if (shownQuery !== query && built.list[query]) reveal(chips, built.list[(shownQuery = query)]);
   }
 
-  return function draw(fresh) {
-    const { trace, layer, head, query, key, locked, theme } = glass.state;
-    const a = first(glass);
-    if (!changed(trace, trace.steps.length, glass.layer(), a?.layers.get(layer), layer, head, query, key, locked.query, theme) && !fresh) return null;
+  return drawing(function draw() {
+    const { trace, locked } = glass.state;
     // Before anything on the page is changed, as measuring then does not make the browser lay it out.
-    if (built.trace === trace && built.a === a) follow(locked.query);
+    if (built.trace === trace && built.a === first(glass)) follow(locked.query);
     return show;
-  };
+  });
 }
