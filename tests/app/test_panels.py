@@ -17,5 +17,5 @@ def test_a_sealed_message_reads_back_and_holds_no_tag() -> None:
 def test_the_first_chapters_modules_are_named_and_no_other() -> None:
     named = set(re.findall(r"modulepreload' href='glass/([^']+)'", head()))
     assert {"store.js", "compute.js", "panels/token/tokens.js", "panels/attend/attention-maps.js"} <= named
-    assert not {"chart.js", "depthmap.js", "panels/kv/kv-live.js"} & named
+    assert not {"chart.js", "panels/compare/head-change.js", "panels/kv/kv-live.js"} & named
     assert all((STATIC / name).is_file() for name in named)

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { attention, scores } from "../../visuals/static/compute.js";
-import { differenceOf, matrixOf } from "../../visuals/static/panels/attend/matrix.js";
+import { makeMap, makeMaps, mapFor, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/names.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
@@ -28,7 +28,7 @@ test("a head's map holds each row's own values, in every view", () => {
   const layer = makeLayer(0.7);
   const norms = valueNorms(values, model, 2);
   const maps = Object.fromEntries(["scores", "weights", "weighted"].map((view) => {
-    const matrix = matrixOf(layer, model, 2, view, 1, norms);
+    const matrix = mapFor([layer, view], () => [readHead(layer, model, 2, view, norms)], 1);
     while (!matrix.work(performance.now() + 1));
     return [view, matrix];
   }));
@@ -44,14 +44,15 @@ test("a head's map holds each row's own values, in every view", () => {
       }
     }
   }
-  assert.equal(matrixOf(layer, model, 2, "scores", 1, norms), maps.scores, "made once");
-  const none = differenceOf(maps.weights, maps.weights);
+  assert.equal(mapFor([layer, "scores"], () => assert.fail("made once"), 1), maps.scores);
+  const none = makeMap([1, 2].map(() => readHead(layer, model, 2)), 1);
+  while (!none.work(performance.now() + 1));
   assert.equal(none.limit, 0);
 });
 
 test("a map in blocks keeps the value of largest size", () => {
   const layer = makeLayer(0.7);
-  const [fine, coarse] = [1, 3].map((block) => matrixOf(layer, model, 1, "scores", block, null));
+  const [fine, coarse] = [1, 3].map((block) => makeMap([readHead(layer, model, 1, "scores")], block));
   for (const matrix of [fine, coarse]) while (!matrix.work(performance.now() + 1));
   assert.equal(coarse.side, 4);
   let most = 0;
@@ -74,15 +75,25 @@ test("a head's output is the weighted sum of the values of its K/V head", () => 
   assert.ok(Number.isNaN(cosine([0, 0], [1, 1])), "a zero vector has no direction");
 });
 
+/** All heads' maps, made with the survey. */
+function surveyed(trace) {
+  const survey = createSurvey(trace);
+  const boxes = survey.heads.flatMap((row, layer) => row.map((_, head) => ({ layer, head })));
+  const maps = makeMaps(boxes, (layer, head) => {
+    const reader = survey.read(layer, head);
+    return reader && makeMap([reader], 1);
+  });
+  return { ...survey, work: () => { while (!maps.work(performance.now() + 1, { layer: 0 })); } };
+}
+
 test("the survey measures each head, and takes up layers as they arrive", () => {
   const layers = new Map([[1, makeLayer(0.7)]]);
   const trace = { T: TOKENS, model, layers };
-  const survey = createSurvey(trace, 1);
-  while (!survey.work(performance.now() + 1, 0));
-  assert.equal(survey.waiting(), 1);
+  const survey = surveyed(trace);
+  survey.work();
   assert.ok(!survey.heads[0][0].done);
   layers.set(0, makeLayer(0.3));
-  while (!survey.work(performance.now() + 1, 0));
+  survey.work();
   const [first, previous] = [0, 0].map((_, which) => {
     let sum = 0;
     for (let query = 2; query < TOKENS; query++) sum += attention(layers.get(0), model, 3, query)[which ? query - 1 : 0];
@@ -99,8 +110,8 @@ test("two tokens give no means", () => {
   const cut = (array, heads) => ({ shape: [heads, 2, WIDTH], data: array.data.subarray(0, heads * 2 * WIDTH) });
   const { q, k } = makeLayer(0.7);
   const trace = { T: 2, model, layers: new Map([[0, { q: cut(q, HEADS), k: cut(k, KV) }]]) };
-  const survey = createSurvey(trace, 1);
-  while (!survey.work(performance.now() + 1, 0));
+  const survey = surveyed(trace);
+  survey.work();
   assert.deepEqual(leaders(survey.heads, "previous", 3), []);
 });
 

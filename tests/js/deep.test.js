@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rotate } from "../../visuals/static/compute.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
-import { findDepth, placesOf, orderOf } from "../../visuals/static/panels/norm/depth.js";
+import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
+import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";
 import * as norms from "../../visuals/static/panels/norm/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
 import { small, whole } from "../../visuals/static/panels/position/place.js";
@@ -57,7 +58,7 @@ test("the window of a strip stays inside the vector, halves around its channel, 
 test("norms in the order of the computation", () => {
   const places = placesOf(3);
   assert.equal(places.length, 7);
-  places.forEach((place, i) => assert.equal(orderOf(place, 3), i));
+  places.forEach((place, i) => assert.equal(rowOf(place, 3), i));
   assert.deepEqual(findDepth(500, 3, 0), { layer: 0, norm: "attn" });
   assert.deepEqual(findDepth(500, 3, 5000), { layer: 2, norm: "final" });
 });

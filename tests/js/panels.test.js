@@ -1,7 +1,7 @@
 // What the panels decide before they draw: layout of the head maps, numbers as text, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namedRows } from "../../visuals/static/depthmap.js";
+import { namedRows } from "../../visuals/static/marks/depth.js";
 import { exact, share, shown, signed, watcher } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 const LINE = 14; // height of the names, written around their middle
 const canvas = (words) => ({
-  style: {},
+  style: {}, append() {}, setAttribute() {}, addEventListener() {},
   getContext: () => new Proxy({}, {
     get: (_, name) => (name === "measureText" ? (text) => ({ width: 7 * text.length }) : name === "fillText" ? (text, x, y) => words.push([text, y]) : () => {}),
     set: () => true,
@@ -21,9 +21,9 @@ test("the rows' names are whole and apart, at any number of layers", async () =>
     words.length = 0;
     const values = { data: new Float32Array(2 * layers).fill(1) };
     const trace = { model: { n_layers: layers }, T: 2, tokens: { pieces: ["a", "b"] }, rms: { attn: values, ffn: values, final: values } };
-    const map = createMap(canvas([]), (name, { layer } = {}) => (name === "layer" ? `layer ${layer}` : name));
-    map.draw({ trace, theme: "light" }, 600, { layer: 0, norm: "attn", token: 0 }, true);
-    const names = words.filter(([text]) => text === "final" || text.startsWith("layer ")).map(([, y]) => y).sort((a, b) => a - b);
+    const glass = { state: { trace, layer: 0, query: 0, theme: "light" }, settings: { get: () => ({}) }, text: (name, { layer } = {}) => (name === "rmsnorm.layer" ? `layer ${layer}` : name) };
+    createMap(glass, "rmsnorm.map").draw([{ trace }], 600, true);
+    const names = words.filter(([text]) => text === "rmsnorm.final" || text.startsWith("layer ")).map(([, y]) => y).sort((a, b) => a - b);
     assert.ok(names.length >= 2, String(layers));
     assert.ok(names[0] >= LINE / 2, `${layers}: ${names[0]}`);
     names.slice(1).forEach((y, i) => assert.ok(y - names[i] >= LINE, `${layers}: ${names}`));

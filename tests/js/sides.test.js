@@ -1,12 +1,12 @@
 // B − A: what is subtracted, when it can be, and which runs are fetched for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, scores } from "../../visuals/static/compute.js";
+import { attention, largest, scores, subtract } from "../../visuals/static/compute.js";
 import { createFetching } from "../../visuals/static/fetching.js";
-import { changeApart, changeOf } from "../../visuals/static/minus/head-maps.js";
+import { makeMap, readApart, readHead } from "../../visuals/static/marks/attention-values.js";
 import { joined, rowsOf, selectedRows } from "../../visuals/static/minus/saved.js";
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/minus/table.js";
-import { hindrance, largest, subtract } from "../../visuals/static/sides.js";
+import { hindrance } from "../../visuals/static/sides.js";
 import { createStore } from "../../visuals/static/store.js";
 import { layerMessage, runMessage } from "./payload_help.js";
 
@@ -53,7 +53,7 @@ for (const view of ["weights", "scores", "weighted"]) {
   test(`a head's map of ${view} is the difference of the two runs' rows`, () => {
     const [a, b] = [layer(20, 1), layer(20, 2)];
     const norms = [3, 5].map((x) => Float64Array.from({ length: 20 }, (_, i) => x + i));
-    const map = changeOf(a, b, MODEL, 1, view, 1, norms);
+    const map = makeMap([a, b].map((held, run) => readHead(held, MODEL, 1, view, norms[run])), 1);
     while (!map.work(performance.now() + 1));
     let limit = 0;
     for (let query = 0; query < 20; query++) {
@@ -74,7 +74,7 @@ for (const view of ["weights", "scores", "weighted"]) {
 
 test("a map's rows name the cell that each dot shows, with A, B and the change", () => {
   const [a, b] = [layer(8, 3), layer(8, 4)];
-  const map = changeOf(a, b, MODEL, 0, "weights", 4);
+  const map = makeMap([a, b].map((held) => readHead(held, MODEL, 0)), 4);
   while (!map.work(performance.now() + 1));
   const rows = map.rows();
   assert.equal(rows.length, 3); // of 2 × 2 dots the mask hides one
@@ -82,7 +82,7 @@ test("a map's rows name the cell that each dot shows, with A, B and the change",
     const [first, second] = [a, b].map((held) => attention(held, MODEL, 0, query)[key]);
     for (const [told, wanted] of [[inA, first], [inB, second], [change, second - first]]) assert.ok(Math.abs(told - wanted) < 1e-6);
     const dot = map.values[Math.floor(query / 4) * 2 + Math.floor(key / 4)];
-    assert.equal(change, dot);
+    assert.equal(Math.fround(change), dot);
   }
 });
 
@@ -100,7 +100,7 @@ test("a panel's parts stand under one row of names", () => {
 
 test("two heads of two layers are subtracted in each run, then the runs", () => {
   const [a, b] = [1, 2].map((seed) => [layer(9, seed), layer(9, 10 * seed)]);
-  const map = changeApart(a, b, MODEL, [1, 0], 1);
+  const map = makeMap([a, b].map(([one, other]) => readApart(readHead(one, MODEL, 1), readHead(other, MODEL, 0))), 1);
   while (!map.work(performance.now() + 1));
   for (let query = 0; query < 9; query++) {
     const [first, second] = [a, b].map(([one, other]) => subtract(attention(one, MODEL, 1, query), attention(other, MODEL, 0, query)));
@@ -111,7 +111,7 @@ test("two heads of two layers are subtracted in each run, then the runs", () => 
 
 test("a dot of several cells shows the largest change among them, not the change of the largest", () => {
   const [a, b] = [layer(8, 3), layer(8, 4)];
-  const map = changeOf(a, b, MODEL, 0, "weights", 4);
+  const map = makeMap([a, b].map((held) => readHead(held, MODEL, 0)), 4);
   while (!map.work(performance.now() + 1));
   const every = [];
   for (let query = 4; query < 8; query++) {
@@ -120,7 +120,7 @@ test("a dot of several cells shows the largest change among them, not the change
   }
   const most = every.reduce((x, y) => (Math.abs(y) > Math.abs(x) ? y : x));
   assert.ok(Math.abs(map.values[2] - most) < 1e-6);
-  assert.throws(() => changeOf(layer(7, 1), b, MODEL, 0, "weights", 1), RangeError);
+  assert.throws(() => makeMap([layer(7, 1), b].map((held) => readHead(held, MODEL, 0)), 1), RangeError);
 });
 
 function connected(answers = {}) {

@@ -156,20 +156,17 @@ export function eachRow(layer, model, head, from, to, use) {
   }
 }
 
-/**
- * Fills rows from … to - 1 of a head's attention map, of which every cell is the largest of block × block weights.
- * Called again with the next rows, so that a long prompt's maps are made over several frames.
- * @param {Float32Array} map side × side with side = ceil(T / block); cells above the diagonal stay 0
- */
-export function fillMap(map, layer, model, head, block, from, to) {
-  const side = Math.ceil(layer.q.shape[1] / block);
-  eachRow(layer, model, head, from, to, (query, _, weights) => {
-    const start = Math.floor(query / block) * side;
-    for (let key = 0; key <= query; key++) {
-      const cell = start + Math.floor(key / block);
-      if (weights[key] > map[cell]) map[cell] = weights[key];
-    }
-  });
+/** B − A, value by value. Throws RangeError for vectors of two lengths. @returns {Float64Array} */
+export function subtract(b, a) {
+  if (a.length !== b.length) throw new RangeError(`cannot subtract ${a.length} values from ${b.length}`);
+  return Float64Array.from(b, (value, i) => value - a[i]);
+}
+
+/** The largest magnitude. @param {ArrayLike<number>} values @returns {number} NaN, which marks no value, is passed over */
+export function largest(values) {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) if (Math.abs(values[i]) > most) most = Math.abs(values[i]);
+  return most;
 }
 
 /** Indices of the `count` largest magnitudes, largest first; equal ones in order of index. @returns {number[]} */

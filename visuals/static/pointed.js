@@ -1,7 +1,7 @@
 // Charts that show what is no part of the selection (a channel, a distance): hovering previews it, a click keeps it.
 
 import { link } from "./pointing.js";
-import { watched } from "./reads.js";
+import { same, watched } from "./reads.js";
 
 /**
  * @template Value
@@ -26,4 +26,14 @@ export function pointAt(canvas, glass, read, keep) {
     keep(pointed);
   });
   return () => view.pointed;
+}
+
+/** A choice of the panel's own, such as which sub-layer, one for all sides: a click keeps it, the pointer shows another while it is there. */
+export function ownChoice(first) {
+  const view = watched({ kept: first, under: null });
+  return {
+    now: () => view.under ?? view.kept,
+    keep: (value) => { view.kept = value; },
+    hover: (value) => { view.under = same(view.under, value); },
+  };
 }

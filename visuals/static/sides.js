@@ -10,19 +10,6 @@ export function hindrance({ A, B }) {
   return A.T === B.T ? null : "lengths";
 }
 
-/** B − A, value by value. Throws RangeError for vectors of two lengths. @returns {Float64Array} */
-export function subtract(b, a) {
-  if (a.length !== b.length) throw new RangeError(`cannot subtract ${a.length} values from ${b.length}`);
-  return Float64Array.from(b, (value, i) => value - a[i]);
-}
-
-/** The largest magnitude. @param {ArrayLike<number>} values @returns {number} NaN, which marks no value, is passed over */
-export function largest(values) {
-  let most = 0;
-  for (let i = 0; i < values.length; i++) if (Math.abs(values[i]) > most) most = Math.abs(values[i]);
-  return most;
-}
-
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
  * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)

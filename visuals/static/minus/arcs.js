@@ -1,11 +1,10 @@
 // B − A of one query's attention as arcs over B's text: orange where B gives a token more weight, blue where less.
 
-import { row } from "../compute.js";
+import { largest, row, subtract } from "../compute.js";
 import { h, shown, watcher } from "../dom.js";
 import { fit, ink, shade } from "../draw.js";
 import { ARCS, THICK, drawNames, nearest, placesOf, strokeArc } from "../panels/attend/arc-drawing.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
-import { largest, subtract } from "../sides.js";
 
 const [BELOW, LINES] = [30, 1]; // px for one line of names
 const [LESS, MORE] = [0.15, 0.85]; // the two hues, as places on the signed scale

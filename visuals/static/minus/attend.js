@@ -1,20 +1,17 @@
 // What the panels of the chapter on attention read from a run.
 
-import { row } from "../compute.js";
+import { row, subtract } from "../compute.js";
 import { visible } from "../draw.js";
 import { cellOf } from "../panels/attend/cell-values.js";
-import { chosenView, createViews } from "../panels/attend/cell.js";
-import { createOther, otherHead } from "../panels/attend/difference.js";
+import { chosenView, createViews, headMap } from "../panels/attend/cell.js";
+import { apartMap, createOther, otherHead } from "../panels/attend/difference.js";
 import { habitsOf } from "../panels/attend/habits.js";
-import { layoutThumbs } from "../panels/attend/thumbs-layout.js";
-import { cosine, mix, norm, valueNorms, valueOf } from "../panels/attend/values.js";
+import { createThumbs } from "../panels/attend/thumbs.js";
+import { cosine, mix, norm, valueOf } from "../panels/attend/values.js";
 import { createWalk } from "../panels/attend/walk.js";
-import { subtract } from "../sides.js";
 import { arcs } from "./arcs.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
-import { changeApart, changeOf } from "./head-maps.js";
-import { headMaps } from "./maps.js";
-import { oneMap } from "./one-map.js";
+import { headMaps, oneMap } from "./map-parts.js";
 import { atCell, byPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
@@ -28,36 +25,8 @@ const heads = {
   at: ({ layer, head }) => `layer ${layer} head ${head}`,
   of: ({ text, named }) => text("of_head", named),
   numbers: habits,
-  parts: (glass, text) => [
-    headMaps({
-      layout: (width, model) => {
-        const { size, height, place } = layoutThumbs(width, model);
-        const boxes = Array.from({ length: model.n_layers * model.n_heads }, (_, i) => {
-          const [layer, head] = [Math.floor(i / model.n_heads), i % model.n_heads];
-          return { layer, head, ...place(layer, head) };
-        });
-        return { boxes, size, height };
-      },
-      moves: {
-        ArrowLeft: ({ layer }) => ({ layer: layer - 1 }),
-        ArrowRight: ({ layer }) => ({ layer: layer + 1 }),
-        ArrowUp: ({ head }) => ({ head: head - 1 }),
-        ArrowDown: ({ head }) => ({ head: head + 1 }),
-      },
-    })(glass, text),
-  ],
+  parts: (glass, text) => [headMaps(glass, text, createThumbs)],
 };
-
-/** The head's whole map, in the view that the panel is set to. */
-const headMap = oneMap({
-  on: (a, b, { head }, glass) => [a.held, b.held, a.details.values, b.details.values, head, chosenView(glass)],
-  make(a, b, block, { head }, glass) {
-    const { model } = b.trace;
-    const norms = [a, b].map((run) => valueNorms(run.details.values, model, head));
-    return changeOf(a.held, b.held, model, head, chosenView(glass), block, norms);
-  },
-  view: (_state, glass) => chosenView(glass),
-});
 
 /** The cell's vectors in one run. */
 function vectors(run, state) {
@@ -103,7 +72,7 @@ const cell = {
     return { qk: dot, score, weight, carried_norm: carried, ...(write && isLocked(state) ? writtenNumbers(run.details) : {}) };
   },
   parts: (glass, text) => [
-    headMap(glass, text),
+    oneMap(glass, text, headMap, () => chosenView(glass)),
     written("head_sizes", {
       heading: "place",
       values: ({ details }) => Object.values(writtenNumbers(details)),
@@ -132,9 +101,6 @@ const apart = ({ held, trace }, { head, query }, glass) => {
   return subtract(row(held, trace.model, head, query).weights, second);
 };
 
-/** The layers of the two heads in one run. */
-const layersOf = ({ held, trace }, glass) => [held, trace.layers.get(otherHead(glass).layer)];
-
 const difference = {
   layer: true,
   beside: true,
@@ -158,12 +124,7 @@ const difference = {
   of: ({ text, named }) => text("of_tokens", named),
   numbers: (run, state, glass) => ({ difference: apart(run, state, glass)[state.key] }),
   parts: (glass, text) => [
-    oneMap({
-      on: (a, b, { head }) => [...layersOf(a, glass), ...layersOf(b, glass), head, otherHead(glass).head],
-      make: (a, b, block, { head }) =>
-        changeApart(...[a, b].map((run) => layersOf(run, glass)), b.trace.model, [head, otherHead(glass).head], block),
-      view: () => "difference",
-    })(glass, text),
+    oneMap(glass, text, apartMap, () => "difference"),
     table({
       title: "apart",
       heading: "token",

@@ -2,15 +2,13 @@
 
 import { createChoices } from "../choices.js";
 import { shown } from "../dom.js";
-import { placeOf, partAt, rowOf } from "../panels/overview/profile.js";
+import { partName as writerName, reader, sharesMap, writerAt, writerRow } from "../panels/choice/contributions.js";
+import { depthName, depthOf, lensMap } from "../panels/choice/lens.js";
+import { placeOf } from "../panels/overview/profile.js";
+import { addedMap, part, partName, streamRow } from "../panels/overview/residual.js";
 import { places } from "./places.js";
-import { atToken, ofPlace, ownChoice } from "./selection.js";
+import { atToken, ofPlace } from "./selection.js";
 import { table } from "./table.js";
-
-const QUANTITIES = { norm: ({ norm }) => norm, share: ({ norm, before }) => norm / before, cosine: ({ cosine }) => cosine };
-/** A quantity of every sub-layer and token, row 0 the attention of layer 0. */
-const perPart = (name) => ({ trace, details: { stream } }) =>
-  Float64Array.from({ length: 2 * trace.model.n_layers * trace.T }, (_, i) => QUANTITIES[name](placeOf(stream, partAt(Math.floor(i / trace.T)), i % trace.T)));
 
 /** A choice between two things, kept under the panel's name. */
 const choiceOf = (panel, name, values) => (glass) => {
@@ -18,74 +16,38 @@ const choiceOf = (panel, name, values) => (glass) => {
   return { elements: [element], show };
 };
 
-const partName = (row, _b, _glass, text) => text(`part_${partAt(row).part}`, { layer: partAt(row).layer });
-/** Which of a layer's two sub-layers is selected: the store knows the layer alone. */
-const part = ownChoice("attn");
-const streamRow = ({ layer }) => rowOf({ layer, part: part.now() });
-
-const streamMap = (name) =>
-  places({
-    title: `added_${name}`,
-    values: perPart(name),
-    label: partName,
-    at: streamRow,
-    pick: ({ row, token }) => ({ layer: partAt(row).layer, query: token }),
-    keep: (row) => part.keep(partAt(row).part),
-    hover: (row) => part.hover(row === null ? null : partAt(row).part),
-    scale: `n_${name}`,
-    on: () => [],
-    moves: { ArrowUp: upAndDown(1), ArrowDown: upAndDown(-1) },
-  });
-
-/** One sub-layer up or down the network. */
-function upAndDown(by) {
-  return ({ layer, trace }) => {
-    const row = Math.max(0, Math.min(2 * trace.model.n_layers - 1, streamRow({ layer }) + by));
-    part.keep(partAt(row).part);
-    return { layer: partAt(row).layer };
-  };
-}
-
 const residual = {
   without: "minus.without_quantity",
   details: () => ({ stream: ["stream", {}] }),
   at: ({ layer, query }) => `layer ${layer} ${part.now()} token ${query}`,
-  of: ofPlace(({ text, state }) => partName(streamRow(state), null, null, text)),
+  of: ofPlace(({ glass, state }) => partName(glass, streamRow(state))),
   said: ["norm", "cosine"],
   numbers: ({ details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: part.now() }, query),
-  parts: (glass, text) => Object.keys(QUANTITIES).map((name) => streamMap(name)(glass, text)),
+  parts: (glass, text) => ["norm", "share", "cosine"].map((name) => places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` })),
 };
 
 /** Both runs are asked about B's tokens, so that one token's numbers are subtracted. */
 const followed = (glass) => glass.settings.get("lens").follow === "text";
-const depthName = (row, _b, _glass, text) => (row === 0 ? text("embedding") : text("after_layer", { layer: row - 1 }));
 const at = ({ trace: { T } }, row, token) => row * T + token;
 
 const lens = {
   controls: choiceOf("lens", "follow", ["choice", "text"]),
   without: "minus.without_colour",
   details: (glass, { B }) => ({ lens: ["lens", { follow: followed(glass), other: B.id }] }),
-  at: atToken,
-  of: ofPlace(({ text, state }) => depthName(state.layer + 1, null, null, text)),
-  numbers: (run, { layer, query }) => {
+  at: (state) => (depthOf(state) === 0 ? `embedding token ${state.query}` : atToken(state)),
+  of: ofPlace(({ glass, state }) => depthName(glass, depthOf(state))),
+  numbers: (run, state) => {
     const { probability, rank } = run.details.lens;
-    const place = at(run, layer + 1, query);
+    const place = at(run, depthOf(state), state.query);
     return { p: probability.data[place], rank: rank.data[place] + 1 };
   },
   parts: (glass, text) => [
-    places({
-      values: ({ details }) => details.lens.probability.data,
-      label: depthName,
-      at: ({ layer }) => layer + 1,
-      pick: ({ row, token }) => ({ layer: Math.max(0, row - 1), query: token }),
-      scale: "p_followed",
-      on: () => [],
-    })(glass, text),
+    places(glass, text, (...to) => lensMap(...to, () => "own"), { called: "p_followed" }),
     table({
       title: "p_by_depth",
       heading: "place",
       values: (run, { query }) => Float64Array.from({ length: run.trace.model.n_layers + 1 }, (_, row) => run.details.lens.probability.data[at(run, row, query)]),
-      name: (row, b) => depthName(row, b, glass, text),
+      name: (row) => depthName(glass, row),
       pick: (row) => ({ layer: Math.max(0, row - 1) }),
       on: ({ query }) => [query],
       rows: 16,
@@ -93,20 +55,6 @@ const lens = {
   ],
 };
 
-/** Who writes, of the selected layer's two sub-layers and the embedding. */
-const kind = ownChoice("ffn");
-/** Rows as the panel has them: the embedding, then attention and FFN of every layer. */
-const writerAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
-const writerRow = ({ layer }) => (kind.now() === "embedding" ? 0 : 2 * layer + (kind.now() === "attention" ? 1 : 2));
-const writerName = (row, b, _glass, text) => {
-  if (row > 2 * b.trace.model.n_layers) return text("patched");
-  const { kind: who, layer } = writerAt(row);
-  return who === "embedding" ? text("embedding") : text(`part_${who === "ffn" ? "ffn" : "attn"}`, { layer });
-};
-const written = ({ trace, details: { shares } }, row, token) => {
-  const { kind: who, layer } = writerAt(row);
-  return who === "embedding" ? shares.embedding.data[token] : shares[who].data[layer * trace.T + token];
-};
 /** The RMS that the final norm divides a token's vector by, and with it every part. */
 const finalRms = ({ details: { shares } }, token) => shares.scale.data[token];
 /** Why parts that wrote the same in both runs differ here; nothing where the two RMS are equal. */
@@ -114,35 +62,26 @@ function aboutRms(a, b, { query }, text) {
   const [first, second] = [a, b].map((run) => finalRms(run, query));
   return first === second ? "" : text("final_rms", { a: shown(first, 5), b: shown(second, 5) });
 }
-const writers = ({ trace }) => 2 * trace.model.n_layers + 1;
-
 const contributions = {
   controls: choiceOf("contributions", "versus", ["alone", "second"]),
   details: (glass, { B }) => ({
     shares: ["contributions", { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id }],
   }),
-  at: ({ layer, query }) => `${kind.now() === "embedding" ? "embedding" : `layer ${layer} ${kind.now()}`} token ${query}`,
-  of: ofPlace(({ text, b, state }) => writerName(writerRow(state), b, null, text)),
-  numbers: (run, state) => ({ contribution: written(run, writerRow(state), state.query), logit: run.details.shares.logit.data[state.query], final_rms: finalRms(run, state.query) }),
+  at: (state) => `${writerAt(state)} token ${state.query}`,
+  of: ofPlace(({ glass, state }) => writerName(glass, writerRow(state))),
+  numbers: (run, state) => ({ contribution: reader(run.details.shares).value(writerRow(state), state.query), logit: run.details.shares.logit.data[state.query], final_rms: finalRms(run, state.query) }),
   said: ["contribution", "logit"],
   about: aboutRms,
   parts: (glass, text) => [
-    places({
-      values: (run) => Float64Array.from({ length: writers(run) * run.trace.T }, (_, i) => written(run, Math.floor(i / run.trace.T), i % run.trace.T)),
-      label: writerName,
-      at: writerRow,
-      pick: ({ row, token }) => ({ ...(row === 0 ? {} : { layer: writerAt(row).layer }), query: token }),
-      keep: (row) => kind.keep(writerAt(row).kind),
-      hover: (row) => kind.hover(row === null ? null : writerAt(row).kind),
-      scale: "n_contribution",
-      first: 1,
-      on: () => [],
-    })(glass, text),
+    places(glass, text, sharesMap, { called: "n_contribution" }),
     table({
       title: "writers",
       heading: "place",
-      values: (run, { query }) => Float64Array.from({ length: writers(run) + 1 }, (_, row) => (row === writers(run) ? run.details.shares.patched.data[query] : written(run, row, query))),
-      name: (row, b) => writerName(row, b, glass, text),
+      values({ details: { shares } }, { query }) {
+        const { parts, patched } = reader(shares);
+        return [...parts(query).map(({ value }) => value), patched(query)];
+      },
+      name: (row, { trace }) => (row > 2 * trace.model.n_layers ? text("patched") : writerName(glass, row)),
       on: ({ query }) => [query],
       rows: 16,
     })(glass, text),

@@ -1,13 +1,12 @@
 // What the SwiGLU chapter and the sampling panel read from a run.
 
-import { strongestNeuron } from "../compute.js";
 import { h } from "../dom.js";
 import { visible } from "../draw.js";
 import { filter, probabilityAfter, rank } from "../panels/choice/filters.js";
 import { createSliders, settingsOf } from "../panels/choice/controls.js";
 import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
-import { createViews, opened } from "../panels/ffn/views.js";
-import { productsOf } from "../panels/ffn/neuron-map.js";
+import { createViews } from "../panels/ffn/views.js";
+import { createMap, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
 import { allLogits, atNeuron, candidates, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
 import { places } from "./places.js";
@@ -77,18 +76,10 @@ const ffnToken = {
   ],
 };
 
-const products = new WeakMap();
-function productsAt(answer) {
-  if (!products.has(answer)) products.set(answer, productsOf(answer));
-  return products.get(answer);
-}
 /** The product of B's neuron number `place` at a token. */
-const productOf = ({ trace, details: { map } }, place, token) => productsAt(map)[place * trace.T + token];
+const productOf = ({ trace, details: { map } }, place, token) => productsOf(map)[place * trace.T + token];
 /** The row of the neuron that is spoken of; row 0 where the map has it not. */
-const placeOf = ({ details: { map }, held }, { neuron, query }) => Math.max(0, map.neurons.indexOf(neuron ?? (held && strongestNeuron(held, query))));
-
-/** What the map shows in one run: the products, or which gates are open (1) and closed (0). */
-const cellsOf = ({ details: { map } }, glass) => (opened(glass) ? Float64Array.from(map.gate.data, (gate) => Number(gate > 0)) : productsAt(map));
+const placeOf = (run, state) => Math.max(0, run.details.map.neurons.indexOf(spokenOf(state, run)));
 
 const ffnTokens = {
   controls(glass) {
@@ -106,17 +97,7 @@ const ffnTokens = {
   },
   said: ["product"],
   parts: (glass, text) => [
-    places({
-      title: "strongest",
-      values: (run) => cellsOf(run, glass),
-      label: (place, { details: { map } }) => String(map.neurons[place]),
-      at: (state, _glass, b) => placeOf(b, state),
-      pick: ({ row, token }, _state, b) => ({ query: token, neuron: b.details.map.neurons[row] }),
-      scale: "n_product",
-      scaled: () => (opened(glass) ? "n_gate_open" : "n_product"),
-      on: ({ layer }) => [layer, opened(glass)],
-      moves: {},
-    })(glass, text),
+    places(glass, text, createMap, { called: "n_product", title: "strongest" }),
     table({
       title: "firing",
       heading: "place",

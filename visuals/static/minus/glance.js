@@ -2,15 +2,14 @@
 
 import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
 import { visible } from "../draw.js";
-import { layoutMaps } from "../panels/attend/attention-layout.js";
+import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
-import { chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
-import { indexOf, rmsAt, rowCount, rowOf } from "../panels/norm/rmsnorm-map.js";
+import { createMap as createRmsMap, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/rope.js";
 import { pairOf } from "../panels/position/rope-dials.js";
-import { headMaps } from "./maps.js";
+import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace, onToken, ownChoice } from "./selection.js";
+import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace, onToken } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -43,15 +42,7 @@ const attention = {
   of: ({ text, named }) => text("of_cell", named),
   numbers: weightNumbers,
   parts: (glass, text) => [
-    headMaps({
-      layout: (width, model, { layer }) => {
-        const { boxes, size } = layoutMaps(width, model);
-        const foot = boxes.reduce((low, { y }) => Math.max(low, y + size), 0);
-        return { boxes: boxes.map((box) => ({ ...box, layer })), size, height: foot + 8 };
-      },
-      captions: true,
-      cells: true,
-    })(glass, text),
+    headMaps(glass, text, createMaps),
     weightsTable(glass, text),
   ],
 };
@@ -93,36 +84,11 @@ const rope = {
   ],
 };
 
-/** Rows of the RMS map from the bottom; rowOf counts from the top. */
-const normAt = (up, model) => rowOf(rowCount(model.n_layers) - 1 - up, model.n_layers);
-const norms = ownChoice(null); // what is kept is the panels' common setting
-const normNow = (glass) => norms.now() ?? chosenNorm(glass);
-const selectedNorm = ({ layer }, glass) => ({ layer, norm: normNow(glass) });
-
-const normName = ({ layer, norm }, text) => (norm === "final" ? text("final") : text(`norm_${norm}`, { layer }));
-
 const rmsnorm = {
-  at: (state, glass) => atNorm(normNow(glass), state),
-  of: ofPlace(({ text, state, glass }) => normName(selectedNorm(state, glass), text)),
+  at: (state, glass) => atNorm(selectedNorm(state, glass).norm, state),
+  of: ofPlace(({ state, glass }) => normName(glass, selectedNorm(state, glass))),
   numbers: ({ trace }, state, glass) => ({ rms: rmsAt(trace, selectedNorm(state, glass), state.query) }),
-  parts: (glass, text) => [
-    places({
-      values: ({ trace }) => {
-        const rows = rowCount(trace.model.n_layers);
-        return Float64Array.from({ length: rows * trace.T }, (_, i) => rmsAt(trace, normAt(Math.floor(i / trace.T), trace.model), i % trace.T));
-      },
-      label: (up, { trace }, _glass, say) => normName(normAt(up, trace.model), say),
-      at: (state, page, { trace }) => rowCount(trace.model.n_layers) - 1 - indexOf(selectedNorm(state, page), trace.model.n_layers),
-      pick: ({ row: up, token }, _state, { trace }) => {
-        const { layer } = normAt(up, trace.model);
-        return layer === null ? { query: token } : { layer, query: token };
-      },
-      keep: (up, { trace }, page) => setNorm(page, { which: normAt(up, trace.model).norm }),
-      hover: (up, b) => norms.hover(up === null ? null : normAt(up, b.trace.model).norm),
-      scale: "n_rms",
-      on: () => [],
-    })(glass, text),
-  ],
+  parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
 const activated = new WeakMap();

@@ -1,15 +1,15 @@
 // What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
 
-import { poolColumns } from "../compute.js";
+import { largest, poolColumns, subtract } from "../compute.js";
 import { h, shown, watcher } from "../dom.js";
 import { createDiagram, s } from "../panels/overview/diagram.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { createPlayer } from "../panels/overview/play.js";
 import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/values.js";
-import { largest, subtract } from "../sides.js";
+import { ownChoice } from "../pointed.js";
 import { rowsOf } from "./saved.js";
-import { atToken, onToken, ownChoice } from "./selection.js";
+import { atToken, onToken } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
 
 const KEYS = ROWS.map(({ key }) => key);

@@ -19,13 +19,3 @@ export const byPair = {
   pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
   on: onCell,
 };
-
-/** A choice of the panel's own, such as which sub-layer: a click keeps it, the pointer shows another while it is there. */
-export function ownChoice(first) {
-  let [kept, under] = [first, null];
-  return {
-    now: () => under ?? kept,
-    keep: (value) => { kept = value; },
-    hover: (value) => { under = value; },
-  };
-}

@@ -1,7 +1,7 @@
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the middle.
 
+import { largest, subtract } from "../compute.js";
 import { h, shown } from "../dom.js";
-import { largest, subtract } from "../sides.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 

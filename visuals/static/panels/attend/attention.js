@@ -4,7 +4,7 @@ import { kvHead, row } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { ALONG_KEYS, OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
+import { ALONG_KEYS, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
@@ -25,7 +25,7 @@ function table(glass) {
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function attention(element, glass) {
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.maps" });
+  const maps = createMaps(glass, "attention.maps");
   const panel = frame(element, glass, "attention", {
     csv: () => table(glass),
     parts: ["what", "formula", "sinks", "myth"],
@@ -33,14 +33,11 @@ export default function attention(element, glass) {
   const hint = h("p.gp-note", { "data-text": "attention.hint" });
   const pooled = h("p.gp-note");
   const below = h("div.gp-row");
-  panel.body.append(hint, h("div.gp-scroll", null, canvas), pooled, below);
-  const maps = createMaps(canvas, glass, panel.text);
+  panel.body.append(hint, h("div.gp-scroll", null, maps.element), pooled, below);
   const bars = createRow(below, glass, panel.text);
-  link(canvas, glass, maps.find);
   link(bars.canvas, glass, bars.find);
-  steer(canvas, glass, OVER_CELLS);
   steer(bars.canvas, glass, ALONG_KEYS);
-  const wide = widthOf(canvas.parentElement, glass);
+  const wide = widthOf(maps.element.parentElement, glass);
   const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) });
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
@@ -82,7 +79,7 @@ export default function attention(element, glass) {
     const width = wide();
     if (!glass.layer() || width === 0) return null;
     const job = known.jobOfHead(glass);
-    if (!maps.draw(width)) glass.unfinished();
+    maps.draw([{ trace: glass.state.trace, held: glass.layer() }], width);
     const drawn = bars.draw(width);
     return () => tell(drawn, job);
   });

@@ -1,9 +1,13 @@
 // What one key hands over, α·v, beside the head's whole output o = Σ α·v.
 
+import { largest } from "../../compute.js";
 import { h } from "../../dom.js";
+import { createStrips } from "../../marks/strips.js";
 import { carriedLines } from "./formulas.js";
-import { createStrips } from "./strips.js";
 import { dot, mix, norm, valueOf } from "./values.js";
+
+/** How the strips of a head stand. */
+export const BESIDE = { beside: true, strip: 22, gap: 6 };
 
 /** @param {object} glass @param {Function} text */
 export function createCarried(glass, text) {
@@ -12,7 +16,7 @@ export function createCarried(glass, text) {
   const sums = h("div.gp-formula", { lang: "en" });
   const holder = h("div", null, canvas);
   const element = h("div", null, note, holder, sums);
-  const strips = createStrips(canvas);
+  const strips = createStrips(canvas, BESIDE);
 
   /** @param {object|null} values the detail "values", null while it is on its way or the pointer is elsewhere */
   function draw({ weight, weights }, values, width, dimension) {
@@ -23,13 +27,13 @@ export function createCarried(glass, text) {
     const v = valueOf(values, trace.model, head, key);
     const out = mix(values, trace.model, head, weights);
     const part = Float64Array.from(v, (x) => weight * x);
-    const limit = Math.max(...out.map(Math.abs), ...part.map(Math.abs));
+    const limit = Math.max(largest(out), largest(part));
     const rows = [
       { name: "v", role: "v", values: v },
       { name: "α·v", role: "v", values: part, limit },
       { name: "o", role: "output", values: out, limit, bars: true },
     ];
-    strips.draw(width, rows, dimension);
+    strips.draw(width, rows, { chosen: dimension });
     const [along, square] = [dot(part, out), dot(out, out)];
     const facts = { weight, size: norm(v), along, square, share: square ? along / square : 0 };
     sums.replaceChildren(...carriedLines(facts, text));

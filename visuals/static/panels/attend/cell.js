@@ -4,20 +4,18 @@ import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
-import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
+import { createMap } from "../../marks/attention-map.js";
+import { readHead, VIEWS } from "../../marks/attention-values.js";
+import { createStrips } from "../../marks/strips.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
-import { createCarried } from "./carried.js";
+import { BESIDE, createCarried } from "./carried.js";
 import { createChoice } from "./choice.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
-import { blockFor, createMap } from "./map.js";
-import { matrixOf, VIEWS } from "./matrix.js";
 import { jobOfHead } from "./known.js";
-import { createStrips } from "./strips.js";
 import { valueNorms } from "./values.js";
 import { createWritten } from "./written.js";
-
-const BUDGET = 3; // ms of a frame for the map
 
 /** What the map shows of every cell. @returns {"scores"|"weights"|"weighted"} */
 export function chosenView(glass) {
@@ -32,10 +30,19 @@ export const createViews = (glass) =>
     glass.repaint();
   });
 
+/** The map of the selected head in the view that is set. @param {string} label the key of its name */
+export function headMap(glass, label) {
+  const { state } = glass;
+  const read = ({ held, trace, details: { values } }, view) =>
+    view === "weighted" && !values ? null : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
+  const on = ({ held, details: { values } }, view) => [held, state.head, view === "weighted" && values];
+  return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.map" });
+  const map = headMap(glass, "cell.map");
   const parts = ["what", "formula", "sinks", "myth"];
   const panel = frame(element, glass, "cell", { csv: () => rowTable(glass), parts });
   const text = (name, params) => panel.text(name, params);
@@ -47,7 +54,7 @@ export default function cell(element, glass) {
   const [one, sums, softmax] = Array.from({ length: 3 }, () => h("div.gp-formula", { lang: "en" }));
   const carried = createCarried(glass, text);
   const written = createWritten(glass, text);
-  const mapSide = h("div.at-map", null, views.element, canvas, mapNote, sink);
+  const mapSide = h("div.at-map", null, views.element, map.element, mapNote, sink);
   const right = h("div.at-steps", null, step("score"), h("div", null, products), one, sums, step("softmax"), softmax);
   panel.body.append(
     h("div.at-cell", null, mapSide, right),
@@ -57,8 +64,7 @@ export default function cell(element, glass) {
     written.element,
   );
 
-  const map = createMap(canvas, glass);
-  const strips = createStrips(products);
+  const strips = createStrips(products, BESIDE);
   const view = watched({ dimension: 0 });
   wire();
   const mapWide = widthOf(mapSide, glass);
@@ -66,8 +72,6 @@ export default function cell(element, glass) {
   const valueWide = widthOf(carried.holder, glass);
 
   function wire() {
-    link(canvas, glass, map.find);
-    steer(canvas, glass, OVER_CELLS);
     const choose = (i) => {
       if (i === null) return null;
       view.dimension = i;
@@ -86,13 +90,9 @@ export default function cell(element, glass) {
   /** The map, a few milliseconds a frame. @returns {boolean} whether it is complete */
   function drawMap(held, values, width) {
     const view = chosenView(glass);
-    const norms = values && valueNorms(values, state.trace.model, state.head);
     views.mark(view);
-    const block = blockFor(state.trace.T, map.size(width));
-    const matrix =
-      view === "weighted" && !norms ? null : matrixOf(held, state.trace.model, state.head, view, block, norms);
-    const done = matrix ? matrix.work(performance.now() + BUDGET) : true;
-    map.draw(width, done ? matrix : null, view, headOff(state.trace, state.layer, state.head));
+    const done = map.draw([{ held, trace: state.trace, details: { values } }], width);
+    const block = map.block();
     mapNote.textContent = [text(`scale_${view}`), block > 1 ? text("pooled", { block }) : ""].join(" ");
     return done;
   }
@@ -107,7 +107,7 @@ export default function cell(element, glass) {
         { name: "k", role: "k", values: k },
         { name: "q × k", role: "accent", values: terms, bars: true },
       ],
-      dimension,
+      { chosen: dimension },
     );
     one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
     sums.replaceChildren(...scoreLines(cellNow, text));

@@ -5,9 +5,9 @@ import { exact, h, share, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
-import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
-import { createMap, blockFor } from "./map.js";
-import { differenceOf, matrixOf } from "./matrix.js";
+import { createMap } from "../../marks/attention-map.js";
+import { readApart, readHead } from "../../marks/attention-values.js";
+import { inView, widthOf } from "../../pointing.js";
 
 const BUDGET = 3; // ms of a frame
 
@@ -69,34 +69,47 @@ export function createOther(glass) {
   return { element, draw };
 }
 
+/** The two heads in a run, each null where its layer is not here. */
+const readers = ({ trace }, glass) =>
+  [glass.state, otherHead(glass)].map(({ layer, head }) => (trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null));
+const on = ({ trace }, { layer, head }) => [trace.layers.get(layer), head];
+
+/** The map of head A's weights minus head B's. @param {string} label the key of its name */
+export function apartMap(glass, label) {
+  return createMap(glass, {
+    label,
+    view: () => "difference",
+    read: (run) => (readers(run, glass).includes(null) ? null : readApart(...readers(run, glass))),
+    on: (run) => [...on(run, glass.state), ...on(run, otherHead(glass))],
+  });
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function difference(element, glass) {
   const { state } = glass;
-  const canvases = ["a", "b", "minus"].map((name) =>
-    h("canvas.gp-canvas", { "data-text-label": `difference.map_${name}` }),
-  );
+  const other = () => otherHead(glass);
+  const one = (name, i, which) => createMap(glass, {
+    label: `difference.map_${name}`,
+    read: (run) => readers(run, glass)[i],
+    on: (run) => on(run, which()),
+    off: ({ trace }) => headOff(trace, which().layer, which().head),
+  });
+  const maps = [one("a", 0, () => state), one("b", 1, other), apartMap(glass, "difference.map_minus")];
   const panel = frame(element, glass, "difference", {
     csv: () => table(),
     parts: ["what", "formula"],
   });
   const text = (name, params) => panel.text(name, params);
-  const captions = canvases.map(() => h("figcaption"));
+  const captions = maps.map(() => h("figcaption"));
   const against = createOther(glass);
   const note = h("p.gp-note");
-  const first = h("figure", null, captions[0], canvases[0]);
+  const first = h("figure", null, captions[0], maps[0].element);
   panel.body.append(
     against.element,
-    h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], canvases[i]))),
+    h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], maps[i].element))),
     note,
   );
-  const maps = canvases.map((canvas) => createMap(canvas, glass));
   const wide = widthOf(first, glass);
-  maps.forEach((map, i) => {
-    link(canvases[i], glass, map.find);
-    steer(canvases[i], glass, OVER_CELLS);
-  });
-
-  const other = () => otherHead(glass);
 
   function table() {
     const { trace, layer, head, query } = state;
@@ -139,16 +152,8 @@ export default function difference(element, glass) {
     if (!held || width === 0) return;
     const b = other();
     const heldB = trace.layers.get(b.layer);
-    const block = blockFor(trace.T, maps[0].size(width));
     const end = performance.now() + BUDGET;
-    const a = matrixOf(held, trace.model, head, "weights", block, null);
-    const of = heldB && matrixOf(heldB, trace.model, b.head, "weights", block, null);
-    const [doneA, doneB] = [a.work(end), of ? of.work(end) : true];
-    const complete = doneA && doneB;
-    if (!complete) glass.unfinished();
-    maps[0].draw(width, doneA ? a : null, "weights", headOff(trace, layer, head));
-    maps[1].draw(width, of && doneB ? of : null, "weights", headOff(trace, b.layer, b.head));
-    maps[2].draw(width, of && complete ? differenceOf(a, of) : null, "scores");
+    if (!maps.map((map) => map.draw([{ trace }], width, end)).every(Boolean)) glass.unfinished();
     against.draw();
     captions[0].textContent = text("caption_a", { layer, head });
     captions[1].textContent = text("caption_b", b);

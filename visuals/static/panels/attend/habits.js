@@ -5,19 +5,27 @@ import { eachRow } from "../../compute.js";
 const means = new WeakMap();
 
 /**
- * Mean weight of queries 2 … T − 1 on key 0 and on the key just before; NaN for fewer than three tokens. Kept by layer and head.
- * @param {import("../../decode.js").Layer} held @param {import("../../decode.js").Trace} trace @returns {{ first: number, previous: number }}
+ * @typedef {{ first: number, previous: number }} Habits
+ * Mean weight of queries 2 … T − 1 on key 0 and on the key just before; NaN for fewer than three tokens.
  */
+
+/** What rows are to be added to. @returns {Habits} */
+export const usual = (tokens) => (tokens < 3 ? { first: NaN, previous: NaN } : { first: 0, previous: 0 });
+
+/** Adds a row's weights to the means. @param {Habits} found */
+export function tally(found, tokens, query, weights) {
+  if (query < 2) return;
+  found.first += weights[0] / (tokens - 2);
+  found.previous += weights[query - 1] / (tokens - 2);
+}
+
+/** Kept by layer and head. @param {import("../../decode.js").Layer} held @param {import("../../decode.js").Trace} trace @returns {Habits} */
 export function habitsOf(held, { model, T }, head) {
   if (!means.has(held)) means.set(held, new Map());
   const known = means.get(held);
   if (!known.has(head)) {
-    const found = T < 3 ? { first: NaN, previous: NaN } : { first: 0, previous: 0 };
-    eachRow(held, model, head, 0, T, (query, _, weights) => {
-      if (query < 2) return;
-      found.first += weights[0] / (T - 2);
-      found.previous += weights[query - 1] / (T - 2);
-    });
+    const found = usual(T);
+    eachRow(held, model, head, 0, T, (query, _, weights) => tally(found, T, query, weights));
     known.set(head, found);
   }
   return known.get(head);

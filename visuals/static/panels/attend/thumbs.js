@@ -1,8 +1,10 @@
-// The picture of all thumbnails, drawn once off the page: labels, K/V groups, and each map as soon as it is made.
+// All heads of all layers as thumbnails: labels, K/V groups, and each map as soon as it is made. A click shows that head.
 
-import { cells, enlarge, fit, ink, write } from "../../draw.js";
-import { drawOff, headOff } from "../../off.js";
+import { ink, write } from "../../draw.js";
+import { createHeadGrid } from "../../marks/head-grid.js";
+import { link, steer } from "../../pointing.js";
 import { jobsOf } from "./names.js";
+import { layoutThumbs, thumbAt } from "./thumbs-layout.js";
 
 /** @typedef {import("./thumbs-layout.js").Layout} Layout */
 
@@ -31,52 +33,64 @@ function corner(context, x, y, size) {
   context.stroke();
 }
 
-/** @param {Function} text */
-export function createThumbs(text) {
-  const scene = document.createElement("canvas");
-  let drawn = new Set();
-
-  /** Labels of the layers above each line, of the heads at its left, and a plain square for every map to come. */
-  function start(layout, model, width) {
-    const { size, perLine, place } = layout;
-    const context = fit(scene, width, layout.height);
-    const { colour } = ink();
-    const how = { colour: colour("muted"), base: "middle" };
-    drawn = new Set();
-    for (let layer = 0; layer < model.n_layers; layer++) {
-      const at = place(layer, 0);
-      const starts = layer % perLine === 0;
-      if (starts) write(context, text("layer"), 0, at.y - 12, { ...how, most: 60 });
-      const labelled = (layer % perLine) % Math.ceil(22 / size) === 0;
-      if (labelled) write(context, String(layer), at.x + size / 2, at.y - 12, { ...how, align: "center" });
-      for (let head = 0; head < model.n_heads; head++) {
-        const { x, y } = place(layer, head);
-        const named = starts && head % Math.ceil(16 / size) === 0;
-        if (named) write(context, text("head", { head }), 0, y + size / 2, { ...how, most: 60 });
-        context.fillStyle = colour("raised");
-        context.fillRect(x, y, size, size);
-      }
-      if (starts) markGroups(context, layout, model, layer);
+/** Labels of the layers above each line, of the heads at its left. */
+function labels(context, layout, model, text) {
+  const { size, perLine, place } = layout;
+  const how = { colour: ink().colour("muted"), base: "middle" };
+  for (let layer = 0; layer < model.n_layers; layer++) {
+    const at = place(layer, 0);
+    const starts = layer % perLine === 0;
+    if ((layer % perLine) % Math.ceil(22 / size) === 0) write(context, String(layer), at.x + size / 2, at.y - 12, { ...how, align: "center" });
+    if (!starts) continue;
+    write(context, text("layer"), 0, at.y - 12, { ...how, most: 60 });
+    markGroups(context, layout, model, layer);
+    for (let head = 0; head < model.n_heads; head += Math.ceil(16 / size)) {
+      write(context, text("head", { head }), 0, place(layer, head).y + size / 2, { ...how, most: 60 });
     }
   }
+}
 
-  /** Draws the maps that were finished since the last call. @returns {number} how many stand there now */
-  function add({ size, place }, survey, names, trace) {
-    const context = scene.getContext("2d");
-    const { colour, magnitude } = ink();
-    survey.heads.forEach((row, layer) =>
-      row.forEach((one, head) => {
-        if (!one.done || drawn.has(one)) return;
-        drawn.add(one);
-        const { x, y } = place(layer, head);
-        context.fillStyle = colour("masked");
-        context.fillRect(x, y, size, size);
-        enlarge(context, cells(one.map, survey.side, survey.side, magnitude, Math.sqrt), x, y, size, size);
-        if (headOff(trace, layer, head)) drawOff(context, x, y, size, size);
-        if (jobsOf(names, layer, head).length) corner(context, x + size, y, Math.max(7, size / 6));
-      }),
-    );
-    return drawn.size;
+function frameSelected(context, { place, size }, { layer, head }) {
+  const { x, y } = place(layer, head);
+  for (const [name, line] of [["cross-edge", 6], ["cross", 4], ["accent", 2]]) {
+    context.strokeStyle = ink().colour(name);
+    context.lineWidth = line;
+    context.strokeRect(x - 1, y - 1, size + 2, size + 2);
   }
-  return { scene, start, add };
+}
+
+/** @param {object} glass @param {string} label the key of its name @param {Function} [read] as in marks/head-grid.js */
+export function createThumbs(glass, label, read) {
+  const { state } = glass;
+  const names = () => glass.detail("head_names", {});
+  const grid = createHeadGrid(glass, {
+    label,
+    read,
+    of: ({ trace }) => trace,
+    layout(width, model) {
+      const layout = layoutThumbs(width, model);
+      const heads = Array.from({ length: model.n_layers * model.n_heads }, (_, i) => ({ layer: Math.floor(i / model.n_heads), head: i % model.n_heads }));
+      return { ...layout, boxes: heads.map((box) => ({ ...box, ...layout.place(box.layer, box.head) })) };
+    },
+    labels: (context, layout, model) => labels(context, layout, model, (name, params) => glass.text(`heads.${name}`, params)),
+    corner(context, { layer, head, x, y }, size) {
+      if (jobsOf(names(), layer, head).length) corner(context, x + size, y, Math.max(7, size / 6));
+    },
+    mark: (context, layout) => frameSelected(context, layout, state),
+  });
+  let hovered = null;
+  link(grid.element, glass, (x, y) => {
+    hovered = grid.layout() && thumbAt(grid.layout(), state.trace.model, x, y);
+    return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
+  });
+  grid.element.addEventListener("click", () => {
+    if (hovered) glass.select(hovered); // for a layer that has not arrived, this fetches it
+  });
+  steer(grid.element, glass, {
+    ArrowLeft: ({ layer }) => ({ layer: layer - 1 }),
+    ArrowRight: ({ layer }) => ({ layer: layer + 1 }),
+    ArrowUp: ({ head }) => ({ head: head - 1 }),
+    ArrowDown: ({ head }) => ({ head: head + 1 }),
+  });
+  return grid;
 }

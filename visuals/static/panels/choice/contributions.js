@@ -1,21 +1,66 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
-import { createDepthMap } from "../../depthmap.js";
+import { largest } from "../../compute.js";
 import { exact, fraction, h, shown, signed, tinted } from "../../dom.js";
-import { centred, visible } from "../../draw.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { signedScale } from "../../marks/scales.js";
+import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { createChoices } from "../../choices.js";
-import { same, watched } from "../../reads.js";
 
 /** The parts in the order of the network: row 0 is the embedding, then attention and FFN of each layer. */
 const partAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
 const rowOf = ({ kind, layer }) => (kind === "embedding" ? 0 : 2 * layer + (kind === "attention" ? 1 : 2));
 
+/** Who writes, of the selected layer's two sub-layers and the embedding. */
+const writer = ownChoice("ffn");
+/** The row of the part that is selected. */
+export const writerRow = ({ layer }) => rowOf({ kind: writer.now(), layer });
+/** How the selected part is called in a saved table. */
+export const writerAt = ({ layer }) => (writer.now() === "embedding" ? "embedding" : `layer ${layer} ${writer.now()}`);
+export function partName(glass, row) {
+  const { kind, layer } = partAt(row);
+  return kind === "embedding" ? glass.text("contributions.embedding") : glass.text(`contributions.${kind}_of`, { layer });
+}
+
+/** The selection of the store for a row, which the panel completes by the kind of part. */
+function changeTo({ row, token }) {
+  const { layer } = partAt(row);
+  return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
+}
+const step = (by) => ({ layer, trace }) => {
+  const row = Math.max(0, Math.min(2 * trace.model.n_layers, writerRow({ layer }) + by));
+  writer.keep(partAt(row).kind);
+  writer.hover(null);
+  return changeTo({ row });
+};
+
+/** What every part adds at every token, the embedding below. @param {string} label the key of its name */
+export const sharesMap = (glass, label) =>
+  createDepthMap(glass, {
+    label,
+    left: 128,
+    first: 1,
+    values: ({ details: { shares } }) => {
+      const { rows, tokens, value } = reader(shares);
+      return Float64Array.from({ length: rows * tokens }, (_, i) => value(Math.floor(i / tokens), i % tokens));
+    },
+    scale: (values) => ({ ...signedScale(largest(values)), name: glass.text("contributions.scale_bar") }),
+    change: () => glass.text("minus.n_contribution"),
+    name: (row) => partName(glass, row),
+    at: (state) => ({ row: writerRow(state) }),
+    pick: changeTo,
+    keep: ({ row }) => writer.keep(partAt(row).kind),
+    hover: (place) => writer.hover(place && partAt(place.row).kind),
+    moves: { ArrowUp: step(1), ArrowDown: step(-1) },
+  });
+
 /** Looks into the answer "contributions". */
-function reader(answer) {
+export function reader(answer) {
   const [layers, tokens] = answer.attention.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, visible(answer.names.pieces[i])]));
   const value = (row, token) => {
@@ -40,7 +85,8 @@ function reader(answer) {
 /** @param {HTMLElement} element @param {object} glass */
 export default function contributionsPanel(element, glass) {
   const { state } = glass;
-  const [bars, canvas] = [h("canvas.gp-canvas", { "data-text-label": "contributions.bars" }), h("canvas.gp-canvas", { "data-text-label": "contributions.map" })];
+  const bars = h("canvas.gp-canvas", { "data-text-label": "contributions.bars" });
+  const map = sharesMap(glass, "contributions.map");
   let shares = null;
   const table = () => [
     ["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"],
@@ -67,71 +113,19 @@ export default function contributionsPanel(element, glass) {
     h("div", null, bars),
     sums,
     h("h3.gp-subtitle", { "data-text": "contributions.all" }),
-    h("div.gp-scroll", null, canvas),
+    map.element,
   );
-  const map = createDepthMap(canvas);
   const drawBars = createBars(bars);
   const wide = widthOf(bars.parentElement, glass);
-  const mapWide = widthOf(canvas.parentElement, glass);
-  const view = watched({ kind: "ffn", hovered: null });
-
-  /** The selection of the store for a row, which the panel completes by the kind of part. */
-  const changeTo = ({ row, token }) => {
-    const { layer } = partAt(row);
-    return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
-  };
-  function wire(target, find) {
-    link(target, glass, (x, y) => {
-      view.hovered = same(view.hovered, shares && find(x, y));
-      return view.hovered && changeTo(view.hovered);
-    });
-    target.addEventListener("pointerleave", () => {
-      view.hovered = null;
-    });
-    target.addEventListener("click", () => {
-      if (!view.hovered) return;
-      view.kind = partAt(view.hovered.row).kind;
-      glass.select(changeTo(view.hovered));
-    });
-    const stepTo = (by) => ({ layer, trace }) => {
-      const row = Math.max(0, Math.min(2 * trace.model.n_layers, rowOf({ kind: view.kind, layer }) + by));
-      Object.assign(view, { kind: partAt(row).kind, hovered: null });
-      return changeTo({ row });
-    };
-    return stepTo;
-  }
-  const stepBar = wire(bars, (x) => {
-    const row = barAt(x, wide(), shares.rows);
-    return row === null ? null : { row };
+  const mapWide = widthOf(map.element, glass);
+  bars.addEventListener("pointerleave", () => writer.hover(null));
+  link(bars, glass, (x) => {
+    const row = shares && barAt(x, wide(), shares.rows);
+    writer.hover(row === null ? null : partAt(row).kind);
+    return row === null ? null : changeTo({ row });
   });
-  steer(bars, glass, { ArrowLeft: stepBar(-1), ArrowRight: stepBar(1) });
-  const stepMap = wire(canvas, (x, y) => map.find(x, y, shares.tokens));
-  steer(canvas, glass, { ArrowUp: stepMap(1), ArrowDown: stepMap(-1) });
-
-  const nameOf = (row) => {
-    const { kind, layer } = partAt(row);
-    return kind === "embedding" ? panel.text("embedding") : panel.text(`${kind}_of`, { layer });
-  };
-
-  function drawMap(selected) {
-    const make = () => {
-      const values = Float64Array.from({ length: shares.rows * shares.tokens }, (_, i) => shares.value(Math.floor(i / shares.tokens), i % shares.tokens));
-      const limit = values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-      return {
-        rows: shares.rows,
-        values,
-        place: (x) => centred(x, limit),
-        table: "signed",
-        ticks: [[0, shown(-limit, 3)], [0.5, "0"], [1, `+${shown(limit, 3)}`]],
-        label: nameOf,
-        axis: panel.text("axis"),
-        scale: panel.text("scale_bar"),
-        left: 128,
-        first: 1,
-      };
-    };
-    map.draw([shares, state.theme, state.language], make, state.trace.tokens.pieces, mapWide(), selected);
-  }
+  bars.addEventListener("click", () => writer.keep(writer.now()));
+  steer(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
 
   /** The sum over all parts, the network's own logit, and how far rounding takes them apart. */
   function drawSums({ row, token }) {
@@ -148,7 +142,7 @@ export default function contributionsPanel(element, glass) {
     sums.replaceChildren(
       h("p", null, word("embedding"), ` ${signed(embedding, 6)}   `, word("attention"), ` ${signed(attention, 6)}   `, word("ffn"), ` ${signed(ffn, 6)}   `, ...taken, "= ", h("strong", null, shown(sum, 7)),
         `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`),
-      h("p", null, `${nameOf(row)}: `, fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"), " = ", fraction(shown(value * scale, 6), shown(scale, 6)), " = ", h("strong", null, signed(value, 5))),
+      h("p", null, `${partName(glass, row)}: `, fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"), " = ", fraction(shown(value * scale, 6), shown(scale, 6)), " = ", h("strong", null, signed(value, 5))),
     );
   }
 
@@ -158,7 +152,7 @@ export default function contributionsPanel(element, glass) {
     const { kind, layer } = partAt(row);
     const value = shares.value(row, token);
     const { target, other } = names(token);
-    const params = { part: nameOf(row), value: signed(value, 5), target, other, piece: visible(state.trace.tokens.pieces[token]) };
+    const params = { part: partName(glass, row), value: signed(value, 5), target, other, piece: visible(state.trace.tokens.pieces[token]) };
     panel.title.textContent = panel.text(other === null ? "title" : "title_second", params);
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
     panel.tell(
@@ -171,7 +165,7 @@ export default function contributionsPanel(element, glass) {
   let span = null;
   return inView(element, function draw(fresh) {
     versus.show();
-    const { layer, query, theme } = state;
+    const { trace, query, theme } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), mapWide()];
@@ -180,11 +174,11 @@ export default function contributionsPanel(element, glass) {
       shares = reader((answer = came));
       span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
     }
-    if (fresh) view.hovered = null;
-    const selected = { row: rowOf({ kind: view.kind, layer }), token: query, ...view.hovered };
+    if (fresh) writer.hover(null);
+    const selected = { row: writerRow(state), token: query };
     drawBars([came, theme, state.language], widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
     drawSums(selected);
-    drawMap(selected);
+    map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
     tell(selected);
   });
 }

@@ -1,13 +1,13 @@
 // The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
 
-import { createDepthMap } from "../../depthmap.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { ownChoice } from "../../pointed.js";
+import { inView, widthOf } from "../../pointing.js";
 import { createChoices } from "../../choices.js";
-import { same, watched } from "../../reads.js";
 import { createChart, pointAt } from "./chart.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
@@ -35,8 +35,8 @@ function reader(answer) {
 /** What the colour of a cell says, by choice. */
 const COLOURS = {
   own: {
-    value: (lens, depth, token) => Math.max(-DARKEST, Math.log10(lens.own(depth, token))),
-    place: (x) => 1 + x / DARKEST,
+    value: (lens, depth, token) => lens.own(depth, token),
+    place: (p) => 1 + Math.max(-DARKEST, Math.log10(p)) / DARKEST,
     ticks: Array.from({ length: DARKEST + 1 }, (_, i) => [i / DARKEST, i === 0 ? `≤ ${10 ** -DARKEST}` : String(10 ** (i - DARKEST))]),
   },
   top: {
@@ -52,12 +52,44 @@ export function rankTicks(vocabulary) {
   return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
 }
 
-const depthName = (panel, depth) => (depth === 0 ? panel.text("embedding") : panel.text("layer", { layer: depth - 1 }));
+export const depthName = (glass, depth) => (depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 }));
+
+/** Whether the embedding is selected or under the pointer: it has no layer in the store. */
+const embedding = ownChoice(false);
+/** The depth that is selected: 0 the embedding. */
+export const depthOf = ({ layer }) => (embedding.now() && layer === 0 ? 0 : layer + 1);
+const step = (by) => ({ layer, trace }) => {
+  const next = Math.max(0, Math.min(trace.model.n_layers, depthOf({ layer }) + by));
+  embedding.keep(next === 0);
+  embedding.hover(null);
+  return { layer: Math.max(0, next - 1) };
+};
+
+/** Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed. @param {string} label the key of its name @param {() => "own"|"top"} colour */
+export const lensMap = (glass, label, colour) =>
+  createDepthMap(glass, {
+    label,
+    values({ details }) {
+      const [lens, { value }] = [reader(details.lens), COLOURS[colour()]];
+      return Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) => value(lens, Math.floor(i / lens.tokens), i % lens.tokens));
+    },
+    scale: () => ({ table: "magnitude", ...COLOURS[colour()], name: glass.text(`lens.scale_${colour()}`) }),
+    change: () => glass.text("minus.p_followed"),
+    name: (depth) => depthName(glass, depth),
+    word({ details }) {
+      const lens = reader(details.lens);
+      return (depth, token) => lens.piece(lens.best(depth, token)[0].id);
+    },
+    at: (state) => ({ row: depthOf(state) }),
+    pick: ({ row, token }) => ({ layer: Math.max(0, row - 1), query: token }),
+    keep: ({ row }) => embedding.keep(row === 0),
+    hover: (place) => embedding.hover(place && place.row === 0),
+    moves: { ArrowUp: step(1), ArrowDown: step(-1) },
+  });
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function lensPanel(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "lens.map" });
   let lens = null;
   const table = () => [
     ["depth", "token", "piece", "rank_1_id", "rank_1_piece", "rank_1_probability", "followed_id", "followed_rank", "followed_probability"],
@@ -70,6 +102,7 @@ export default function lensPanel(element, glass) {
   const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
   const follow = createChoices(glass, "lens", "follow", ["choice", "text"]);
   const colour = createChoices(glass, "lens", "colour", ["own", "top"]);
+  const map = lensMap(glass, "lens.map", colour.now);
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");
   const head = [h("th.is-left", { scope: "col", "data-text": "lens.token" }), h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" })];
@@ -78,63 +111,24 @@ export default function lensPanel(element, glass) {
   const room = h("div", null, charts.own);
   panel.body.append(
     h("div.gp-options", null, follow.element, colour.element),
-    h("div.gp-scroll", null, canvas),
+    map.element,
     subtitle,
     h("div.gp-columns", null, detail, room, h("div", null, charts.rank)),
   );
-  const map = createDepthMap(canvas);
   const drawOwn = createChart(charts.own);
   const drawRank = createChart(charts.rank);
-  const wide = widthOf(canvas.parentElement, glass);
+  const wide = widthOf(map.element, glass);
   const roomWide = widthOf(room, glass);
-  // The embedding has no layer in the store, so the panel itself knows when it is selected or under the pointer.
-  const view = watched({ embedding: false, hovered: null });
-
-  const changeTo = ({ row, token }) => (row === 0 ? { query: token } : { layer: row - 1, query: token });
-  link(canvas, glass, (x, y) => {
-    view.hovered = same(view.hovered, lens && map.find(x, y, lens.tokens));
-    return view.hovered && changeTo(view.hovered);
-  });
-  canvas.addEventListener("pointerleave", () => {
-    view.hovered = null;
-  });
-  canvas.addEventListener("click", () => {
-    if (!view.hovered) return;
-    view.embedding = view.hovered.row === 0;
-    glass.select(changeTo(view.hovered));
-  });
-  const stepTo = (by) => ({ layer, trace }) => {
-    const next = Math.max(0, Math.min(trace.model.n_layers, (view.embedding ? 0 : layer + 1) + by));
-    Object.assign(view, { embedding: next === 0, hovered: null });
-    return next === 0 ? { layer: 0 } : { layer: next - 1 };
-  };
-  steer(canvas, glass, { ArrowUp: stepTo(1), ArrowDown: stepTo(-1) });
   for (const chart of Object.values(charts)) {
     chart.addEventListener("click", (event) => {
       const depth = pointAt(event.offsetX, roomWide(), lens?.depths ?? 1);
-      view.embedding = depth === 0;
+      embedding.keep(depth === 0);
       glass.select({ layer: Math.max(0, depth - 1) });
     });
   }
   glass.on("select", () => {
-    if (state.layer !== 0) view.embedding = false;
+    if (state.layer !== 0) embedding.keep(false);
   });
-
-  function drawMap(selected) {
-    const { value, place, ticks } = COLOURS[colour.now()];
-    const make = () => ({
-      rows: lens.depths,
-      values: Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) => value(lens, Math.floor(i / lens.tokens), i % lens.tokens)),
-      place,
-      table: "magnitude",
-      ticks,
-      label: (depth) => depthName(panel, depth),
-      axis: panel.text("axis"),
-      scale: panel.text(`scale_${colour.now()}`),
-      word: (depth, token) => lens.piece(lens.best(depth, token)[0].id),
-    });
-    map.draw([lens, state.theme, state.language, colour.now()], make, state.trace.tokens.pieces, wide(), selected);
-  }
 
   /** One place: its most probable tokens, and the curves of its token through all depths. */
   function drawPlace({ row, token }) {
@@ -176,7 +170,7 @@ export default function lensPanel(element, glass) {
     const [top] = lens.best(row, token);
     const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
     const at = row === 0 ? "embedding" : `layer ${row - 1}`;
-    const params = { at: depthName(panel, row), piece: visible(state.trace.tokens.pieces[token]), top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank, own: share(own) };
+    const params = { at: depthName(glass, row), piece: visible(state.trace.tokens.pieces[token]), top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank, own: share(own) };
     subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
     panel.tell(`${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`, panel.text("read", params));
   }
@@ -184,16 +178,16 @@ export default function lensPanel(element, glass) {
   let answer = null;
   return inView(element, function draw(fresh) {
     follow.show();
-    const { trace, layer, query } = state;
+    const { trace, query } = state;
     const came = glass.detail("lens", { follow: follow.now() === "text" });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), roomWide()];
     if (!came || widths.includes(0)) return;
     if (came !== answer) lens = reader((answer = came));
-    if (fresh) view.hovered = null;
-    const selected = view.hovered ?? { row: view.embedding && layer === 0 ? 0 : layer + 1, token: query };
+    if (fresh) embedding.hover(null);
+    const selected = { row: depthOf(state), token: query };
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
-    drawMap(selected);
+    map.draw([{ trace, details: { lens: came } }], widths[0], fresh);
     drawPlace(selected);
     tell(selected);
   });

@@ -4,10 +4,9 @@ import { row } from "../../compute.js";
 import { exact, h, share, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { headOff, sameText } from "../../off.js";
-import { OVER_CELLS, inView, link, steer, widthOf } from "../../pointing.js";
-import { largest } from "../../sides.js";
-import { blockFor, createMap } from "../attend/map.js";
-import { differenceOf, matrixOf } from "../attend/matrix.js";
+import { createMap } from "../../marks/attention-map.js";
+import { readHead } from "../../marks/attention-values.js";
+import { inView, widthOf } from "../../pointing.js";
 import { nameOf } from "./names.js";
 
 const BUDGET = 3; // ms of a frame
@@ -24,22 +23,20 @@ export function hindrance(sides, layer) {
 /** @param {HTMLElement} element @param {object} glass */
 export default function headChange(element, glass) {
   const { state } = glass;
-  const canvases = NAMES.map((name) => h("canvas.gp-canvas", { "data-text-label": `head-change.map_${name}` }));
+  const maps = NAMES.map((name) => createMap(glass, {
+    label: `head-change.map_${name}`,
+    read: (trace) => readHead(trace.layers.get(state.layer), trace.model, state.head),
+    on: (trace) => [trace.layers.get(state.layer), state.head],
+    off: (trace) => headOff(trace, state.layer, state.head),
+  }));
   const panel = frame(element, glass, "head-change", { csv: () => table() });
-  const figures = canvases.map((canvas, i) =>
-    h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), canvas),
-  );
+  const figures = maps.map((map, i) => h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), map.element));
   const empty = h("p.gp-note");
   const same = h("p.gp-note", { hidden: "" }); // in the place of the third map
   figures[2].append(same);
-  const maps = canvases.map((canvas) => createMap(canvas, glass));
   const all = h("div.cmp-maps", null, ...figures);
   panel.body.append(empty, all);
   const wide = widthOf(figures[0], glass);
-  maps.forEach((map, i) => {
-    link(canvases[i], glass, (x, y) => (state.trace ? map.find(x, y) : null));
-    steer(canvases[i], glass, OVER_CELLS);
-  });
 
   /** The selected row of weights in both runs. */
   function rows({ A, B }) {
@@ -56,19 +53,12 @@ export default function headChange(element, glass) {
   }
 
   function drawMaps({ A, B }) {
-    const { layer, head } = state;
     const width = wide();
     if (!width) return;
-    const block = blockFor(B.T, maps[0].size(width));
     const end = performance.now() + BUDGET;
-    const made = [A, B].map((trace) => matrixOf(trace.layers.get(layer), trace.model, head, "weights", block, null));
-    const complete = made.map((matrix) => matrix.work(end)).every(Boolean);
-    if (!complete) glass.unfinished();
-    made.forEach((matrix, i) => maps[i].draw(width, complete ? matrix : null, "weights", headOff([A, B][i], layer, head)));
-    const change = complete ? differenceOf(made[1], made[0]) : null;
-    maps[2].draw(width, change, "scores");
+    if (![[A], [B], [A, B]].map((runs, i) => maps[i].draw(runs, width, end)).every(Boolean)) glass.unfinished();
     same.textContent = sameText({ A, B }, "head-change", state, glass.text);
-    same.hidden = !(canvases[2].hidden = change !== null && largest(change.values) === 0);
+    same.hidden = !(maps[2].element.hidden = maps[2].same());
   }
 
   return inView(element, function draw() {

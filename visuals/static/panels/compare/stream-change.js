@@ -1,9 +1,9 @@
 // How far the residual stream of run B lies from that of run A: layers × tokens.
 
 import { exact, h, shown } from "../../dom.js";
-import { createDepthMap } from "../../depthmap.js";
 import { frame } from "../../frame.js";
-import { inView, link, widthOf } from "../../pointing.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { inView, widthOf } from "../../pointing.js";
 import { nameOf } from "./names.js";
 
 /** ‖B − A‖ / ‖A‖ of each place, rows × tokens. @param {{ apart: object, first: object }} found */
@@ -19,7 +19,6 @@ export const mostOf = (values, dtype) => Array.from(values).reduce((most, value)
 /** @param {HTMLElement} element @param {object} glass */
 export default function streamChange(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "stream-change.map" });
   let found = null;
   const csv = () => {
     if (!found) return [];
@@ -31,16 +30,27 @@ export default function streamChange(element, glass) {
   };
   const panel = frame(element, glass, "stream-change", { csv });
   const empty = h("p.gp-note");
-  const scroll = h("div.gp-scroll", null, canvas);
   const cut = h("p.gp-note");
-  panel.body.append(empty, cut, scroll);
-  const map = createDepthMap(canvas);
-  const wide = widthOf(canvas.parentElement, glass);
-  link(canvas, glass, (x, y) => {
-    const place = found && map.find(x, y, found.apart.shape[1]);
-    return place && { layer: Math.min(place.row, state.trace.model.n_layers - 1), query: place.token };
+  /** Which tokens differ, so that those of B stand under A's. */
+  const seconds = ({ first, pieces }) => (pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null);
+  const map = createDepthMap(glass, {
+    label: "stream-change.map",
+    values: ({ details }) => details.known.values,
+    scale: (values, { trace }) => {
+      const most = mostOf(values, trace.model.dtype);
+      return { table: "magnitude", place: (value) => value / most, ticks: [[0, "0"], [1, shown(most, 3)]], name: "‖B − A‖ / ‖A‖" };
+    },
+    name: (row, { trace }) => (row === trace.model.n_layers ? panel.text("last") : panel.text("row", { layer: row })),
+    at: ({ layer, query }, { first }) => ({ row: layer, token: Math.min(query, first.length - 1) }),
+    pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
+    pieces: ({ first }) => first,
+    second: seconds,
+    axis: () => panel.text(seconds(both) ? "axis_both" : "axis"),
+    moves: {},
   });
-
+  let both = null; // what the map is drawn of
+  panel.body.append(empty, cut, map.element);
+  const wide = widthOf(map.element, glass);
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
     const answer = glass.detail("difference", { other: sides.A.id }, sides.B);
@@ -55,30 +65,18 @@ export default function streamChange(element, glass) {
     const known = comparable ? fetched(sides) : null;
     const same = known !== null && known.apart.data.every((x) => x === 0);
     empty.hidden = known !== null && !same;
-    scroll.hidden = !known || same;
+    map.element.hidden = !known || same;
     cut.hidden = !known || sides.A.T === sides.B.T;
     if (same) empty.textContent = glass.text("minus.same");
     else empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
     if (!known) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;
-    const most = mostOf(known.values, sides.B.model.dtype);
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
     cut.textContent = panel.text("cut", { a: sides.A.T, b: sides.B.T, tokens });
     const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));
-    const differs = first.map((piece, t) => piece !== pieces[t]);
-    const both = differs.includes(true);
+    both = { trace: sides.B, details: { known }, first, pieces };
     const width = wide();
-    if (!same && width > 0) map.draw([known, state.theme, state.language], () => ({
-      rows,
-      values: known.values,
-      place: (value) => value / most,
-      table: "magnitude",
-      label: (row) => (row === rows - 1 ? panel.text("last") : panel.text("row", { layer: row })),
-      ticks: [[0, "0"], [1, shown(most, 3)]],
-      axis: panel.text(both ? "axis_both" : "axis"),
-      scale: "‖B − A‖ / ‖A‖",
-      second: both ? pieces.map((piece, t) => (differs[t] ? piece : "")) : null,
-    }), first, width, place);
+    if (!same && width > 0) map.draw([both], width);
     const at = place.row * tokens + place.token;
     const [apart, length, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
     panel.tell(

@@ -1,14 +1,14 @@
 // SwiGLU across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
-import { silu, strongestNeuron } from "../../compute.js";
+import { silu } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { ffnsOff, neuronsOff } from "../../off.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { ffnsOff } from "../../off.js";
+import { inView, link, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { meanOf } from "./gates.js";
-import { createMap, productsOf } from "./neuron-map.js";
+import { createMap, productsOf, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 import { createViews, opened } from "./views.js";
 
@@ -17,7 +17,7 @@ const KIND = "ffn-tokens";
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.map` });
+  const map = createMap(glass, `${KIND}.map`);
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   const view = { answer: null, layer: 0, values: [], firing: null };
   const csv = () => {
@@ -42,25 +42,12 @@ export default function ffnTokens(element, glass) {
   panel.body.append(
     views.element,
     note,
-    canvas,
+    map.element,
     subtitle,
     measures,
     chart,
   );
-  const map = createMap(canvas, panel.text);
   const wide = widthOf(panel.body, glass);
-  link(canvas, glass, (x, y) => {
-    const cell = view.answer && map.find(x, y);
-    return cell ? { query: cell.token, neuron: view.answer.neurons[cell.place] } : null;
-  });
-  const move =
-    (by) =>
-    (at) => {
-      const { neurons } = view.answer ?? { neurons: [] };
-      const next = Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, view.layer)) + by));
-      return neurons.length ? { neuron: neurons[next] } : null;
-    };
-  steer(canvas, glass, { ArrowUp: move(-1), ArrowDown: move(1) });
   link(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
 
   /** The answer of the layer that is pointed at, where it is here; else of the locked one. */
@@ -70,12 +57,6 @@ export default function ffnTokens(element, glass) {
       if (answer) return { answer, layer };
     }
     return null;
-  }
-
-  /** The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here. */
-  function spokenOf({ trace, query, neuron }, layer) {
-    const held = trace.layers.get(layer);
-    return neuron ?? (held ? strongestNeuron(held, query) : null);
   }
 
   /** What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then of the map's first. */
@@ -121,10 +102,9 @@ export default function ffnTokens(element, glass) {
     if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text, off: ffnsOff(state.trace), word: glass.text("off.word") });
   }
 
-  const prepare = part((width, open, answer, layer) => {
+  const prepare = part((open, answer, layer) => {
     const { trace } = state;
     Object.assign(view, { answer, layer, values: productsOf(answer) });
-    map.prepare(width, answer, view.values, { trace, open, off: neuronsOff(trace, layer), word: glass.text("off.word") });
     panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: trace.model.ffn_hidden, tokens: trace.T });
     note.textContent = panel.text(open ? "note_gates" : "note");
     views.mark();
@@ -136,10 +116,11 @@ export default function ffnTokens(element, glass) {
     const width = wide();
     element.classList.toggle("is-coming", !found);
     if (!found || width === 0) return;
-    prepare(width, opened(glass), found.answer, found.layer);
-    const spoken = spokenOf(state, found.layer);
-    map.draw(found.answer.neurons.indexOf(spoken), query);
+    prepare(opened(glass), found.answer, found.layer);
+    const { trace } = state;
+    const run = { trace, layer: found.layer, held: trace.layers.get(found.layer), details: { map: found.answer } };
+    map.draw([run], width);
     drawMeasures(width, layer, query);
-    tell(query, spoken);
+    tell(query, spokenOf(state, run));
   });
 }

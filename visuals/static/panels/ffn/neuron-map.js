@@ -1,82 +1,62 @@
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open.
 
-import { silu } from "../../compute.js";
-import { shown } from "../../dom.js";
-import { cells, centred, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
-import { drawOff } from "../../off.js";
+import { largest, silu, strongestNeuron } from "../../compute.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { signedScale } from "../../marks/scales.js";
+import { neuronsOff } from "../../off.js";
+import { opened } from "./views.js";
 
-const [LEFT, RIGHT, TOP, BELOW] = [64, 8, 4, 62];
 const CELL = 11;
 
 /** @typedef {{ neurons: number[], gate: { data: Float32Array }, up: { data: Float32Array } }} Answer  (K, T) each */
 
-/** SiLU(gate)·up of every cell. @param {Answer} answer @returns {Float64Array} */
-export const productsOf = ({ gate, up }) => Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]);
+const products = new WeakMap();
+/** SiLU(gate)·up of every cell; made once. @param {Answer} answer @returns {Float64Array} */
+export function productsOf(answer) {
+  const { gate, up } = answer;
+  if (!products.has(answer)) products.set(answer, Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]));
+  return products.get(answer);
+}
 
 /** The map's rows that nothing uses, as [first, count]. @param {number[]} neurons by row @param {number[]|null} off null: all of the layer */
 export const unusedRows = (neurons, off) =>
   off === null ? [[0, neurons.length]] : neurons.flatMap((neuron, row) => (off.includes(neuron) ? [[row, 1]] : []));
 
-/** @param {HTMLCanvasElement} canvas @param {Function} text */
-export function createMap(canvas, text) {
-  const scene = document.createElement("canvas");
-  let size = { width: 0, high: 0, column: 1, rows: 0, tokens: 0 };
+/** The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here. */
+export const spokenOf = ({ query, neuron }, { held }) => neuron ?? (held ? strongestNeuron(held, query) : null);
 
-  /** @param {{ trace: object, open: boolean, off: number[]|null, word: string }} how `off`: as in unusedRows, and its word */
-  function prepare(width, answer, values, { trace, open, off, word }) {
-    const rows = answer.neurons.length;
-    size = { width, rows, tokens: trace.T, high: rows * CELL, column: (width - LEFT - RIGHT) / trace.T };
-    const context = fit(scene, width, TOP + size.high + BELOW);
-    const { colour, signed, magnitude } = ink();
-    const limit = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-    const image = open
-      ? cells(answer.gate.data, trace.T, rows, magnitude, (gate) => (gate > 0 ? 1 : 0))
-      : cells(values, trace.T, rows, signed, (value) => centred(value, limit));
-    enlarge(context, image, LEFT, TOP, size.column * trace.T, size.high);
-    for (const [row, count] of unusedRows(answer.neurons, off)) drawOff(context, LEFT, TOP + row * CELL, size.column * trace.T, count * CELL, word);
-    const muted = colour("muted");
-    for (let i = 0; i < rows; i += 2)
-      write(context, String(answer.neurons[i]), LEFT - 6, TOP + (i + 0.5) * CELL, {
-        align: "right",
-        base: "middle",
-        colour: muted,
-      });
-    const every = Math.ceil(46 / size.column);
-    for (let t = 0; t < trace.T; t += every) {
-      write(context, visible(trace.tokens.pieces[t]), LEFT + (t + 0.5) * size.column, TOP + size.high + 18, {
-        align: "center",
-        colour: muted,
-        most: every * size.column - 6,
-      });
-    }
-    const wide = Math.min(280, width - LEFT - RIGHT - 4);
-    const marks = open
-      ? [
-          [0, text("closed")],
-          [1, text("open")],
-        ]
-      : [
-          [0, `−${shown(limit, 3)}`],
-          [0.5, "0"],
-          [1, `+${shown(limit, 3)}`],
-        ];
-    scaleBar(context, LEFT, TOP + size.high + 28, wide, open ? magnitude : signed, marks);
-  }
+/** Neurons from below: the answer names the uppermost first. */
+const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
 
-  /** The map with a frame around a cell; none where the neuron is not on the map. */
-  function draw(place, token) {
-    const context = fit(canvas, size.width, TOP + size.high + BELOW);
-    context.drawImage(scene, 0, 0, size.width, TOP + size.high + BELOW);
-    if (place >= 0) return cross(context, LEFT + token * size.column, TOP + place * CELL, size.column, CELL);
-    context.strokeStyle = ink().colour("muted");
-    context.lineWidth = 1.5;
-    context.strokeRect(LEFT + token * size.column, TOP, size.column, size.high);
-  }
-
-  /** @returns {{ place: number, token: number }|null} the cell under a point */
-  function find(x, y) {
-    const [token, place] = [Math.floor((x - LEFT) / size.column), Math.floor((y - TOP) / CELL)];
-    return token >= 0 && token < size.tokens && place >= 0 && place < size.rows ? { place, token } : null;
-  }
-  return { prepare, draw, find };
+/** @param {object} glass @param {string} label the key of its name */
+export function createMap(glass, label) {
+  let run = null;
+  const step = (by) => (at) => {
+    const neurons = run ? fromBelow(run) : [];
+    return neurons.length ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, run)) + by))] } : null;
+  };
+  const text = (name) => glass.text(`ffn-tokens.${name}`);
+  const change = () => glass.text(opened(glass) ? "minus.n_gate_open" : "minus.n_product");
+  return createDepthMap(glass, {
+    label,
+    left: 64,
+    cell: () => CELL,
+    values(one) {
+      const { trace: { T }, details: { map } } = (run = one);
+      const last = map.neurons.length - 1;
+      const cells = opened(glass) ? Float64Array.from(map.gate.data, (gate) => Number(gate > 0)) : productsOf(map);
+      return cells.map((_, i) => cells[(last - Math.floor(i / T)) * T + (i % T)]);
+    },
+    scale: (values) => ({
+      ...(opened(glass) ? { table: "magnitude", place: (open) => open, ticks: [[0, text("closed")], [1, text("open")]] } : signedScale(largest(values))),
+      name: change(),
+    }),
+    change,
+    name: (row, one) => String(fromBelow(one)[row]),
+    names: (rows, _cell, { details: { map } }) => map.neurons.map((neuron, i) => [String(neuron), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
+    at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one)) }),
+    pick: ({ row, token }, _state, one) => ({ query: token, neuron: fromBelow(one)[row] }),
+    off: ({ trace, layer, details: { map } }) => unusedRows(map.neurons, neuronsOff(trace, layer)).map(([row, count]) => [map.neurons.length - row - count, count]),
+    moves: { ArrowUp: step(1), ArrowDown: step(-1) },
+  });
 }

@@ -2,9 +2,10 @@
 
 import { h, shown } from "../../dom.js";
 import { nameRow } from "../../off.js";
-import { STRIPS } from "./swiglu-strips.js";
 
 const ROWS = 24;
+/** Name and role of each strip, from the top, and of each column. */
+export const STRIPS = [["gate", "gate"], ["silu", "gate"], ["up", "up"], ["product", "output"]];
 
 function makeRow() {
   const fields = [h("th.gp-number", { scope: "row" }), ...STRIPS.map(() => h("td.gp-number"))];

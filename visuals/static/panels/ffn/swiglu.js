@@ -5,11 +5,11 @@ import { exact, h, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
+import { createStrips } from "../../marks/strips.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { drawCurve } from "./swiglu-curve.js";
-import { createStrips, STRIPS } from "./swiglu-strips.js";
-import { createTable } from "./swiglu-table.js";
+import { createTable, STRIPS } from "./swiglu-table.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
@@ -90,11 +90,11 @@ export default function swiglu(element, glass) {
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
   const table = createTable(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
-  const strips = createStrips(canvas, panel.text);
+  const strips = createStrips(canvas, { legend: () => [[0, panel.text("lowest")], [0.5, "0"], [1, panel.text("highest")]] });
   const wide = widthOf(panel.body, glass);
   const curveWide = widthOf(curve.parentElement, glass);
   link(canvas, glass, (x) => {
-    const neuron = strips.find(x, wide());
+    const neuron = strips.find(x);
     return neuron === null ? null : { neuron };
   });
   const move =
@@ -121,19 +121,23 @@ export default function swiglu(element, glass) {
     panel.tell(`neuron ${neuron} ${factors} product=${exact(product)}`, reading);
   }
 
-  const prepare = part((held, query, width) => {
-    view.read(held, query);
-    strips.prepare(view.full, width, neuronsOff(glass.state.trace, glass.state.layer));
-  });
+  function drawStrips(width, chosen) {
+    const { trace, layer } = glass.state;
+    const rows = STRIPS.map(([name, role]) => ({ name: panel.text(name), role, values: view.full?.[name] ?? null }));
+    if (view.full) Object.assign(rows.at(-1), { off: neuronsOff(trace, layer), word: panel.text("off") });
+    strips.draw(width, rows, { chosen, key: [trace, layer] });
+  }
+
+  const read = part((held, query) => view.read(held, query));
   const fill = part((strongest, digits, trace, layer) => table.fill(strongest, digits, (one) => neuronOff(trace, layer, one)));
   return inView(element, function draw() {
     const { query, neuron } = glass.state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return null;
-    prepare(held, query, width);
+    read(held, query);
     const chosen = view.choose(neuron);
-    strips.draw(width, chosen.neuron);
+    drawStrips(width, chosen.neuron);
     const gates = view.full ? view.full.gate : view.strongest.map((n) => n.gate);
     drawCurve(curve, gates, chosen.gate, Math.min(CURVE, curveWide()));
     return () => {

@@ -2,29 +2,18 @@
 
 import { fit, ink, write } from "../../draw.js";
 import { axes, dot, path, rule, xOf, yOf } from "../../plot.js";
-import { rmsAt } from "./rmsnorm-map.js";
+import { normAt, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
 export const LINES = 3; // channels that are drawn
 const DASHES = [[], [7, 4], [2, 3]];
 
-/** Norms in the order of the computation. @returns {{ layer: number, norm: "attn"|"ffn"|"final" }[]} */
-export function placesOf(layers) {
-  const both = (layer) => [
-    { layer, norm: "attn" },
-    { layer, norm: "ffn" },
-  ];
-  return [...Array.from({ length: layers }, (_, layer) => both(layer)).flat(), { layer: layers - 1, norm: "final" }];
-}
-
-/** Where a norm stands in that order. */
-export const orderOf = ({ layer, norm }, layers) =>
-  norm === "final" ? 2 * layers : 2 * layer + (norm === "ffn" ? 1 : 0);
+/** Norms in the order of the computation, the final one after the last layer. @returns {{ layer: number, norm: "attn"|"ffn"|"final" }[]} */
+export const placesOf = (layers) => Array.from({ length: rowCount(layers) }, (_, row) => ({ ...normAt(row, layers), layer: Math.min(layers - 1, Math.floor(row / 2)) }));
 
 /** The RMS of a token before every norm. @returns {number[]} 2·L + 1 values */
 export function growth(trace, token) {
-  const place = ({ layer, norm }) => (norm === "final" ? { layer: null, norm } : { layer, norm });
-  return placesOf(trace.model.n_layers).map((at) => rmsAt(trace, place(at), token));
+  return placesOf(trace.model.n_layers).map((at) => rmsAt(trace, at, token));
 }
 
 /** A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and the final one. */
@@ -68,7 +57,7 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   const step = Math.max(1, Math.ceil(layers / Math.max(3, chart.width / 60)));
   const xTicks = Array.from({ length: Math.ceil(layers / step) }, (_, i) => 2 * i * step);
   axes(context, chart, { xTicks, xText: (v) => String(v / 2), xName: text("depth_axis"), yName: text("depth_scale") });
-  rule(context, chart, { x: orderOf(selected, layers), colour: ink().colour("line"), width: 2 });
+  rule(context, chart, { x: rowOf(selected, layers), colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
     path(
       context,
@@ -85,7 +74,7 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
-  const at = orderOf(selected, layers);
+  const at = rowOf(selected, layers);
   dot(context, chart, at, rms[at], ink().colour("norm"), 6);
 }
 

@@ -1,15 +1,16 @@
 // What scaling and shifting a vector of the run changes after RMSNorm, beside LayerNorm and ε = 0, measured.
 
+import { largest } from "../../compute.js";
 import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
+import { createStrips } from "../../marks/strips.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
 import { createScaling, DECADES, settingsOf } from "./scaling.js";
-import { createStrips, largest } from "./strips.js";
 import { nameOf, vectorAt } from "./vector.js";
 
 const KIND = "norm-scale";
@@ -114,7 +115,7 @@ export default function normScale(element, glass) {
     h("div.gp-columns", null, left, right),
     canvas,
   );
-  const strips = createStrips(canvas);
+  const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const [wide, curveWide] = [widthOf(panel.body, glass), widthOf(right, glass)];
   const exponentAt = (x) => (view.chart ? Math.round(Math.log10(xAt(view.chart, x)) * 20) / 20 : null);
   const pointed = pointAt(curve, glass, exponentAt, (exponent) => setNorm(glass, { scale: exponent }));
@@ -157,13 +158,8 @@ export default function normScale(element, glass) {
     const [before, after] = [rmsNorm(vector.x, vector.eps), rmsNorm(changed(vector.x, a, b), vector.eps)];
     const stages = { before, after, apart: after.map((value, i) => value - before[i]) };
     const limit = Math.max(...Object.values(stages).map(largest)); // one for all three, so that they compare
-    const named = Object.entries(stages).map(([name, values]) => ({
-      name: panel.text(name),
-      role: "norm",
-      values,
-      limit,
-    }));
-    strips.draw(width, named, { start: 0, count: vector.x.length }, -1);
+    const named = Object.entries(stages).map(([name, values]) => ({ name: panel.text(name), role: "norm", values, limit }));
+    strips.draw(width, named, { chosen: null, lead: named[0] });
     tell(vector);
   });
 }

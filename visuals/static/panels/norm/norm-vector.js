@@ -5,6 +5,7 @@ import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
+import { createStrips } from "../../marks/strips.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
 import { chosenChannel, setNorm } from "./norm-choice.js";
@@ -13,7 +14,6 @@ import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { medianMagnitude } from "./norms.js";
 import { arithmetic } from "./steps.js";
-import { createStrips } from "./strips.js";
 import { nameOf, vectorAt } from "./vector.js";
 import { fewest, showing, within, zoomed } from "./zoom.js";
 
@@ -60,7 +60,7 @@ export default function normVector(element, glass) {
     h("p.gp-note", { "data-text": `${KIND}.depth_note` }),
     chart,
   );
-  const strips = createStrips(canvas);
+  const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const wide = widthOf(panel.body, glass);
 
   function pick(channel, keep) {
@@ -84,7 +84,7 @@ export default function normVector(element, glass) {
   const pointed = pointAt(
     canvas,
     glass,
-    (x, y) => (drawn.vector ? strips.find(x, y, wide()) : null),
+    (x) => (drawn.vector ? strips.find(x) : null),
     (channel) => pick(channel, true),
   );
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
@@ -139,18 +139,9 @@ export default function normVector(element, glass) {
     Object.assign(drawn, { vector, stages: drawn.vector === vector ? drawn.stages : stagesOf(vector), chosen });
     deepen(width, vector, depth);
     const { x, after, gamma, product } = drawn.stages;
-    const named = (name, role, values) => ({ name: panel.text(`strip_${name}`), role, values });
-    strips.draw(
-      width,
-      [
-        named("x", "residual", x),
-        named("after", "norm", after),
-        named("gamma", "text", gamma),
-        named("product", "norm", product),
-      ],
-      zoom,
-      chosen,
-    );
+    const rows = [["x", "residual", x], ["after", "norm", after], ["gamma", "text", gamma], ["product", "norm", product]];
+    const named = rows.map(([name, role, values]) => ({ name: panel.text(`strip_${name}`), role, values }));
+    strips.draw(width, named, { chosen, lead: named[0], ...zoom });
     const each = strips.perColumn(count);
     note.textContent =
       each > 1

@@ -3,15 +3,13 @@
 import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
-import { same, watched } from "../../reads.js";
-import { chosenNorm, setNorm } from "./norm-choice.js";
-import { createMap, indexOf, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
+import { inView, widthOf } from "../../pointing.js";
+import { createMap, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
 
 /** @returns {(string|number)[][]} every value of the map, layer 0 first */
 function table({ trace }) {
   const layers = trace.model.n_layers;
-  const places = Array.from({ length: rowCount(layers) }, (_, i) => rowOf(i, layers)).reverse();
+  const places = Array.from({ length: rowCount(layers) }, (_, row) => normAt(row, layers));
   const rows = places.flatMap((place) =>
     trace.tokens.pieces.map((piece, t) => [place.layer ?? "", place.norm, t, piece, rmsAt(trace, place, t)]),
   );
@@ -29,53 +27,16 @@ function arithmetic(value, eps) {
   ];
 }
 
-/** Pointer and keyboard. `view.hovered`: the cell under the pointer or null. */
-function wire(canvas, glass, view, map, wide) {
-  const { state } = glass;
-  const find = (x, y) => {
-    view.hovered = same(view.hovered, map.find(state.trace, wide(), x, y));
-    if (!view.hovered) return null;
-    const { layer, token } = view.hovered;
-    return state.trace.layers.has(layer) ? { layer, query: token } : { query: token };
-  };
-  link(canvas, glass, find);
-  canvas.addEventListener("pointerleave", () => {
-    view.hovered = null;
-    glass.repaint();
-  });
-  canvas.addEventListener("click", () => {
-    if (!view.hovered) return;
-    const { layer, norm, token } = view.hovered;
-    view.hovered = null;
-    setNorm(glass, { which: norm });
-    glass.select(layer === null ? { query: token } : { layer, query: token });
-  });
-  const step =
-    (by) =>
-    ({ layer, trace }) => {
-      const { n_layers } = trace.model;
-      const index = indexOf({ layer, norm: chosenNorm(glass) }, n_layers) - by;
-      const next = rowOf(Math.max(0, Math.min(rowCount(n_layers) - 1, index)), n_layers);
-      view.hovered = null;
-      setNorm(glass, { which: next.norm });
-      return next.layer === null ? {} : { layer: next.layer };
-    };
-  steer(canvas, glass, { ArrowUp: step(1), ArrowDown: step(-1) });
-}
-
 /** @param {HTMLElement} element @param {object} glass */
 export default function rmsnorm(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "rmsnorm.map" });
+  const map = createMap(glass, "rmsnorm.map");
   const parts = ["what", "formula", "myth"];
   const panel = frame(element, glass, "rmsnorm", { csv: () => table(state), parts });
   const sums = h("div.gp-formula");
   const note = h("p.gp-note");
-  panel.body.append(h("div.gp-scroll", null, canvas), sums, note);
-  const map = createMap(canvas, panel.text);
-  const wide = widthOf(canvas.parentElement, glass);
-  const view = watched({ hovered: null });
-  wire(canvas, glass, view, map, wide);
+  panel.body.append(map.element, sums, note);
+  const wide = widthOf(map.element, glass);
 
   function tell({ layer, norm, token }) {
     panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
@@ -88,12 +49,10 @@ export default function rmsnorm(element, glass) {
   }
 
   return inView(element, function draw(fresh) {
-    const { layer, query } = state;
     const width = wide();
     if (width === 0) return null;
-    if (fresh) view.hovered = null;
-    const selected = view.hovered ?? { layer, norm: chosenNorm(glass), token: query };
-    map.draw(state, width, selected, fresh);
+    const selected = selectedNorm(state, glass);
+    map.draw([{ trace: state.trace }], width, fresh);
     return () => tell(selected);
   });
 }

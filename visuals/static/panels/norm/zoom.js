@@ -1,7 +1,6 @@
 // A window over a vector's channels: how much of it a strip shows, and moving it. Pure.
 
-/** Least width in pixels of a cell that has its number written in it. */
-export const NUMBER = 66;
+import { NUMBER } from "../../marks/strips.js";
 
 /** Channels that a width can show with their numbers. */
 export const fewest = (width) => Math.max(3, Math.floor(width / NUMBER));

@@ -1,39 +1,55 @@
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
+import { largest } from "../../compute.js";
 import { createChoices } from "../../choices.js";
-import { createDepthMap } from "../../depthmap.js";
 import { exact, h, root, shown, signed, sub, tinted } from "../../dom.js";
-import { centred, visible } from "../../draw.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { logScale, signedScale } from "../../marks/scales.js";
+import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
-import { largest } from "../../sides.js";
-import { same, watched } from "../../reads.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
-const QUANTITIES = {
-  share: ({ norm, before }) => Math.log10(norm / before),
-  norm: ({ norm }) => Math.log10(norm),
-  cosine: ({ cosine }) => cosine,
+const QUANTITIES = { share: ({ norm, before }) => norm / before, norm: ({ norm }) => norm, cosine: ({ cosine }) => cosine };
+
+/** Which of a layer's two sub-layers is selected: the store knows the layer alone. */
+export const part = ownChoice("attn");
+export const streamRow = ({ layer }) => rowOf({ layer, part: part.now() });
+export const partName = (glass, row) => glass.text(`residual.${partAt(row).part}_of`, { layer: partAt(row).layer });
+
+/** One sub-layer up or down the network. */
+const step = (by) => ({ layer, trace }) => {
+  const row = Math.max(0, Math.min(2 * trace.model.n_layers - 1, streamRow({ layer }) + by));
+  part.keep(partAt(row).part);
+  part.hover(null);
+  return { layer: partAt(row).layer };
 };
 
-/** How the map colours its values. @returns {{ place, table, ticks }} */
-function colouring(values, quantity) {
-  if (quantity === "cosine") {
-    const limit = largest(values);
-    return { place: (x) => centred(x, limit), table: "signed", ticks: [[0, shown(-limit, 2)], [0.5, "0"], [1, `+${shown(limit, 2)}`]] };
-  }
-  const finite = values.filter(Number.isFinite);
-  const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  const span = high - low || 1;
-  const middle = (low + high) / 2;
-  return { place: (x) => (x - low) / span, table: "magnitude", ticks: [[0, shown(10 ** low, 2)], [0.5, shown(10 ** middle, 2)], [1, shown(10 ** high, 2)]] };
-}
+/** A quantity of every sub-layer and token, row 0 the attention of layer 0. @param {string} label the key of its name @param {() => string} quantity */
+export const addedMap = (glass, label, quantity) =>
+  createDepthMap(glass, {
+    label,
+    left: 128,
+    values({ trace: { model, T }, details: { stream } }) {
+      const value = QUANTITIES[quantity()];
+      return Float64Array.from({ length: 2 * model.n_layers * T }, (_, i) => value(placeOf(stream, partAt(Math.floor(i / T)), i % T)));
+    },
+    scale: (values) => ({ ...(quantity() === "cosine" ? signedScale(largest(values), 2) : logScale(values)), name: glass.text(`residual.scale_${quantity()}`) }),
+    change: () => glass.text(`minus.n_${quantity()}`),
+    name: (row) => partName(glass, row),
+    at: (state) => ({ row: streamRow(state) }),
+    pick: ({ row, token }) => ({ layer: partAt(row).layer, query: token }),
+    keep: ({ row }) => part.keep(partAt(row).part),
+    hover: (place) => part.hover(place && partAt(place.row).part),
+    moves: { ArrowUp: step(1), ArrowDown: step(-1) },
+  });
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function residual(element, glass) {
   const { state } = glass;
-  const [profile, canvas] = [h("canvas.gp-canvas", { "data-text-label": "residual.profile" }), h("canvas.gp-canvas", { "data-text-label": "residual.map" })];
+  const profile = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
   let answer = null;
   let range = null;
   const rows = () => 2 * state.trace.model.n_layers;
@@ -47,56 +63,23 @@ export default function residual(element, glass) {
   ];
   const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
   const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES));
+  const map = addedMap(glass, "residual.map", quantity.now);
   const sample = (mark, hue, name) => h("span.gp-sample", null, h(mark, { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` }), h("span", { "data-text": `residual.${name}` }));
   const legend = h("div.gp-samples", null, sample("span.gp-swatch", HUES.attn, "attn"), sample("span.gp-swatch", HUES.ffn, "ffn"), sample("span.gp-stroke", "residual", "stream"));
   const sums = h("div.gp-formula.ov-scroll");
   const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" }); // where the map has cells without an angle
-  panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), h("div.gp-scroll", null, canvas), angles);
-  const map = createDepthMap(canvas);
+  panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), map.element, angles);
   const drawProfile = createProfile(profile);
   const wide = widthOf(profile.parentElement, glass);
-  const mapWide = widthOf(canvas.parentElement, glass);
-  const view = watched({ part: "attn", hovered: null });
-
-  function wire(target, find) {
-    const changeTo = ({ row, token }) => ({ layer: partAt(row).layer, ...(token === undefined ? {} : { query: token }) });
-    link(target, glass, (x, y) => {
-      view.hovered = same(view.hovered, answer && find(x, y));
-      return view.hovered && changeTo(view.hovered);
-    });
-    target.addEventListener("pointerleave", () => {
-      view.hovered = null;
-    });
-    target.addEventListener("click", () => {
-      if (!view.hovered) return;
-      view.part = partAt(view.hovered.row).part;
-      glass.select(changeTo(view.hovered));
-    });
-  }
-  const step = (by) => ({ layer }) => {
-    const row = Math.max(0, Math.min(rows() - 1, rowOf({ part: view.part, layer }) + by));
-    Object.assign(view, { part: partAt(row).part, hovered: null });
-    return { layer: partAt(row).layer };
-  };
-  wire(profile, (x) => {
-    const row = rowAt(x, wide(), rows());
-    return row === null ? null : { row };
+  const mapWide = widthOf(map.element, glass);
+  profile.addEventListener("pointerleave", () => part.hover(null));
+  link(profile, glass, (x) => {
+    const row = answer && rowAt(x, wide(), rows());
+    part.hover(row === null ? null : partAt(row).part);
+    return row === null ? null : { layer: partAt(row).layer };
   });
+  profile.addEventListener("click", () => part.keep(part.now()));
   steer(profile, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
-  wire(canvas, (x, y) => map.find(x, y, state.trace.T));
-  steer(canvas, glass, { ArrowUp: step(1), ArrowDown: step(-1) });
-
-  const nameOf = (row) => panel.text(`${partAt(row).part}_of`, { layer: partAt(row).layer });
-
-  function drawMap(selected) {
-    const make = () => {
-      const { T } = state.trace;
-      const values = Float64Array.from({ length: rows() * T }, (_, i) => QUANTITIES[quantity.now()](placeOf(answer, partAt(Math.floor(i / T)), i % T)));
-      angles.hidden = !values.some(Number.isNaN);
-      return { rows: rows(), values, ...colouring(values, quantity.now()), label: nameOf, axis: panel.text("axis"), scale: panel.text(`scale_${quantity.now()}`), left: 128 };
-    };
-    map.draw([answer, state.theme, state.language, quantity.now()], make, state.trace.tokens.pieces, mapWide(), selected);
-  }
 
   function drawToken({ row, token }) {
     const every = Array.from({ length: rows() }, (_, i) => ({ ...partAt(i), ...placeOf(answer, partAt(i), token) }));
@@ -126,23 +109,24 @@ export default function residual(element, glass) {
     const at = partAt(row);
     const place = placeOf(answer, at, token);
     sums.replaceChildren(...arithmetic(at, place));
-    const params = { part: nameOf(row), token, piece: visible(state.trace.tokens.pieces[token]), norm: lengthText(place.norm), before: lengthText(place.before), percent: shown((100 * place.norm) / place.before, 3), cosine: signed(place.cosine, 4) };
+    const params = { part: partName(glass, row), token, piece: visible(state.trace.tokens.pieces[token]), norm: lengthText(place.norm), before: lengthText(place.before), percent: shown((100 * place.norm) / place.before, 3), cosine: signed(place.cosine, 4) };
     panel.title.textContent = panel.text("title", params);
     panel.tell(`layer ${at.layer} ${at.part} token ${token} norm=${exact(place.norm)} cosine=${exact(place.cosine)} before=${exact(place.before)} after=${exact(place.after)}`, panel.text("read", params));
   }
 
   return inView(element, function draw(fresh) {
-    const { layer, query } = state;
+    const { trace, query } = state;
     const came = glass.detail("stream");
     if (came && came !== answer) range = rangeOf(came.resid.data, came.resid_mid.data, came.attn_out.data, came.ffn_out.data);
     answer = came;
     element.toggleAttribute("data-loading", !answer);
     const widths = [wide(), mapWide()];
     if (!answer || widths.includes(0)) return;
-    if (fresh) view.hovered = null;
-    const selected = { row: rowOf({ part: view.part, layer }), token: query, ...view.hovered };
+    if (fresh) part.hover(null);
+    const selected = { row: streamRow(state), token: query };
     drawToken(selected);
-    drawMap(selected);
+    map.draw([{ trace, details: { stream: answer } }], widths[1], fresh);
+    angles.hidden = quantity.now() !== "cosine" || ![answer.attn_cosine, answer.ffn_cosine].some(({ data }) => data.some(Number.isNaN));
     tell(selected);
   });
 }

@@ -1,13 +1,13 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
-import { attention } from "../../compute.js";
+import { attention, largest, subtract } from "../../compute.js";
 import { exact, h, share, shown } from "../../dom.js";
 import { centred, fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, placeOfToken, wordsOf } from "../../moment.js";
 import { headOff } from "../../off.js";
-import { createSwitch, hindrance, largest, subtract } from "../../sides.js";
 import { drawing, part } from "../../reads.js";
+import { createSwitch, hindrance } from "../../sides.js";
 
 const LEGEND = 146;
 const TICKS = [0, 0.01, 0.1, 0.25, 0.5, 1].map((weight) => [Math.sqrt(weight), String(weight)]);

@@ -1,0 +1,119 @@
+// Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two their change. Pure.
+
+import { eachRow } from "../compute.js";
+
+/** scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over. */
+export const VIEWS = ["scores", "weights", "weighted"];
+const ROWS = 8; // query rows between two looks at the clock
+const KEPT = 24;
+
+/**
+ * @typedef {{ tokens: number, each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void }} Reader
+ *   the cells of a map in one run, for queries from … to − 1
+ * @typedef {{ side: number, block: number, tokens: number, values: Float32Array, limit: number, done: boolean, work: (end: number) => boolean, rows: () => number[][] }} CellMap
+ *   values: side × side, of each block × block cells the value of largest magnitude; NaN where the mask hides all of them;
+ *   limit: the largest magnitude; work(end): goes on until that time, says whether the map is complete; rows: query and key
+ *   of the cell that each dot shows, its value in every run, and of two runs the change
+ */
+
+/** One head's cells. @param {string} view of VIEWS @param {ArrayLike<number>|null} norms ‖v‖ of each key, for "weighted" @returns {Reader} */
+export function readHead(held, model, head, view = "weights", norms = null) {
+  const each = (from, to, use) =>
+    eachRow(held, model, head, from, to, (query, scores, weights) => {
+      use(query, view === "scores" ? (key) => scores[key] : view === "weights" ? (key) => weights[key] : (key) => weights[key] * norms[key]);
+    });
+  return { tokens: held.q.shape[1], each };
+}
+
+/** What the first reader's head gives a key more than the second's. @param {Reader} first @param {Reader} second @returns {Reader} */
+export const readApart = (first, second) => ({
+  tokens: first.tokens,
+  each(from, to, use) {
+    const others = held(second, from, to);
+    first.each(from, to, (query, value) => use(query, (key) => value(key) - others[query - from][key]));
+  },
+});
+
+/** The rows of a reader, kept. */
+function held(reader, from, to) {
+  const rows = [];
+  reader.each(from, to, (query, value) => rows.push(Float64Array.from({ length: query + 1 }, (_, key) => value(key))));
+  return rows;
+}
+
+/** @param {Reader[]} readers one, or two of as many tokens: A's and B's @param {number} block @returns {CellMap} */
+export function makeMap(readers, block) {
+  const [{ tokens }, b] = readers;
+  if (b && b.tokens !== tokens) throw new RangeError(`cannot subtract maps of ${tokens} tokens from maps of ${b.tokens}`);
+  const side = Math.ceil(tokens / block);
+  const made = { side, block, tokens, values: new Float32Array(side * side).fill(NaN), limit: 0, done: false };
+  const reader = b ? readApart(b, readers[0]) : readers[0];
+  let rows = 0;
+  function advance(from, to) {
+    reader.each(from, to, (query, value) => {
+      const start = Math.floor(query / block) * side;
+      for (let key = 0; key <= query; key++) {
+        const [now, cell] = [value(key), start + Math.floor(key / block)];
+        if (!(Math.abs(made.values[cell]) >= Math.abs(now))) made.values[cell] = now;
+        if (Math.abs(now) > made.limit) made.limit = Math.abs(now);
+      }
+    });
+  }
+  made.work = (end) => {
+    while (rows < tokens && performance.now() < end) {
+      const to = Math.min(tokens, rows + ROWS);
+      advance(rows, to);
+      rows = to;
+    }
+    return (made.done = rows === tokens);
+  };
+  made.rows = () => {
+    const found = new Array(side * side);
+    const runs = readers.map((one) => held(one, 0, tokens));
+    for (let query = 0; query < tokens; query++) {
+      for (let key = 0; key <= query; key++) {
+        const values = runs.map((every) => every[query][key]);
+        const row = [query, key, ...values, ...(b ? [values[1] - values[0]] : [])];
+        const cell = Math.floor(query / block) * side + Math.floor(key / block);
+        if (!found[cell] || Math.abs(row.at(-1)) > Math.abs(found[cell].at(-1))) found[cell] = row;
+      }
+    }
+    return found.filter(Boolean);
+  };
+  return made;
+}
+
+/** @type {{ key: any[], map: CellMap }[]} the maps that were looked at last */
+const recent = [];
+
+/** The map that was made for this key, else a new one. @param {any[]} key @param {() => Reader[]} readers @returns {CellMap} */
+export function mapFor(key, readers, block) {
+  const all = [block, ...key];
+  const at = recent.findIndex((one) => one.key.length === all.length && one.key.every((value, i) => value === all[i]));
+  const [found] = at < 0 ? [{ key: all, map: makeMap(readers(), block) }] : recent.splice(at, 1);
+  recent.push(found);
+  if (recent.length > KEPT) recent.shift();
+  return found.map;
+}
+
+/**
+ * The maps of many heads, made in slices. @param {{ layer: number, head: number }[]} heads
+ * @param {(layer: number, head: number) => CellMap|null} make  null while the layer is not here
+ * @returns {{ at: (layer: number, head: number) => CellMap|undefined, work: (end: number, first?: { layer: number, head?: number }) => boolean, done: () => CellMap[] }}
+ * work: goes on until that time, the head or layer `first` before the others; whether all that is here is done
+ */
+export function makeMaps(heads, make) {
+  const maps = new Map();
+  const at = (layer, head) => maps.get(`${layer} ${head}`);
+  function work(end, first = {}) {
+    const rank = ({ layer, head }) => (layer === first.layer && (first.head === undefined || head === first.head) ? 0 : 1);
+    for (const { layer, head } of [...heads].sort((a, b) => rank(a) - rank(b))) {
+      const map = at(layer, head) ?? make(layer, head);
+      if (!map) continue;
+      maps.set(`${layer} ${head}`, map);
+      if (!map.done && !map.work(end)) return false;
+    }
+    return true;
+  }
+  return { at, work, done: () => [...maps.values()].filter((map) => map.done) };
+}

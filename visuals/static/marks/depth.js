@@ -1,0 +1,172 @@
+// A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the change.
+
+import { largest, subtract } from "../compute.js";
+import { h } from "../dom.js";
+import { cells, cross, enlarge, ink, inkOn, scaleBar, visible, write } from "../draw.js";
+import { drawOff } from "../off.js";
+import { link, steer } from "../pointing.js";
+import { part } from "../reads.js";
+import { signedScale } from "./scales.js";
+import { createSurface } from "./surface.js";
+
+const [RIGHT, TOP] = [8, 2];
+const BELOW = 92; // token labels, axis title and scale
+const LINE = 22; // a second line of token labels
+const LABEL = 14; // height of a row's name
+const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
+
+/**
+ * @typedef {{ row: number, token: number }} Place
+ * @typedef {{ label: string, values: (run, state) => ArrayLike<number>, scale: (values: ArrayLike<number>, run) => import("./scales.js").Scale & { name: string },
+ *             change: () => string, name: (row: number, run) => string, at: (state, run) => { row: number, token?: number },
+ *             pick: (place: Place, state, run) => object|null, keep?: (place: Place, run) => void, hover?: (place: Place|null, run) => void,
+ *             moves?: Object<string, Function>, pieces?: (run) => string[], second?: (run) => string[]|null, axis?: () => string,
+ *             word?: (run) => (row: number, token: number) => string, off?: (run) => [number, number][],
+ *             left?: number, cell?: (rows: number) => number, first?: number, names?: (rows: number, cell: number, run) => [string, number][] }} What
+ * `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two; `at`: the selected
+ * place, row −1 for none; `pick`: the selection that a place stands for, `keep` and `hover` what else a click keeps and the
+ * pointer shows; `word` writes into the cells; `off`: rows that nothing uses, as [first, count]; `second`: names for a
+ * second line below the tokens' own, "" where there is none; `first`: the row of layer 0's first sub-layer, 0 unless told.
+ * Where not every row has room for its name, rows are named from there on, an even number apart: then maps of two rows a
+ * layer all name the attention; `names`: what is written instead, and how many rows above the lowest
+ */
+
+/** The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on. @returns {number[]} */
+export function namedRows(rows, cell, first = 0) {
+  const all = Array.from({ length: rows }, (_, row) => row);
+  if (cell >= LABEL) return all;
+  const every = 2 * Math.ceil(LABEL / (2 * cell));
+  return all.filter((row) => row === 0 || (row * cell >= LABEL && row >= first && (row - first) % every === 0));
+}
+
+function drawRowLabels(context, { cell, rows, left }, { name, first, names }, run) {
+  const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
+  const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map((row) => [name(row, run), row + 0.5]);
+  for (const [words, high] of named) write(context, words, left - 8, Math.max(TOP + (rows - high) * cell, 9), how);
+}
+
+function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, second) {
+  const colour = ink().colour("muted");
+  const apart = Math.ceil(46 / column);
+  for (let t = 0; t < pieces.length; t += apart) {
+    const how = { align: "center", most: apart * column - 6, colour };
+    write(context, visible(pieces[t]), left + (t + 0.5) * column, high + 20, how);
+    if (second) write(context, visible(second[t]), left + (t + 0.5) * column, high + 20 + LINE, how);
+  }
+  write(context, axis, left, high + lines + 44, { colour });
+}
+
+function drawWords(context, { column, cell, rows, left }, { values, place, table }, word, tokens) {
+  const colours = ink()[table];
+  for (let row = 0; row < rows; row++) {
+    for (let t = 0; t < tokens; t++) {
+      const colour = inkOn(colours, place(values[row * tokens + t]));
+      const y = TOP + (rows - row - 0.5) * cell;
+      write(context, word(row, t), left + (t + 0.5) * column, y, { align: "center", base: "middle", colour, most: column - 6 });
+    }
+  }
+}
+
+function drawScale(context, { width, left, high, lines }, { table, ticks, name }) {
+  const bar = Math.min(320, width - left - 24);
+  const from = width - RIGHT - bar;
+  scaleBar(context, from, high + lines + 52, bar, ink()[table], ticks);
+  write(context, name, from - 8, high + lines + 62, { align: "right", colour: ink().colour("muted"), most: from - 16 });
+}
+
+/** The values upside down, as cells are drawn from the top. */
+function flipped(values, rows, tokens) {
+  return Float64Array.from({ length: rows * tokens }, (_, i) => values[(rows - 1 - Math.floor(i / tokens)) * tokens + (i % tokens)]);
+}
+
+const ALONG = { ArrowLeft: ({ query }) => ({ query: query - 1 }), ArrowRight: ({ query }) => ({ query: query + 1 }) };
+const LAYERS = { ...ALONG, ArrowUp: ({ layer }) => ({ layer: layer + 1 }), ArrowDown: ({ layer }) => ({ layer: layer - 1 }) };
+
+const partsOf = (runs) => runs.flatMap(({ trace, held, details = {} }) => [trace, held, ...Object.values(details)]);
+/** The runs that were there before where they are the same, part by part. */
+function createMemory() {
+  let last = [];
+  return (runs) => {
+    const [old, now] = [last, runs].map(partsOf);
+    if (old.length !== now.length || now.some((value, i) => !Object.is(value, old[i]))) last = runs;
+    return last;
+  };
+}
+
+/** @param {What} what */
+export function createDepthMap(glass, what) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
+  const element = h("div.gp-scroll", null, canvas);
+  const surface = createSurface(canvas);
+  const remembered = createMemory();
+  let [size, run, shown, read, under] = [null, null, null, [], null]; // the last run, what is drawn of it, and what was read
+
+  /** @returns {Place|null} what is under a point */
+  function find(x, y) {
+    if (!size) return null;
+    const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
+    return token < 0 || token >= size.tokens || down < 0 || down >= size.rows ? null : { token, row: size.rows - 1 - down };
+  }
+  canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run)); // before link's own listener, which draws
+  link(canvas, glass, (x, y) => {
+    under = find(x, y);
+    what.hover?.(under, run);
+    return under && what.pick(under, state, run);
+  });
+  canvas.addEventListener("click", () => under && what.keep?.(under, run));
+  steer(canvas, glass, what.moves ? { ...ALONG, ...what.moves } : LAYERS);
+
+  /** Sizes for a width, in pixels to draw in. */
+  function measure(width, rows, tokens) {
+    const { left = 112 } = what;
+    const column = (width - left - RIGHT) / tokens;
+    const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
+    const cell = written ? 22 : what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
+    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines: shown.second ? LINE : 0 };
+  }
+
+  const make = part((width, runs) => {
+    read = runs.map((one) => what.values(one, state));
+    const values = runs.length === 1 ? read[0] : subtract(read[1], read[0]);
+    const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
+    const scale = runs.length === 1 ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
+    const word = runs.length === 1 ? what.word?.(run) : undefined;
+    shown = { values, pieces, ...scale, word, second: what.second?.(run) };
+    size = measure(width, values.length / pieces.length, pieces.length);
+  });
+
+  function drawGround(context, single) {
+    const { values, table, place, pieces, word, second } = shown;
+    const { tokens, rows, left, column, cell, high } = size;
+    enlarge(context, cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place), left, TOP, tokens * column, high);
+    for (const [row, count] of (single && what.off?.(run)) || []) drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, glass.text("off.word"));
+    if (size.written) drawWords(context, size, shown, word, tokens);
+    drawRowLabels(context, size, what, run);
+    drawTokenLabels(context, size, pieces, what.axis?.() ?? glass.text("marks.tokens"), second);
+    drawScale(context, size, shown);
+  }
+
+  /** The frame around the selected cell, or around the token's column where no row is selected. */
+  function mark(context) {
+    const { row, token = state.query } = what.at(state, run);
+    const x = size.left + token * size.column;
+    if (row >= 0) return cross(context, x, TOP + (size.rows - 1 - row) * size.cell, size.column, size.cell);
+    context.strokeStyle = ink().colour("muted");
+    context.lineWidth = 1.5;
+    return context.strokeRect(x, TOP, size.column, size.high);
+  }
+
+  /** The map is drawn once for what it shows; a hover moves the frame around one cell. @param {object[]} runs one, or A and B */
+  function draw(runs, width, fresh) {
+    run = runs.at(-1);
+    if (fresh) what.hover?.((under = null), run);
+    make(width, remembered(runs));
+    surface([shown], width, size.high + size.lines + BELOW, (context) => drawGround(context, runs.length === 1), mark);
+  }
+  /** Whether two runs show no difference: a value that only one of them has is one, too. */
+  const same = () => shown.values.every((value, i) => value === 0 || (Number.isNaN(value) && read.every((values) => Number.isNaN(values[i]))));
+  /** Row, token and the value in each run. @returns {[number, number, ...number[]][]} */
+  const rows = () => Array.from(shown.values, (_, i) => [Math.floor(i / size.tokens), i % size.tokens, ...read.map((values) => values[i])]);
+  return { element, canvas, draw, same, rows, name: (row) => what.name(row, run) };
+}

@@ -1,0 +1,105 @@
+// The maps of several heads on one canvas, each drawn as soon as it is made; of two runs the changes, all to one scale.
+
+import { h } from "../dom.js";
+import { hatch, ink, scaleBar } from "../draw.js";
+import { drawOff, headOff } from "../off.js";
+import { watched } from "../reads.js";
+import { blockFor, drawMap } from "./attention-map.js";
+import { makeMap, makeMaps, readHead } from "./attention-values.js";
+import { signedScale, WEIGHTS } from "./scales.js";
+import { createSurface } from "./surface.js";
+
+const SLICE = 6; // ms of a frame, or of the browser's idle time
+const LEGEND = 40; // px for a scale where the layout leaves none
+const THUMB = 90; // px under which a map has no hatching and no words
+
+/**
+ * @typedef {{ layer: number, head: number, x: number, y: number }} Box
+ * @typedef {{ boxes: Box[], size: number, height: number, legend?: number }} Layout  legend: where the scale begins
+ * @param {{ label: string, layout: (width: number, model) => Layout, labels: (context, layout: Layout, model, width: number) => void,
+ *           of: (run) => object, read?: (run, layer: number, head: number) => import("./attention-values.js").Reader|null,
+ *           mark: (context, layout: Layout) => void, corner?: (context, box: Box, size: number) => void, urgent?: boolean }} what
+ * `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands around
+ * the maps; `mark`: what changes with a hover; `corner`: what is drawn on a map; `urgent`:
+ * made a little with every frame, the selected head first, else while the browser is idle
+ */
+export function createHeadGrid(glass, what) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
+  const surface = createSurface(canvas);
+  const known = new WeakMap(); // going back to a layer makes none of its maps again
+  const here = ({ trace }, layer, head) => (trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null);
+  const read = what.read ?? here;
+  const work = watched({ slices: 0 });
+  let [layout, maps, limit, scheduled] = [null, null, 1, false];
+
+  /** The maps of these runs, with what is made of them so far. */
+  function mapsOf(runs, block) {
+    const [first, last] = [what.of(runs[0]), what.of(runs.at(-1))];
+    const found = known.get(last);
+    if (found?.first === first && found.block === block) return found.maps;
+    const make = (layer, head) => {
+      const readers = runs.map((run) => read(run, layer, head));
+      return readers.includes(null) ? null : makeMap(readers, block);
+    };
+    known.set(last, { first, block, maps: makeMaps(layout.boxes, make) });
+    return known.get(last).maps;
+  }
+
+  /** Goes on when the browser has nothing better to do. */
+  function schedule() {
+    if (scheduled) return;
+    scheduled = true;
+    (globalThis.requestIdleCallback ?? setTimeout)(() => {
+      scheduled = false;
+      maps.work(performance.now() + SLICE, { layer: state.locked.layer });
+      work.slices += 1;
+      glass.repaint();
+    });
+  }
+
+  function drawGround(context, runs, width, scale) {
+    const { colour } = ink();
+    const { size, boxes } = layout;
+    what.labels(context, layout, runs.at(-1).trace.model, width);
+    for (const { layer, head, x, y } of boxes) {
+      const map = maps.at(layer, head);
+      if (map?.done && size >= THUMB) hatch(context, x, y, size, size);
+      else {
+        context.fillStyle = colour(map?.done ? "masked" : "raised"); // raised: not computed yet
+        context.fillRect(x, y, size, size);
+      }
+      if (!map?.done) continue;
+      drawMap(context, map, { x, y, size }, scale, limit);
+      if (runs.some(({ trace }) => headOff(trace, layer, head))) drawOff(context, x, y, size, size, size < THUMB ? "" : glass.text("off.word"));
+      what.corner?.(context, { layer, head, x, y }, size);
+    }
+    if (layout.legend !== undefined) scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
+  }
+
+  /** @param {object[]} runs one, or A and B @returns {boolean} whether all maps that can be made are */
+  function draw(runs, width) {
+    const { trace } = runs.at(-1);
+    layout = what.layout(width, trace.model);
+    if (runs.length === 2 && layout.legend === undefined) layout = { ...layout, legend: layout.height + 4, height: layout.height + LEGEND };
+    const block = blockFor(trace.T, layout.size);
+    maps = mapsOf(runs, block);
+    const done = maps.work(what.urgent ? performance.now() + SLICE : 0, state);
+    if (!done) what.urgent ? glass.unfinished() : schedule();
+    void work.slices; // of which each may have finished some
+    const made = maps.done();
+    limit = runs.length === 1 ? 1 : made.reduce((most, map) => Math.max(most, map.limit), 0);
+    const scale = runs.length === 1 ? WEIGHTS : signedScale(limit);
+    surface([maps, made.length, limit], width, layout.height, (context) => drawGround(context, runs, width, scale), (context) => what.mark(context, layout));
+    return done;
+  }
+  /** The boxes whose maps are not made yet. */
+  const missing = () => layout.boxes.length - maps.done().length;
+  /** Dot by dot, of the maps that are drawn: layer, head, query, key, and the value in each run. */
+  const rows = () => layout.boxes.flatMap(({ layer, head }) => {
+    const map = maps.at(layer, head);
+    return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
+  });
+  const block = () => maps?.done()[0]?.block ?? 1;
+  return { element: canvas, draw, rows, block, missing, layout: () => layout, count: () => maps?.done().length ?? 0, same: () => missing() === 0 && limit === 0 };
+}

@@ -1,0 +1,34 @@
+// B − A of attention maps, made with the panels' own: one large map, or the grid of several heads.
+
+import { h } from "../dom.js";
+
+const HEADS = ["query", "key", "A", "B", "B_minus_A"];
+const block = (map, text) => (map.block() > 1 ? text("block", { block: map.block() }) : "");
+
+/**
+ * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/attention-map.js
+ * @param {() => string} view what is shown, by the name of minus' text view_<view>
+ */
+export function oneMap(glass, text, create, view) {
+  const map = create(glass, "minus.maps");
+  const note = h("p.gp-note");
+  function draw(a, b, width) {
+    if (!map.draw([a, b], width)) glass.unfinished();
+    note.textContent = [text(`view_${view()}`), block(map, text)].filter(Boolean).join(" ");
+  }
+  const csv = () => [["view", ...HEADS], ...map.rows().map((row) => [view(), ...row])];
+  return { element: h("div", null, map.element, note), draw, csv, same: map.same, called: "map" };
+}
+
+/** @param {(glass: object, label: string) => object} create makes the panel's own grid, of marks/head-grid.js */
+export function headMaps(glass, text, create) {
+  const grid = create(glass, "minus.maps");
+  const note = h("p.gp-note");
+  function draw(a, b, width) {
+    grid.draw([a, b], width);
+    const missing = grid.missing();
+    note.textContent = [block(grid, text), missing ? text("coming", { count: missing }) : ""].filter(Boolean).join(" ");
+  }
+  const csv = () => [["layer", "head", ...HEADS], ...grid.rows()];
+  return { element: h("div", null, h("div.gp-scroll", null, grid.element), note), draw, csv, same: grid.same, called: "maps" };
+}
