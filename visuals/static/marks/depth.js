@@ -6,6 +6,7 @@ import { cells, cross, enlarge, ink, inkOn, scaleBar, visible, write } from "../
 import { drawOff } from "../off.js";
 import { link, steer } from "../pointing.js";
 import { part } from "../reads.js";
+import { createMemory } from "./runs.js";
 import { signedScale } from "./scales.js";
 import { createSurface } from "./surface.js";
 
@@ -81,17 +82,6 @@ function flipped(values, rows, tokens) {
 
 const ALONG = { ArrowLeft: ({ query }) => ({ query: query - 1 }), ArrowRight: ({ query }) => ({ query: query + 1 }) };
 const LAYERS = { ...ALONG, ArrowUp: ({ layer }) => ({ layer: layer + 1 }), ArrowDown: ({ layer }) => ({ layer: layer - 1 }) };
-
-const partsOf = (runs) => runs.flatMap(({ trace, held, details = {} }) => [trace, held, ...Object.values(details)]);
-/** The runs that were there before where they are the same, part by part. */
-function createMemory() {
-  let last = [];
-  return (runs) => {
-    const [old, now] = [last, runs].map(partsOf);
-    if (old.length !== now.length || now.some((value, i) => !Object.is(value, old[i]))) last = runs;
-    return last;
-  };
-}
 
 /** @param {What} what */
 export function createDepthMap(glass, what) {

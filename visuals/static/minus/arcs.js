@@ -1,10 +1,11 @@
 // B − A of one query's attention as arcs over B's text: orange where B gives a token more weight, blue where less.
 
 import { largest, row, subtract } from "../compute.js";
-import { h, shown, watcher } from "../dom.js";
+import { h, shown } from "../dom.js";
 import { fit, ink, shade } from "../draw.js";
 import { ARCS, THICK, drawNames, nearest, placesOf, strokeArc } from "../panels/attend/arc-drawing.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
+import { part } from "../reads.js";
 
 const [BELOW, LINES] = [30, 1]; // px for one line of names
 const [LESS, MORE] = [0.15, 0.85]; // the two hues, as places on the signed scale
@@ -21,7 +22,6 @@ export function arcs(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.arcs" });
   const note = h("p.gp-note");
   const element = h("div", null, canvas, note);
-  const anew = watcher();
   let [places, limit] = [null, 0];
   link(canvas, glass, (x, y) => {
     if (!places) return null;
@@ -30,9 +30,8 @@ export function arcs(glass, text) {
   });
   steer(canvas, glass, OVER_CELLS);
 
-  function draw(a, b, width, fresh) {
-    const { head, query, key, theme, language } = state;
-    if (!anew(a.held, b.held, head, query, key, width, theme, language) && !fresh) return;
+  const draw = part((a, b, width) => {
+    const { head, query } = state;
     const { model, tokens } = b.trace;
     const change = subtract(row(b.held, model, head, query).weights, row(a.held, model, head, query).weights);
     limit = largest(change);
@@ -43,6 +42,6 @@ export function arcs(glass, text) {
     change.forEach((value, t) => value !== 0 && drawArc(context, at[query], at[t], span, value, limit));
     drawNames(context, places, change, state, width, LINES);
     note.textContent = text("arcs_note", { limit: shown(limit, 4) });
-  }
+  });
   return { element, draw, same: () => limit === 0 };
 }

@@ -50,7 +50,6 @@ const written = (title, rows) =>
     title,
     named: ({ locked: { layer, head, query }, trace }) => ({ layer, head, m: query, piece: visible(trace.tokens.pieces[query]) }),
     needs: ["write"],
-    on: () => [],
     ...rows,
   });
 
@@ -132,7 +131,6 @@ const difference = {
       name: tokenName,
       pick: (key) => ({ key }),
       chosen: ({ key }) => key,
-      on: ({ layer, head, query }) => [layer, head, query, ...Object.values(otherHead(glass))],
     })(glass, text),
   ],
 };

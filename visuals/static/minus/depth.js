@@ -49,7 +49,6 @@ const lens = {
       values: (run, { query }) => Float64Array.from({ length: run.trace.model.n_layers + 1 }, (_, row) => run.details.lens.probability.data[at(run, row, query)]),
       name: (row) => depthName(glass, row),
       pick: (row) => ({ layer: Math.max(0, row - 1) }),
-      on: ({ query }) => [query],
       rows: 16,
     })(glass, text),
   ],
@@ -82,7 +81,6 @@ const contributions = {
         return [...parts(query).map(({ value }) => value), patched(query)];
       },
       name: (row, { trace }) => (row > 2 * trace.model.n_layers ? text("patched") : writerName(glass, row)),
-      on: ({ query }) => [query],
       rows: 16,
     })(glass, text),
   ],

@@ -10,7 +10,7 @@ import { createMap, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
 import { allLogits, atNeuron, candidates, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
 import { places } from "./places.js";
-import { ofNeuron, onToken } from "./selection.js";
+import { ofNeuron } from "./selection.js";
 import { table } from "./table.js";
 
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
@@ -25,7 +25,6 @@ const written = (title, rows) =>
     title,
     named: ({ locked: { layer, query }, trace }) => ({ layer, m: query, piece: visible(trace.tokens.pieces[query]) }),
     needs: ["written"],
-    on: () => [],
     ...rows,
   });
 const lengths = written("written_lengths", {
@@ -69,7 +68,6 @@ const ffnToken = {
       name: (i) => text("quadrant_of", signs(QUADRANTS[i])),
       order: () => [0, 1, 2, 3],
       wordy: true,
-      on: onToken,
     })(glass, text),
     lengths(glass, text),
     pushes(glass, text),
@@ -104,7 +102,6 @@ const ffnTokens = {
       values: ({ details: { firing }, trace }) =>
         Float64Array.from({ length: 3 * trace.model.n_layers }, (_, i) => meanOf(firing[MEASURES[i % 3][0]], Math.floor(i / 3))),
       name: (i) => text("measure", { layer: Math.floor(i / 3), name: text(`n_${MEASURES[i % 3][0]}`) }),
-      on: () => [],
       rows: 12,
     })(glass, text),
   ],
@@ -146,7 +143,6 @@ const sampling = {
       values: chances,
       name: (id, b, _glass, a) => pieceOf(id, b, a),
       order: (_change, b, a) => candidates(b, a),
-      on: (_state, page) => [JSON.stringify(page.settings.get("sampling"))],
     })(glass, text),
     table({
       title: "before_filters",
@@ -154,7 +150,6 @@ const sampling = {
       values: ({ details: { logits } }) => logits.logits.data,
       name: (id, b, _glass, a) => pieceOf(id, b, a),
       order: (_change, b, a) => candidates(b, a),
-      on: () => [],
     })(glass, text),
   ],
 };

@@ -4,6 +4,7 @@ import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 import { panelOf } from "../frame.js";
 import { sameText } from "../off.js";
+import { createMemory } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
 import { hindrance } from "../sides.js";
 import { joined, selectedRows } from "./saved.js";
@@ -11,8 +12,7 @@ import { number, plus } from "./table.js";
 
 /**
  * @typedef {{ elements: HTMLElement[], show: (a: Run, b: Run) => void }} Controls  what the panel can be set to, over the parts
- * @typedef {{ trace: object, held: object, neurons: object, details: Object<string, any> }} Run  what is read from: one
- *   run, its selected layer, the selected token's neurons there, and what the server was asked about it
+ * @typedef {import("../marks/runs.js").Run} Run
  * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
  *             same: () => boolean, csv?: () => import("./saved.js").Rows, called?: string, pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
  * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place; `needs`:
@@ -106,6 +106,7 @@ function withDifference(kind, element, glass, reading) {
   panel.body.after(body);
   glass.translate(body);
   const wide = widthOf(body, glass);
+  const remembered = createMemory();
   let [both, chosen] = [null, null]; // what is drawn; null while something of it is missing
 
   /** Everything that is shown: the value line's numbers, then part by part. */
@@ -175,15 +176,15 @@ function withDifference(kind, element, glass, reading) {
     both = null;
     if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
     const asked = reading.details?.(glass, sides) ?? {};
-    const runs = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
+    const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
     const width = wide();
     const lack = reading.lacks?.(glass, sides) ?? null;
-    const waiting = runs.includes(null) || lack !== null;
+    const waiting = found.includes(null) || lack !== null;
     element.classList.toggle("is-coming", waiting);
     say(waiting ? "waiting" : reason && "ends", sides);
     if (lack !== null) note.textContent = lack;
     if (waiting || width === 0) return;
-    both = runs;
+    const runs = (both = remembered(found));
     controls?.show(...runs);
     for (const part of parts) if (ready(part, runs)) part.draw(...runs, width, fresh);
     markSame(runs);

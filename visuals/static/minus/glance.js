@@ -9,7 +9,7 @@ import { partsOf } from "../panels/position/rope.js";
 import { pairOf } from "../panels/position/rope-dials.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace, onToken } from "./selection.js";
+import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -28,7 +28,6 @@ export const weightsTable = table({
   name: tokenName,
   pick: (key) => ({ key }),
   chosen: ({ key }) => key,
-  on: ({ layer, head, query }) => [layer, head, query],
 });
 
 export const weightNumbers = (run, state) => {
@@ -113,7 +112,6 @@ const neuronStrips = strips({
   values: inner,
   chosen: (state, _glass, _changes, b) => chooseNeuron(state, null, b),
   pick: (neuron) => ({ neuron }),
-  on: onToken,
 });
 
 /** The neurons that change most in one of `inner`'s vectors. @param {"gate"|"up"|"product"} name */
@@ -124,7 +122,6 @@ export const neuronTable = (title, name) => table({
   name: (neuron) => String(neuron),
   pick: (neuron) => ({ neuron }),
   chosen: ({ neuron }) => neuron,
-  on: onToken,
 });
 
 const swiglu = {
@@ -195,7 +192,6 @@ const next = {
       values: probabilities,
       name: (id, b, _glass, a) => pieceOf(id, b, a),
       order: (_change, b, a) => candidates(b, a),
-      on: () => [],
     })(glass, text),
   ],
 };

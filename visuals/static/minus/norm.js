@@ -10,7 +10,7 @@ import { normButtons } from "../panels/norm/buttons.js";
 import { chosenChannel, chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
 import { strongest } from "../compute.js";
 import { exact, shown } from "../dom.js";
-import { atNorm, onToken } from "./selection.js";
+import { atNorm } from "./selection.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
@@ -31,7 +31,6 @@ function vectorOf(run, state, glass) {
 }
 /** The channel under the pointer, else the one that was clicked, else the one that the panel speaks of for B alone: the largest. */
 const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0], x.length - 1);
-const onNorm = (state, glass) => [...onToken(state), chosenNorm(glass)];
 
 const normVector = {
   details,
@@ -54,7 +53,6 @@ const normVector = {
       heading: "channel",
       values: (run, state) => vectorOf(run, state, glass).x,
       name: (channel) => String(channel),
-      on: onNorm,
     })(glass, text);
     const channel = (state, _glass, _changes, b) => channelOf(channels.pointed(), vectorOf(b, state, glass), glass);
     return [
@@ -63,7 +61,6 @@ const normVector = {
         values: (run, state) => vectorOf(run, state, glass),
         chosen: channel,
         keep: (i) => setNorm(glass, { channel: i }),
-        on: onNorm,
       })(glass, text),
       channels,
       table({
@@ -76,7 +73,6 @@ const normVector = {
         },
         rows: 16,
         pick: () => ({}), // a row stands for no channel
-        on: ({ query }) => [query],
       })(glass, text),
     ];
   },
@@ -123,43 +119,37 @@ const normScale = {
     const found = scaled(run, state, glass);
     return Object.fromEntries(cases.map(({ method, name }, i) => [`${method}_${name}`, found[i]]));
   },
-  parts: (glass, text) => {
-    const on = (state) => [...onNorm(state, glass), JSON.stringify(glass.settings.get("norm"))];
-    return [
-      table({
-        title: "scale_cases",
-        heading: "method",
-        values: scaled,
-        name: (i) => `${glass.text(`norm-scale.${cases[i].method}`)}: ${glass.text(`norm-scale.${cases[i].name}`)}`,
-        order: () => [...cases.keys()],
-        wordy: true,
-        on,
-      })(glass, text),
-      table({
-        title: "scale_curve",
-        heading: "factor",
-        values(run, state) {
-          const { meanSquare, eps } = readIn(run, state, glass);
-          return Float64Array.from(DECADES, (a) => scaleChange(meanSquare, eps, a));
-        },
-        name: (i) => `a = ${Number(DECADES[i].toPrecision(1))}`,
-        order: () => [...DECADES.keys()],
-        on,
-      })(glass, text),
-      strips({
-        title: "scale_outputs",
-        strips: [["before", "norm"], ["scaled", "norm"], ["moved", "norm"]],
-        values(run, state) {
-          const vector = readIn(run, state, glass);
-          const { a, b } = settingsOf(glass, vector.rms);
-          const [before, after] = [vector.x, changed(vector.x, a, b)].map((x) => rmsNorm(x, vector.eps));
-          return { before, scaled: after, moved: after.map((value, i) => value - before[i]) };
-        },
-        chosen: (_state, _glass, { moved }) => mostChanged(moved),
-        on,
-      })(glass, text),
-    ];
-  },
+  parts: (glass, text) => [
+    table({
+      title: "scale_cases",
+      heading: "method",
+      values: scaled,
+      name: (i) => `${glass.text(`norm-scale.${cases[i].method}`)}: ${glass.text(`norm-scale.${cases[i].name}`)}`,
+      order: () => [...cases.keys()],
+      wordy: true,
+    })(glass, text),
+    table({
+      title: "scale_curve",
+      heading: "factor",
+      values(run, state) {
+        const { meanSquare, eps } = readIn(run, state, glass);
+        return Float64Array.from(DECADES, (a) => scaleChange(meanSquare, eps, a));
+      },
+      name: (i) => `a = ${Number(DECADES[i].toPrecision(1))}`,
+      order: () => [...DECADES.keys()],
+    })(glass, text),
+    strips({
+      title: "scale_outputs",
+      strips: [["before", "norm"], ["scaled", "norm"], ["moved", "norm"]],
+      values(run, state) {
+        const vector = readIn(run, state, glass);
+        const { a, b } = settingsOf(glass, vector.rms);
+        const [before, after] = [vector.x, changed(vector.x, a, b)].map((x) => rmsNorm(x, vector.eps));
+        return { before, scaled: after, moved: after.map((value, i) => value - before[i]) };
+      },
+      chosen: (_state, _glass, { moved }) => mostChanged(moved),
+    })(glass, text),
+  ],
 };
 
 export default { "norm-vector": normVector, "norm-scale": normScale };

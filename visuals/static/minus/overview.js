@@ -1,15 +1,16 @@
 // What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
 
 import { largest, poolColumns, subtract } from "../compute.js";
-import { h, shown, watcher } from "../dom.js";
+import { h, shown } from "../dom.js";
 import { createDiagram, s } from "../panels/overview/diagram.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { createPlayer } from "../panels/overview/play.js";
 import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/values.js";
 import { ownChoice } from "../pointed.js";
+import { part } from "../reads.js";
 import { rowsOf } from "./saved.js";
-import { atToken, onToken } from "./selection.js";
+import { atToken } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
 
 const KEYS = ROWS.map(({ key }) => key);
@@ -59,7 +60,6 @@ function diagramOfChanges(glass, text, pointed) {
     channel: repaint((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
   });
   svg.addEventListener("pointerleave", repaint(() => { row.hover(null); channel.hover(null); }));
-  const [built, changed] = [watcher(), watcher()];
   let same = false;
 
   /** The number beside a row's strip: the length of the change, which is not the change of the length. */
@@ -73,7 +73,8 @@ function diagramOfChanges(glass, text, pointed) {
     return text("largest_of_both", { a: first, b: second });
   }
 
-  function fill(a, b) {
+  const build = part((width) => diagram.build(width));
+  const fill = part((a, b) => {
     nameParts(diagram, { trace: b.trace, layer: state.layer }, say);
     nameTensors(diagram, { trace: b.trace, layer: state.layer, token: state.query, ...b.details });
     const changes = KEYS.map((key) => changeOf(a, b, state, key));
@@ -84,17 +85,16 @@ function diagramOfChanges(glass, text, pointed) {
       parts.limit.textContent = drawn ? (drawn.limit === 0 ? "0" : `±${shown(drawn.limit, 3)}`) : "";
     });
     same = [a, b].every(({ details: { stage, ends } }) => stage && ends) && changes.every((values) => !values || largest(values) === 0);
-  }
+  });
 
   let both = [];
-  function draw(a, b, width, fresh) {
+  function draw(a, b, width) {
     both = [a, b];
-    const { layer, query, theme, language } = state;
+    const { layer, query } = state;
     const next = layer + 1 < b.trace.model.n_layers && player.playing();
     if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace); // before the walk is there
-    const anew = built(width);
-    if (anew) diagram.build(width);
-    if (changed(...Object.values(a.details), ...Object.values(b.details), layer, query, theme, language) || anew || fresh) fill(a, b);
+    build(width);
+    fill(a, b, width);
     const key = row.now();
     diagram.activate(key);
     for (const one of KEYS) diagram.markChannel(one, one === key ? indexIn(a, b, state, pointed()) : null);
@@ -160,7 +160,6 @@ const overview = {
       needs: ["stage", "ends"],
       values: (run, state) => tensorIn(run, state, row.now()).values ?? [], // the row of ids has none
       name: (i, b) => nameIn(b, glass.state, i),
-      on: (state) => [...onToken(state), row.now()],
     })(glass, text);
     return [diagramOfChanges(glass, text, values.pointed), { ...values, csv: undefined }]; // the diagram has them all
   },

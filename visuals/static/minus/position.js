@@ -8,7 +8,7 @@ import { rowsOf } from "../panels/position/rope-scaling.js";
 import { SPANS, createScoreControls, limitOf } from "../panels/position/score-controls.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
 import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
-import { atCell, byPair, ofPair, onCell } from "./selection.js";
+import { atCell, byPair, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -71,7 +71,6 @@ const ropeScore = {
       },
       chosen: () => Math.min(spanOf(glass).distance, spanOf(glass).count - 1),
       keep: (distance) => adjust(glass, { distance }),
-      on: (state) => [...onCell(state), spanOf(glass).count],
     })(glass, text),
   ],
 };
@@ -83,7 +82,6 @@ function stretched({ held, trace, details: { scalings } }, state, glass) {
   const { methods, distance } = chosen(scalings, glass);
   return rowsOf(placeOf(held, { ...state, trace }), methods, distance);
 }
-const onStretch = (state, glass) => [...onCell(state), JSON.stringify(glass.settings.get("rope"))];
 
 const ropeScaling = {
   layer: true,
@@ -119,7 +117,6 @@ const ropeScaling = {
         name: (i, { details: { scalings } }) => glass.text(`rope-scaling.${chosen(scalings, glass).methods[i].name}`),
         order: (change) => [...change.keys()],
         pick: () => ({}), // a row stands for no distance
-        on: (state) => onStretch(state, glass),
       })(glass, text);
     return [
       methodTable("stretched_here", "real", {}),
@@ -142,7 +139,6 @@ const ropeScaling = {
         },
         chosen: (_state, _glass, _changes, b) => chosen(b.details.scalings, glass).distance,
         keep: (distance) => adjust(glass, { reach: distance }),
-        on: (state) => onStretch(state, glass),
       })(glass, text),
     ];
   },
@@ -177,7 +173,6 @@ const ropeLayout = {
       },
       chosen: ({ key }) => key,
       pick: (key) => ({ key }),
-      on: onCell,
     })(glass, text),
     table({
       title: "layout_products",
@@ -189,7 +184,6 @@ const ropeLayout = {
       name: (i) => `${glass.text(`rope-layout.${productRows[i].name}`)}: ${text(`layout_${productRows[i].part}`, { shift: SHIFT })}`,
       order: () => [...productRows.keys()],
       wordy: true,
-      on: onCell,
     })(glass, text),
     table({
       title: "layout_weights",
@@ -198,7 +192,6 @@ const ropeLayout = {
       name: (i) => glass.text(`rope-layout.${NAMES[i]}`),
       order: () => [...NAMES.keys()],
       wordy: true,
-      on: onCell,
     })(glass, text),
   ],
 };

@@ -1,9 +1,7 @@
 // What readings share: how they name what is selected, what of it they depend on, and choices that the store does not hold.
 
 export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
-export const onCell = ({ layer, head, query, key }) => [layer, head, query, key];
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
-export const onToken = ({ layer, query }) => [layer, query];
 /** @param {"attn"|"ffn"|"final"} norm the final one belongs to no layer */
 export const atNorm = (norm, { layer, query }) => (norm === "final" ? `final token ${query}` : `layer ${layer} ${norm} token ${query}`);
 
@@ -17,5 +15,4 @@ export const ofNeuron = ({ text, chosen }) => text("of_neuron", { neuron: chosen
 export const byPair = {
   chosen: ({ pair }) => pair,
   pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
-  on: onCell,
 };

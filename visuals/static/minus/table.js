@@ -2,6 +2,7 @@
 
 import { largest, subtract } from "../compute.js";
 import { h, shown } from "../dom.js";
+import { part } from "../reads.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
@@ -38,9 +39,9 @@ function makeRow() {
 /**
  * @param {{ title?: string, named?: (state, b) => object, needs?: string[], heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
  *           order?: (change: Float64Array, b, a) => number[], bare?: boolean, wordy?: boolean, pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
- *           on: (state) => any[], rows?: number }} what
+ *           rows?: number }} what
  * `title` and `heading` are texts' names, `named` the title's parameters; `bare`: no bars, since the rows are no amounts of the same; `wordy`: names are sentences; `pick`: the selection a row stands for; without it the row under the pointer is
- * the panel's own affair; `on`: what the values depend on besides the two runs
+ * the panel's own affair
  */
 export const table = (what) => (glass, text) => {
   const { state } = glass;
@@ -55,7 +56,7 @@ export const table = (what) => (glass, text) => {
   const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.named ? what.heading : (what.title ?? what.heading)}` }, grid);
   const title = headingOf(what, text);
   const element = h("div", null, ...title.elements, scroll);
-  let [now, listed, pointed, last, digits] = [null, [], null, [], 4];
+  let [now, listed, pointed, digits] = [null, [], null, 4];
 
   const under = (event) => listed[rows.findIndex(({ row }) => row.contains(event.target))];
   const act = (event, how) => {
@@ -87,19 +88,18 @@ export const table = (what) => (glass, text) => {
     return chosen === null || chosen >= change.length || found.includes(chosen) ? found : [...found, chosen];
   }
 
-  function draw(a, b, width, fresh) {
+  const read = part((a, b) => {
+    const [first, second] = [a, b].map((run) => what.values(run, state, glass));
+    const change = subtract(second, first);
+    const order = what.order?.(change, b, a) ?? strongestChanges(change, most);
+    now = { a, b, first, second, change, found: order.slice(0, most) };
+    listed = [];
+  });
+  function draw(a, b, width) {
     digits = width < NARROW ? 3 : 4;
-    const key = [a.trace, b.trace, a.held, b.held, a.neurons, b.neurons, ...Object.values(a.details), ...Object.values(b.details), state.language, digits, ...what.on(state, glass)];
     const chosen = what.chosen?.(state) ?? null;
     title.show(state, b);
-    if (fresh || key.some((value, i) => !Object.is(value, last[i])) || !now) {
-      last = key;
-      const [first, second] = [a, b].map((run) => what.values(run, state, glass));
-      const change = subtract(second, first);
-      const order = what.order?.(change, b, a) ?? strongestChanges(change, most);
-      now = { a, b, first, second, change, found: order.slice(0, most) };
-      listed = [];
-    }
+    read(a, b, digits, state.language);
     const wanted = rowsFor(now, chosen);
     if (wanted.join() !== listed.join()) {
       listed = wanted;

@@ -1,0 +1,15 @@
+// The runs that a mark draws: one, or A and B.
+
+/** @typedef {{ trace: object, held?: object, neurons?: object, details?: Object<string, any> }} Run  one run, its selected layer, the selected token's neurons there, and what the server was asked about it */
+
+const partsOf = (runs) => runs.flatMap(({ trace, held, neurons, details = {} }) => [trace, held, neurons, ...Object.values(details)]);
+
+/** The runs of the last call where they are the same, part by part. @returns {(runs: Run[]) => Run[]} */
+export function createMemory() {
+  let last = [];
+  return (runs) => {
+    const [old, now] = [last, runs].map(partsOf);
+    if (old.length !== now.length || now.some((value, i) => !Object.is(value, old[i]))) last = runs;
+    return last;
+  };
+}
