@@ -46,6 +46,14 @@ export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3))
 /** With a sign in front, also where positive; 0 has none. */
 export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
+/** Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both. */
+const written = (tag) => (words, ...between) => h(tag, null, ...words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== ""));
+export const line = written("p");
+export const phrase = written("span");
+export const strong = (x, digits = 5) => h("strong", null, shown(x, digits));
+/** With brackets where it is negative. */
+export const inBrackets = (x, digits = 5) => (x < 0 ? `(${shown(x, digits)})` : shown(x, digits));
+
 /** √ over its content. @param {...(Node|string)} content */
 export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...content));
 
@@ -56,8 +64,9 @@ export const fraction = (above, below) =>
 /** A number or name in its role's colour. @param {string} role @param {...(Node|string)} content */
 export const tinted = (role, ...content) => h("span", { style: `color: var(--glass-${role})` }, ...content);
 
-/** Lowered. @param {string} text */
-export const sub = (text) => h("sub", null, text);
+/** Lowered, and raised. @param {string|number} text */
+export const sub = (text) => h("sub", null, String(text));
+export const sup = (...content) => h("sup", null, ...content);
 
 /** Whether any of the values differs from the last call's; so that a panel draws only what changed. */
 export function watcher() {

@@ -1,9 +1,10 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
 import { row, strongest } from "../../compute.js";
-import { fraction, h, root, share, shown, sub, tinted } from "../../dom.js";
+import { h, share, shown } from "../../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { drawOff, headOff } from "../../off.js";
+import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
 const LARGEST = 6;
@@ -104,34 +105,9 @@ export function createRow(place, glass, text) {
   }
 
   /** softmax(q·k / √head_dim) with the numbers of the chosen key. */
-  function arithmetic({ scores, weights, top, total }, { key, trace }) {
-    const { head_dim } = trace.model;
-    const dot = shown(scores[key] * Math.sqrt(head_dim), 5);
-    const names = [tinted("q", "q"), "·", tinted("k", "k")];
-    const score = h(
-      "p",
-      null,
-      text("score"),
-      " = ",
-      fraction(h("span", null, ...names), root("head_dim")),
-      " = ",
-      fraction(dot, root(String(head_dim))),
-      " = ",
-      h("strong", null, shown(scores[key], 5)),
-    );
-    const power = (from) => h("span", null, "e", h("sup", null, from));
-    const weight = h(
-      "p",
-      null,
-      text("weight"),
-      " = ",
-      fraction(power("score − max"), h("span", null, "Σ", sub("j"), " e", h("sup", null, "scoreⱼ − max"))),
-      " = ",
-      fraction(power(`${shown(scores[key], 5)} − ${top < 0 ? `(${shown(top, 5)})` : shown(top, 5)}`), shown(total, 6)),
-      " = ",
-      h("strong", null, shown(weights[key], 5)),
-    );
-    formula.replaceChildren(score, weight);
+  function arithmetic({ scores, weights, top, total }, { key, trace: { model } }) {
+    const [score, weight] = [scores[key], weights[key]];
+    formula.replaceChildren(scoreLine(score * Math.sqrt(model.head_dim), model.head_dim, score, text), weightLine({ score, top, total, weight }, text, ""));
   }
 
   function fillTable({ scores, weights }, { trace }) {

@@ -1,176 +1,59 @@
 // The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but sums.
 
 import { strongest } from "../../compute.js";
-import { fraction, h, root, shown, signed, sub, tinted } from "../../dom.js";
+import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
 
 const TERMS = 5;
 
-const strong = (value, digits = 5) => h("strong", null, shown(value, digits));
-const inBrackets = (value, digits) => (value < 0 ? `(${shown(value, digits)})` : shown(value, digits));
+const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]].map(([role, name = role]) => () => tinted(role, name));
 
 /** "a + b − c + (27 others: d) = total": the strongest terms, and the others as their sum. @returns {(Node|string)[]} */
 export function sumOf(terms, text, digits = 4) {
   const order = strongest(terms, TERMS);
-  const all = terms.reduce((sum, x) => sum + x, 0);
+  const all = terms.reduce((sum, term) => sum + term, 0);
   const rest = all - order.reduce((sum, i) => sum + terms[i], 0);
-  const parts = order.map((i, n) =>
-    n === 0 ? shown(terms[i], digits) : ` ${terms[i] < 0 ? "−" : "+"} ${shown(Math.abs(terms[i]), digits)}`,
-  );
+  const added = (term) => ` ${term < 0 ? "−" : "+"} ${shown(Math.abs(term), digits)}`;
+  const parts = order.map((i, n) => (n === 0 ? shown(terms[i], digits) : added(terms[i])));
   const others = terms.length - order.length;
-  if (others > 0)
-    parts.push(
-      ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), digits)} `,
-      h("span.at-others", null, `(${text("others", { count: others })})`),
-    );
+  if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, `(${text("others", { count: others })})`));
   return [...parts, " = ", strong(all)];
 }
 
 /** One dimension's product. @returns {HTMLElement} */
-export function productLine(i, q, k) {
-  const names = [tinted("q", "q"), sub(String(i)), " · ", tinted("k", "k"), sub(String(i))];
-  return h("p", null, ...names, " = ", inBrackets(q, 5), " · ", inBrackets(k, 5), " = ", strong(q * k));
-}
+export const productLine = (i, a, b) => line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
 
 /** q·k and the division. */
-export function scoreLines({ terms, dot, score, width }, text) {
-  const sum = h(
-    "p",
-    null,
-    tinted("q", "q"),
-    "·",
-    tinted("k", "k"),
-    " = Σ",
-    sub("i"),
-    " ",
-    tinted("q", "q"),
-    sub("i"),
-    tinted("k", "k"),
-    sub("i"),
-    " = ",
-    ...sumOf(terms, text),
-  );
-  const names = h("span", null, tinted("q", "q"), "·", tinted("k", "k"));
-  const divided = h(
-    "p",
-    null,
-    text("score"),
-    " = ",
-    fraction(names, root("head_dim")),
-    " = ",
-    fraction(shown(dot, 5), root(String(width))),
-    " = ",
-    strong(score),
-  );
-  return [sum, divided];
-}
+export const scoreLines = ({ terms, dot, score, width }, text) => [
+  line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(terms, text)}`,
+  scoreLine(dot, width, score, text),
+];
+
+/** The score from q·k. */
+export const scoreLine = (dot, width, score, text) =>
+  line`${text("score")} = ${fraction(phrase`${q()}·${k()}`, root("head_dim"))} = ${fraction(shown(dot, 5), root(String(width)))} = ${strong(score)}`;
 
 /** What the mask does to this score, and how many of the row it hides. */
-export const maskLine = ({ query, key, tokens }, text) =>
-  h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
+export const maskLine = ({ query, key, tokens }, text) => h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
 
-/** The softmax of the row: one power over the sum of all. */
-export function weightLine({ score, top, total, weight }, text) {
-  const power = (...from) => h("span", null, "e", h("sup", null, ...from));
-  const below = h("span", null, "Σ", sub("j"), " e", h("sup", null, "scoreⱼ − max"));
-  return h(
-    "p",
-    null,
-    text("weight"),
-    " α = ",
-    fraction(power("score − max"), below),
-    " = ",
-    fraction(power(`${shown(score, 5)} − ${inBrackets(top, 5)}`), shown(total, 6)),
-    " = ",
-    strong(weight),
-  );
+/** The softmax of the row: one power over the sum of all. @param {string} [sign] of the weight */
+export function weightLine({ score, top, total, weight }, text, sign = " α") {
+  const power = (from) => phrase`e${sup(from)}`;
+  const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
+  return line`${text("weight")}${sign} = ${all} = ${fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6))} = ${strong(weight)}`;
 }
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */
-export function carriedLines({ weight, size, along, square, share }, text) {
-  const v = () => tinted("v", "v");
-  return [
-    h(
-      "p",
-      null,
-      "‖α",
-      v(),
-      "‖ = α·‖",
-      v(),
-      "‖ = ",
-      shown(weight, 5),
-      " · ",
-      shown(size, 5),
-      " = ",
-      strong(weight * size),
-    ),
-    h(
-      "p",
-      null,
-      text("part"),
-      " = ",
-      fraction(h("span", null, "α", v(), " · o"), "o · o"),
-      " = ",
-      fraction(shown(along, 5), shown(square, 5)),
-      " = ",
-      strong(share, 4),
-    ),
-  ];
-}
+export const carriedLines = ({ weight, size, along, square, share }, text) => [
+  line`‖α${v()}‖ = α·‖${v()}‖ = ${shown(weight, 5)} · ${shown(size, 5)} = ${strong(weight * size)}`,
+  line`${text("part")} = ${fraction(phrase`α${v()} · o`, "o · o")} = ${fraction(shown(along, 5), shown(square, 5))} = ${strong(share, 4)}`,
+];
 
 /** What the head writes to the stream: norms and cosine, which is NaN where there is none. */
-export function writtenLines({ written, stream, product, cosine }, text) {
-  const w = () => tinted("output", "w");
-  const x = () => tinted("residual", "x");
-  return [
-    h(
-      "p",
-      null,
-      w(),
-      " = W",
-      sub("O"),
-      "[head] · o,  ‖",
-      w(),
-      "‖ = ",
-      strong(written),
-      ",  ‖",
-      x(),
-      "‖ = ",
-      strong(stream),
-      ",  ",
-      fraction(h("span", null, "‖", w(), "‖"), h("span", null, "‖", x(), "‖")),
-      " = ",
-      strong(written / stream, 4),
-    ),
-    h(
-      "p",
-      null,
-      text("cosine"),
-      " = ",
-      fraction(h("span", null, w(), " · ", x()), h("span", null, "‖", w(), "‖ · ‖", x(), "‖")),
-      " = ",
-      fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`),
-      " = ",
-      h("strong", null, signed(cosine, 4)),
-      Number.isNaN(cosine) ? ` (${text("no_angle")})` : "",
-    ),
-  ];
-}
+export const writtenLines = ({ written, stream, product, cosine }, text) => [
+  line`${w()} = W${sub("O")}[head] · o,  ‖${w()}‖ = ${strong(written)},  ‖${x()}‖ = ${strong(stream)},  ${fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`)} = ${strong(written / stream, 4)}`,
+  line`${text("cosine")} = ${fraction(phrase`${w()} · ${x()}`, phrase`‖${w()}‖ · ‖${x()}‖`)} = ${fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`)} = ${h("strong", null, signed(cosine, 4))}${Number.isNaN(cosine) ? ` (${text("no_angle")})` : ""}`,
+];
 
 /** One channel of the written vector as its sum over the head's dimensions. */
 export const channelLine = (channel, terms, text) =>
-  h(
-    "p",
-    null,
-    tinted("output", "w"),
-    sub(String(channel)),
-    " = Σ",
-    sub("i"),
-    " W",
-    sub("O"),
-    "[",
-    String(channel),
-    ", i] · o",
-    sub("i"),
-    " = ",
-    ...sumOf(terms, text),
-  );
+  line`${w()}${sub(channel)} = Σ${sub("i")} W${sub("O")}[${String(channel)}, i] · o${sub("i")} = ${sumOf(terms, text)}`;

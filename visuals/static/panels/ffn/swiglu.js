@@ -1,7 +1,7 @@
 // SwiGLU: gate → SiLU(gate), up and their product for all neurons of a token, and the strongest neurons in numbers.
 
 import { silu, swiglu as activate } from "../../compute.js";
-import { exact, h, shown, tinted } from "../../dom.js";
+import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
@@ -59,22 +59,8 @@ function createView() {
 
 /** SiLU(gate) ⊙ up with the numbers of one neuron. */
 function arithmetic({ neuron, gate, silu: activated, up, product }, text) {
-  const factor = () => tinted("up", up < 0 ? `(${shown(up, 5)})` : shown(up, 5));
-  const formula = [tinted("gate", "SiLU(gate)"), " ⊙ ", tinted("up", "up"), `   ${text("at", { neuron })}   `];
-  return h(
-    "p",
-    null,
-    ...formula,
-    tinted("gate", `SiLU(${shown(gate, 5)})`),
-    " × ",
-    factor(),
-    " = ",
-    tinted("gate", shown(activated, 5)),
-    " × ",
-    factor(),
-    " = ",
-    h("strong", null, shown(product, 5)),
-  );
+  const factor = () => tinted("up", inBrackets(up));
+  return line`${tinted("gate", "SiLU(gate)")} ⊙ ${tinted("up", "up")}   ${text("at", { neuron })}   ${tinted("gate", `SiLU(${shown(gate, 5)})`)} × ${factor()} = ${tinted("gate", shown(activated, 5))} × ${factor()} = ${strong(product)}`;
 }
 
 /** @param {HTMLElement} element @param {object} glass */

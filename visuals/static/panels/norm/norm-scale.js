@@ -1,7 +1,7 @@
 // What scaling and shifting a vector of the run changes after RMSNorm, beside LayerNorm and ε = 0, measured.
 
 import { largest } from "../../compute.js";
-import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
+import { exact, fraction, h, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
@@ -62,18 +62,8 @@ function arithmetic({ meanSquare: m, eps }, a) {
   const numbers = fraction(`${shown(a, 4)} · ${shown(top, 6)}`, shown(under, 6));
   const factor = (a * top) / under;
   return [
-    h(
-      "p",
-      null,
-      name("a·x"),
-      " = ",
-      fraction(h("span", null, "a · ", root("m + ε")), root("a²·m + ε")),
-      " · ",
-      name("x"),
-      ",   m = mean(x²) = ",
-      shown(m, 5),
-    ),
-    h("p", null, "= ", numbers, " · ", name("x"), " = ", h("strong", null, shown(factor, 8)), " · ", name("x")),
+    line`${name("a·x")} = ${fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"))} · ${name("x")},   m = mean(x²) = ${shown(m, 5)}`,
+    line`= ${numbers} · ${name("x")} = ${strong(factor, 8)} · ${name("x")}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 // RMSNorm: the root mean square before every norm, layers × tokens, and the arithmetic of the one that is selected.
 
-import { exact, fraction, h, root, shown, tinted } from "../../dom.js";
+import { exact, fraction, h, line, root, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
@@ -19,11 +19,9 @@ function table({ trace }) {
 /** The formula with the numbers of one norm; the mean is found back from the recorded RMS. @returns {HTMLElement[]} */
 function arithmetic(value, eps) {
   const name = () => tinted("norm", "RMS(x)");
-  const numbers = `${shown(value * value - eps, 6)} + ${shown(eps, 1)}`;
-  const result = h("strong", null, shown(value, 5));
   return [
-    h("p", null, name(), " = ", root("mean(x²) + ε"), " = ", root(numbers), " = ", result),
-    h("p", null, "RMSNorm(x) = ", fraction("x", name()), " ⊙ γ = ", fraction("x", shown(value, 5)), " ⊙ γ"),
+    line`${name()} = ${root("mean(x²) + ε")} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
+    line`RMSNorm(x) = ${fraction("x", name())} ⊙ γ = ${fraction("x", shown(value, 5))} ⊙ γ`,
   ];
 }
 

@@ -1,28 +1,25 @@
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
-import { fraction, h, root, shown, sub, tinted } from "../../dom.js";
+import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 
-const line = (...parts) => h("p", null, ...parts);
-const strong = (x, digits = 5) => h("strong", null, shown(x, digits));
-const at = (name, index) => h("span", null, name, sub(String(index)));
-const plus = (x) => (x < 0 ? `(${shown(x, 5)})` : shown(x, 5));
+const at = (name, index) => phrase`${name}${sub(index)}`;
 
 /** ‖x‖ = √Σx², with the sum. */
 function lengthOf(values) {
   const squares = values.reduce((sum, x) => sum + x * x, 0);
-  return line("‖x‖ = ", root("Σ x²"), " = ", root(shown(squares, 6)), " = ", strong(Math.sqrt(squares)));
+  return line`‖x‖ = ${root("Σ x²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
 }
 
 /** x / RMS · γ = y, for one channel. */
 function normed(x, rms, gain, y, j) {
   const part = fraction(at(tinted("residual", "x"), j), tinted("norm", "RMS"));
   const numbers = fraction(shown(x[j], 5), shown(rms, 5));
-  return line(at("y", j), " = ", part, " · ", at("γ", j), " = ", numbers, ` · ${plus(gain[j])} = `, strong(y[j]));
+  return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${inBrackets(gain[j])} = ${strong(y[j])}`;
 }
 
 /** x + a, for one channel. */
 const added = (x, a, sum, j, name) =>
-  line(at(tinted("residual", "x"), j), " + ", at(tinted(name === "attn" ? "v" : "gate", name), j), ` = ${shown(x[j], 5)} + ${plus(a[j])} = `, strong(sum[j]));
+  line`${at(tinted("residual", "x"), j)} + ${at(tinted(name === "attn" ? "v" : "gate", name), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} = ${strong(sum[j])}`;
 
 /**
  * @param {string} key the row @param {{ trace, layer, token, stage, ends }} run @param {ArrayLike<number>} values of the row
@@ -32,18 +29,18 @@ const added = (x, a, sum, j, name) =>
 export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids) {
   const { rms, T } = trace;
   const place = layer * T + token;
-  if (key === "head") return [line(at("logit", ids[j]), " = ", at("W", ids[j]), " · ", tinted("norm", "final_normed"), " = ", strong(values[j], 6))];
+  if (key === "head") return [line`${at("logit", ids[j])} = ${at("W", ids[j])} · ${tinted("norm", "final_normed")} = ${strong(values[j], 6)}`];
   if (key === "softmax") {
     const logit = ends.logits.values.data[j];
-    return [line(at(tinted("output", "p"), ids[j]), ` = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = `, strong(values[j]))];
+    return [line`${at(tinted("output", "p"), ids[j])} = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = ${strong(values[j])}`];
   }
   const lines = [lengthOf(values)];
-  if (key === "embed") lines.push(line(at("W_E", `${trace.tokens.ids[token]}, ${j}`), " = ", strong(values[j])));
+  if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
   if (key === "attn_norm") lines.push(normed(stage.resid_in.data, rms.attn.data[place], stage.attn_gain.data, values, j));
   if (key === "ffn_norm") lines.push(normed(stage.resid_mid.data, rms.ffn.data[place], stage.ffn_gain.data, values, j));
   if (key === "final_norm") lines.push(normed(ends.final.data, rms.final.data[token], ends.final_gain.data, values, j));
   if (key === "attn_add") lines.push(added(stage.resid_in.data, stage.attn_out.data, values, j, "attn"));
   if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
-  if (["attn", "ffn", "before", "after"].includes(key)) lines.push(line(at(key === "attn" || key === "ffn" ? tinted(key === "attn" ? "v" : "gate", key) : tinted("residual", "x"), j), " = ", strong(values[j])));
+  if (["attn", "ffn", "before", "after"].includes(key)) lines.push(line`${at(key === "attn" || key === "ffn" ? tinted(key === "attn" ? "v" : "gate", key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
   return lines;
 }

@@ -1,7 +1,7 @@
 // RoPE: each pair of a head as a dial, q at the query's position and k at the key's, before and after rotation.
 
 import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../../compute.js";
-import { exact, fraction, h, root, shown, signed, sub, tinted } from "../../dom.js";
+import { exact, fraction, h, line, root, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
@@ -41,49 +41,13 @@ function arithmetic(parts, { trace, query, key, pair }, text) {
     `(${pairOf(vector, pair, half)
       .map((value) => shown(value, 4))
       .join(", ")})`;
-  const strong = (words) => h("strong", null, words);
+  const bold = (words) => h("strong", null, words);
   const turning = (role, at) =>
-    h(
-      "p",
-      null,
-      tinted(role, role),
-      ": ",
-      text("angle"),
-      ` = ${at} × ${shown(frequency, 5)} = `,
-      strong(`${shown(angle(at, frequency), 5)} rad`),
-      "   ",
-      two(parts[role]),
-      " → ",
-      strong(two(parts[`${role}Turned`])),
-    );
-  const name = (role, i) => tinted(role, role, sub(String(i)));
-  const term = h(
-    "p",
-    null,
-    name("q", pair),
-    name("k", pair),
-    " + ",
-    name("q", pair + half),
-    name("k", pair + half),
-    " = ",
-    strong(signed(terms[pair], 5)),
-    "   ",
-    text("wavelength", { tokens: shown(wavelength(frequency), 4) }),
-  );
-  const dot = [tinted("q", "q"), "·", tinted("k", "k")];
-  const total = h(
-    "p",
-    null,
-    text("sum", { pairs: half }),
-    ` = ${shown(sum, 5)} = `,
-    ...dot,
-    ",   ",
-    fraction(shown(sum, 5), root(String(width))),
-    " = ",
-    strong(shown(sum / Math.sqrt(width), 5)),
-    ` = ${text("score")}`,
-  );
-  return [turning("q", query), term, turning("k", key), total];
+    line`${tinted(role, role)}: ${text("angle")} = ${String(at)} × ${shown(frequency, 5)} = ${bold(`${shown(angle(at, frequency), 5)} rad`)}   ${two(parts[role])} → ${bold(two(parts[`${role}Turned`]))}`;
+  const name = (role, i) => tinted(role, role, sub(i));
+  const products = line`${name("q", pair)}${name("k", pair)} + ${name("q", pair + half)}${name("k", pair + half)} = ${bold(signed(terms[pair], 5))}   ${text("wavelength", { tokens: shown(wavelength(frequency), 4) })}`;
+  const total = line`${text("sum", { pairs: half })} = ${shown(sum, 5)} = ${tinted("q", "q")}·${tinted("k", "k")},   ${fraction(shown(sum, 5), root(String(width)))} = ${strong(sum / Math.sqrt(width))} = ${text("score")}`;
+  return [turning("q", query), products, turning("k", key), total];
 }
 
 /** For data-value. */

@@ -1,7 +1,7 @@
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
 
 import { kvHead, rotatedHead, wavelength } from "../../compute.js";
-import { fraction, h, root, shown, tinted } from "../../dom.js";
+import { fraction, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { small } from "./place.js";
 import { byDistance, sum, terms, turned } from "./turning.js";
 
@@ -43,55 +43,15 @@ export function runOf(layer, model, head) {
 
 /** The lines under the sliders. @returns {HTMLElement[]} */
 export function arithmetic(found, { m, n, width }, pair, frequency, text) {
-  const strong = (value, digits = 6) => h("strong", null, shown(value, digits));
-  const qk = () => h("span", null, tinted("q", "q"), "·", tinted("k", "k"));
+  const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
   const { query, key, sumHere, sumMoved, deviation, precise, here, moved, scores } = found;
   const same = query - key === m - n;
+  const divided = (sum) => fraction(shown(sum, 6), root(String(width)));
+  const was = query === m && key === n ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
   return [
-    h(
-      "p",
-      null,
-      text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) }),
-      "   ",
-      strong(moved[pair], 5),
-      ...(query === m && key === n ? [] : [`   ${text("was", { value: shown(here[pair], 5) })}`]),
-    ),
-    h(
-      "p",
-      null,
-      text("real", { m, n }),
-      "   ",
-      qk(),
-      " = ",
-      text("sum", { pairs: here.length }),
-      " = ",
-      strong(sumHere),
-      ",   ",
-      fraction(shown(sumHere, 6), root(String(width))),
-      " = ",
-      strong(scores[0], 5),
-      ` = ${text("score")}`,
-    ),
-    h(
-      "p",
-      null,
-      text("moved", { m: query, n: key }),
-      "   ",
-      qk(),
-      " = ",
-      strong(sumMoved),
-      ",   ",
-      fraction(shown(sumMoved, 6), root(String(width))),
-      " = ",
-      strong(scores[1], 5),
-    ),
-    h(
-      "p",
-      null,
-      text(same ? "stays" : "changes"),
-      "   ",
-      text("by", { deviation: small(deviation) }),
-      same ? `   ${text("precise", { deviation: small(precise) })}` : "",
-    ),
+    line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
+    line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${strong(sumHere, 6)},   ${divided(sumHere)} = ${strong(scores[0])} = ${text("score")}`,
+    line`${text("moved", { m: query, n: key })}   ${qk()} = ${strong(sumMoved, 6)},   ${divided(sumMoved)} = ${strong(scores[1])}`,
+    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
   ];
 }
