@@ -98,6 +98,24 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
   if (yName) write(context, yName, 0, top - 10, { colour: muted, most: left + width });
 }
 
+/** Grid lines across at heights in pixels, each with its text at the left. @param {[number, string, string?][]} found height, text, and hue of the line */
+export function levels(context, left, right, found) {
+  const colour = ink().colour("muted");
+  context.lineWidth = 1;
+  for (const [high, text, hue = "grid"] of found) {
+    const y = Math.round(high) + 0.5;
+    context.strokeStyle = ink().colour(hue);
+    line(context, left, y, right, y);
+    write(context, text, left - 8, y, { align: "right", base: "middle", colour });
+  }
+}
+
+/** The layers' numbers under an axis, as far as there is room. @param {number} middle of layer 0 @param {number} apart pixels from one layer to the next */
+export function layerNumbers(context, layers, middle, apart, y) {
+  const how = { align: "center", colour: ink().colour("muted") };
+  for (let layer = 0; layer < layers; layer += Math.ceil(26 / apart)) write(context, String(layer), middle + layer * apart, y, how);
+}
+
 function line(context, x0, y0, x1, y1) {
   context.beginPath();
   context.moveTo(x0, y0);

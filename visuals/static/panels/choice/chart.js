@@ -1,24 +1,11 @@
 // Two small curves by depth for one token: the probability of the token that is followed, and its rank.
 
-import { watcher } from "../../dom.js";
-import { fit, ink, write } from "../../draw.js";
+import { ink, write } from "../../draw.js";
+import { createSurface } from "../../marks/surface.js";
+import { levels } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 28, 44];
 const HIGH = 150;
-
-function grid(context, width, ticks, yOf) {
-  const { colour } = ink();
-  context.strokeStyle = colour("grid");
-  context.lineWidth = 1;
-  for (const [value, label] of ticks) {
-    const y = Math.round(yOf(value)) + 0.5;
-    context.beginPath();
-    context.moveTo(LEFT, y);
-    context.lineTo(width - RIGHT, y);
-    context.stroke();
-    write(context, label, LEFT - 8, y, { align: "right", base: "middle", colour: colour("muted") });
-  }
-}
 
 function curve(context, values, xOf, yOf, hue, selected) {
   const { colour } = ink();
@@ -53,26 +40,21 @@ function depths(context, width, count, labels, axis) {
 
 /** @param {HTMLCanvasElement} canvas */
 export function createChart(canvas) {
-  const ground = document.createElement("canvas");
-  const anew = watcher();
-  const all = TOP + HIGH + BELOW;
-
+  const surface = createSurface(canvas);
   /**
-   * @param {any[]} key what grid and axis depend on
    * @param {{ values: number[], title: string, axis: string, ticks: [number, string][], y: (value: number) => number,
    *           hue: string, labels: (i: number) => string, selected: number }} chart  `y` puts a value in 0 (below) … 1
    */
-  return function draw(key, width, { values, title, axis, ticks, y, hue, labels, selected }) {
+  return function draw(width, { values, title, axis, ticks, y, hue, labels, selected }) {
     const yOf = (value) => TOP + (1 - y(value)) * HIGH;
-    if (anew(width, values.length, ...key)) {
-      const context = fit(ground, width, all);
-      grid(context, width, ticks, yOf);
+    const ground = (context) => {
+      levels(context, LEFT, width - RIGHT, ticks.map(([value, label]) => [yOf(value), label]));
       depths(context, width, values.length, labels, axis);
-    }
-    const context = fit(canvas, width, all);
-    context.drawImage(ground, 0, 0, width, all);
-    write(context, title, 0, 16, { weight: 600, most: width });
-    curve(context, values, (i) => xOf(i, values.length, width), yOf, hue, selected);
+    };
+    surface([values.length, axis, ...ticks.flat()], width, TOP + HIGH + BELOW, ground, (context) => {
+      write(context, title, 0, 16, { weight: 600, most: width });
+      curve(context, values, (i) => xOf(i, values.length, width), yOf, hue, selected);
+    });
   };
 }
 

@@ -165,7 +165,7 @@ export default function contributionsPanel(element, glass) {
   let span = null;
   return inView(element, function draw(fresh) {
     versus.show();
-    const { trace, query, theme } = state;
+    const { trace, query } = state;
     const came = glass.detail("contributions", { target: null, versus: versus.now() === "second" });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), mapWide()];
@@ -176,7 +176,7 @@ export default function contributionsPanel(element, glass) {
     }
     if (fresh) writer.hover(null);
     const selected = { row: writerRow(state), token: query };
-    drawBars([came, theme, state.language], widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
+    drawBars(widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
     drawSums(selected);
     map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
     tell(selected);

@@ -141,15 +141,14 @@ export default function lensPanel(element, glass) {
     const depths = Array.from({ length: lens.depths }, (_, i) => i);
     const vocabulary = state.trace.model.vocab_size;
     const common = { axis: panel.text("depth"), hue: "output", selected: row, labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)) };
-    const key = [state.theme, state.language, vocabulary];
-    drawOwn(key, roomWide(), {
+    drawOwn(roomWide(), {
       ...common,
       values: depths.map((depth) => lens.own(depth, token)),
       title: panel.text("curve_own", { piece: lens.piece(target) }),
       ticks: [[0, "0.0"], [0.5, "0.5"], [1, "1.0"]],
       y: (p) => p,
     });
-    drawRank(key, roomWide(), {
+    drawRank(roomWide(), {
       ...common,
       values: depths.map((depth) => lens.rank(depth, token) + 1),
       title: panel.text("curve_rank", { piece: lens.piece(target), vocabulary }),

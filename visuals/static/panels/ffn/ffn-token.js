@@ -1,7 +1,7 @@
 // SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
 import { silu, strongestNeuron, swiglu } from "../../compute.js";
-import { exact, h, shown, tinted } from "../../dom.js";
+import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
@@ -50,46 +50,14 @@ function writtenAt(glass) {
 
 /** From gate to product, with the numbers of one neuron, and the length of what it writes where that is here. */
 function arithmetic({ gate, up, product }, neuron, row, text) {
-  const strong = (value) => h("strong", null, shown(value, 5));
-  const [g, u] = [gate[neuron], up[neuron]];
-  const paren = (value) => (value < 0 ? `(${shown(value, 5)})` : shown(value, 5));
+  const [g, u, activated] = [gate[neuron], up[neuron], silu(gate[neuron])];
   const lines = [
-    h(
-      "p",
-      null,
-      `${text("at", { neuron })}   `,
-      tinted("gate", "SiLU(gate)"),
-      " = ",
-      tinted("gate", `${shown(g, 5)} × σ(${shown(g, 5)})`),
-      " = ",
-      strong(silu(g)),
-    ),
-    h(
-      "p",
-      null,
-      tinted("gate", "SiLU(gate)"),
-      " · ",
-      tinted("up", "up"),
-      ` = ${paren(silu(g))} × `,
-      tinted("up", paren(u)),
-      " = ",
-      strong(product[neuron]),
-    ),
+    line`${text("at", { neuron })}   ${tinted("gate", "SiLU(gate)")} = ${tinted("gate", `${shown(g, 5)} × σ(${shown(g, 5)})`)} = ${strong(activated)}`,
+    line`${tinted("gate", "SiLU(gate)")} · ${tinted("up", "up")} = ${inBrackets(activated)} × ${tinted("up", inBrackets(u))} = ${strong(product[neuron])}`,
   ];
-  if (row?.norm === 0) lines.push(h("p", null, text("silent")));
-  else if (row) {
-    lines.push(
-      h(
-        "p",
-        null,
-        `‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W`,
-        h("sub", null, "down"),
-        `[:, ${neuron}]‖ = ${shown(Math.abs(product[neuron]), 5)} × ${shown(row.column, 5)} = `,
-        strong(row.norm),
-      ),
-    );
-  }
-  return lines;
+  if (row?.norm === 0) return [...lines, line`${text("silent")}`];
+  const size = () => shown(Math.abs(product[neuron]), 5);
+  return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W${sub("down")}[:, ${String(neuron)}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -153,8 +121,6 @@ export default function ffnToken(element, glass) {
   }
 
   const listAgain = part(list);
-  const prepare = part((width, layer, full) =>
-    scatter.prepare(width, full, full.quadrants, { off: neuronsOff(state.trace, layer), word: glass.text("off.word") }));
   return inView(element, function draw() {
     const at = neuronsAt(glass);
     const found = writtenAt(glass);
@@ -162,14 +128,13 @@ export default function ffnToken(element, glass) {
     element.classList.toggle("is-coming", !at);
     if (!at || width === 0) return;
     listAgain(found);
-    prepare(width, at.layer, at.full);
     const chosen = state.neuron ?? at.best;
     Object.assign(view, { at, chosen });
     const here = found && found.layer === at.layer && found.token === at.token;
     const row = here ? found.rows.find((r) => r.neuron === chosen) : null;
     panel.title.textContent = panel.text("title", named(at));
     note.textContent = panel.text("note", { f: at.full.gate.length });
-    scatter.draw(chosen);
+    scatter.draw(width, at.full, { off: neuronsOff(state.trace, at.layer), word: glass.text("off.word") }, chosen);
     written.mark(chosen);
     push.replaceChildren(...pushes(row, panel.text));
     formula.replaceChildren(...arithmetic(at.full, chosen, row, panel.text));

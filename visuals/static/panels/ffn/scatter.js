@@ -2,7 +2,8 @@
 
 import { strongest } from "../../compute.js";
 import { shown } from "../../dom.js";
-import { fit, ink, write } from "../../draw.js";
+import { ink, write } from "../../draw.js";
+import { createSurface } from "../../marks/surface.js";
 import { drawOff } from "../../off.js";
 import { axes, dot, rule, xOf, yOf } from "../../plot.js";
 import { QUADRANTS } from "./gates.js";
@@ -16,7 +17,7 @@ const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)
 
 /** @param {HTMLCanvasElement} canvas @param {Function} text */
 export function createScatter(canvas, text) {
-  const scene = document.createElement("canvas");
+  const surface = createSurface(canvas);
   let [chart, gate, up] = [null, [], []];
   let size = { width: 0, high: 0 };
 
@@ -26,8 +27,7 @@ export function createScatter(canvas, text) {
     for (const i of off) drawOff(context, xOf(chart, gate[i]) - OFF / 2, yOf(chart, up[i]) - OFF / 2, OFF, OFF);
   }
 
-  /** @param {object} full all neurons' values @param {object[]} found the quadrants @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
-  function prepare(width, full, found, { off, word }) {
+  function measure(width, full) {
     [gate, up] = [full.gate, full.up];
     size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
     const half = (size.high - TOP - BELOW) / 2;
@@ -40,7 +40,9 @@ export function createScatter(canvas, text) {
       x: { low: -x, high: x },
       y: { low: -y, high: y },
     };
-    const context = fit(scene, size.width, size.high);
+  }
+
+  function drawGround(context, full, { off, word }) {
     const { colour } = ink();
     axes(context, chart, { xName: "gate →", yName: "up ↑" });
     rule(context, chart, { x: 0, colour: colour("muted") });
@@ -53,7 +55,7 @@ export function createScatter(canvas, text) {
     context.globalAlpha = 1;
     for (const i of top) dot(context, chart, gate[i], up[i], colour("output"), 4.5);
     drawUnused(context, off, word);
-    found.forEach(({ count, share }, i) =>
+    full.quadrants.forEach(({ count, share }, i) =>
       label(context, QUADRANTS[i], text("quadrant", { count, share: shown(100 * share, 3) })),
     );
   }
@@ -68,14 +70,18 @@ export function createScatter(canvas, text) {
     write(context, words, x, y, { align: right ? "right" : "left", weight: 600 });
   }
 
-  function draw(chosen) {
-    const context = fit(canvas, size.width, size.high);
-    context.drawImage(scene, 0, 0, size.width, size.high);
+  function mark(context, chosen) {
     context.beginPath();
     context.arc(xOf(chart, gate[chosen]), yOf(chart, up[chosen]), 8, 0, 2 * Math.PI);
     context.lineWidth = 2.5;
     context.strokeStyle = ink().colour("text");
     context.stroke();
+  }
+
+  /** @param {object} full all neurons' values, and their quadrants @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
+  function draw(width, full, unused, chosen) {
+    measure(width, full);
+    surface([full, ...Object.values(unused).flat()], size.width, size.high, (context) => drawGround(context, full, unused), (context) => mark(context, chosen));
   }
 
   /** The neuron nearest to a point, if one is near. */
@@ -87,5 +93,5 @@ export function createScatter(canvas, text) {
     }
     return best;
   }
-  return { prepare, draw, find };
+  return { draw, find };
 }

@@ -1,7 +1,9 @@
 // One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that points.
 
-import { shown, watcher } from "../../dom.js";
-import { fit, ink, write } from "../../draw.js";
+import { shown } from "../../dom.js";
+import { ink, write } from "../../draw.js";
+import { createSurface } from "../../marks/surface.js";
+import { layerNumbers, levels } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
 export const HUES = { attn: "v", ffn: "gate" };
@@ -9,15 +11,6 @@ export const HUES = { attn: "v", ffn: "gate" };
 /** Rows of the panel in the order of the network: attention and FFN of layer 0, of layer 1, … */
 export const partAt = (row) => ({ part: row % 2 ? "ffn" : "attn", layer: Math.floor(row / 2) });
 export const rowOf = ({ part, layer }) => 2 * layer + (part === "ffn" ? 1 : 0);
-
-function line(context, y, width, hue = "grid") {
-  context.strokeStyle = ink().colour(hue);
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(LEFT, Math.round(y) + 0.5);
-  context.lineTo(width - RIGHT, Math.round(y) + 0.5);
-  context.stroke();
-}
 
 /** Powers of ten, and 2 and 5 times those where there are few. */
 function logTicks(low, high) {
@@ -38,25 +31,15 @@ const normY = ({ low, high }) => (x) => TOP + ((high - Math.log10(x)) / (high - 
 
 /** Titles, grids and layer numbers: the same for every token, so that a hover writes no text again. */
 function drawGround(context, { width, slot, count, range }, words) {
-  const colour = ink().colour("muted");
-  const tick = (label, y) => write(context, label, LEFT - 8, y, { align: "right", base: "middle", colour });
   write(context, words.norms, 0, 16, { weight: 600, most: width });
   write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
-  for (const [value, label] of logTicks(range.low, range.high)) {
-    const y = normY(range)(10 ** value);
-    line(context, y, width);
-    tick(label, y);
-  }
-  for (const [value, label] of [[1, "1"], [0, "0"], [-1, "−1"]]) {
-    line(context, cosineY(value), width, value === 0 ? "muted" : "grid");
-    tick(label, cosineY(value));
-  }
-  const apart = Math.ceil(26 / (2 * slot));
+  levels(context, LEFT, width - RIGHT, [
+    ...logTicks(range.low, range.high).map(([value, label]) => [normY(range)(10 ** value), label]),
+    ...[[1, "1"], [0, "0", "muted"], [-1, "−1"]].map(([value, ...how]) => [cosineY(value), ...how]),
+  ]);
   const y = top + LOW + 20;
-  for (let layer = 0; 2 * layer < count; layer += apart) {
-    write(context, String(layer), LEFT + (2 * layer + 1) * slot, y, { align: "center", colour });
-  }
-  write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour });
+  layerNumbers(context, count / 2, LEFT + slot, 2 * slot, y);
+  write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour: ink().colour("muted") });
 }
 
 /** Norms as dots for what is added (a bar has no foot on such a scale), a line for the stream before it and after. */
@@ -100,25 +83,25 @@ export function rangeOf(...norms) {
 
 /** @param {HTMLCanvasElement} canvas */
 export function createProfile(canvas) {
-  const ground = document.createElement("canvas");
-  const anew = watcher();
-  const high = top + LOW + BELOW;
-
+  const surface = createSurface(canvas);
   /**
-   * @param {any[]} key what the ground depends on @param {{ low: number, high: number }} range
+   * @param {{ low: number, high: number }} range
    * @param {{ part: string, norm: number, cosine: number }[]} added in the order of the network
    * @param {number[]} stream the stream's norm before each of them, and after the last
    * @param {{ norms: string, cosines: string, axis: string }} words
    */
-  return function draw(key, width, range, added, stream, selected, words) {
+  return function draw(width, range, added, stream, selected, words) {
     const size = { width, range, count: added.length, slot: (width - LEFT - RIGHT) / added.length };
-    if (anew(width, ...key)) drawGround(fit(ground, width, high), size, words);
-    const context = fit(canvas, width, high);
-    context.fillStyle = ink().colour("raised");
-    context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH + GAP + LOW);
-    context.drawImage(ground, 0, 0, width, high);
-    drawNorms(context, size, added, stream);
-    drawCosines(context, size, added);
+    const ground = (context) => drawGround(context, size, words);
+    const over = (context) => {
+      drawNorms(context, size, added, stream);
+      drawCosines(context, size, added);
+    };
+    const under = (context) => {
+      context.fillStyle = ink().colour("raised");
+      context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH + GAP + LOW);
+    };
+    surface([range, added.length, ...Object.values(words)], width, top + LOW + BELOW, ground, over, under);
   };
 }
 

@@ -85,7 +85,7 @@ export default function residual(element, glass) {
     const every = Array.from({ length: rows() }, (_, i) => ({ ...partAt(i), ...placeOf(answer, partAt(i), token) }));
     const stream = [...every.map(({ before }) => before), every.at(-1).after];
     const words = { norms: panel.text("norms"), cosines: panel.text("cosines"), axis: panel.text("layers") };
-    drawProfile([answer, state.theme, state.language], wide(), range, every, stream, row, words);
+    drawProfile(wide(), range, every, stream, row, words);
   }
 
   /** The law of cosines with the numbers of one addition. */
