@@ -6,7 +6,7 @@ import { createFetching } from "../../visuals/static/fetching.js";
 import { makeMap, readApart, readHead } from "../../visuals/static/marks/attention-values.js";
 import { joined, rowsOf, selectedRows } from "../../visuals/static/minus/saved.js";
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/minus/table.js";
-import { hindrance } from "../../visuals/static/sides.js";
+import { hindrance } from "../../visuals/static/marks/runs.js";
 import { createStore } from "../../visuals/static/store.js";
 import { layerMessage, runMessage } from "./payload_help.js";
 

@@ -4,12 +4,6 @@
 export const BOTH = new Set(["compare", "stream-change", "head-change"]);
 const ITSELF = new Set(["tokens", ...BOTH]);
 
-/** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */
-export function hindrance({ A, B }) {
-  if (A.model.name !== B.model.name) return "models";
-  return A.T === B.T ? null : "lengths";
-}
-
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
  * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)

@@ -13,3 +13,9 @@ export function createMemory() {
     return last;
   };
 }
+
+/** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */
+export function hindrance({ A, B }) {
+  if (A.model.name !== B.model.name) return "models";
+  return A.T === B.T ? null : "lengths";
+}

@@ -4,9 +4,8 @@ import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 import { panelOf } from "../frame.js";
 import { sameText } from "../off.js";
-import { createMemory } from "../marks/runs.js";
+import { createMemory, hindrance } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
-import { hindrance } from "../sides.js";
 import { joined, selectedRows } from "./saved.js";
 import { number, plus } from "./table.js";
 

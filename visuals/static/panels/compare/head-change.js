@@ -6,18 +6,17 @@ import { frame } from "../../frame.js";
 import { headOff, sameText } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readHead } from "../../marks/attention-values.js";
+import { hindrance } from "../../marks/runs.js";
 import { inView, widthOf } from "../../pointing.js";
 import { nameOf } from "./names.js";
 
 const BUDGET = 3; // ms of a frame
 const NAMES = ["a", "b", "change"];
 
-/** Why the two runs cannot be laid over each other here; null where they can. @returns {string|null} */
-export function hindrance(sides, layer) {
+/** Why there is nothing to lay over each other here; null where there is. @returns {string|null} */
+function reasonAgainst(sides, layer) {
   if (!sides) return "empty";
-  if (sides.A.model.name !== sides.B.model.name) return "models";
-  if (sides.A.T !== sides.B.T) return "lengths";
-  return sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer";
+  return hindrance(sides) ?? (sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer");
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -46,7 +45,7 @@ export default function headChange(element, glass) {
 
   function table() {
     const sides = glass.sides();
-    if (hindrance(sides, state.layer)) return [];
+    if (reasonAgainst(sides, state.layer)) return [];
     const [a, b] = rows(sides);
     const lines = Array.from(a, (weight, key) => [state.query, key, sides.A.tokens.pieces[key], sides.B.tokens.pieces[key], weight, b[key], b[key] - weight]);
     return [["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"], ...lines];
@@ -65,7 +64,7 @@ export default function headChange(element, glass) {
     const { layer, head, query, key } = state;
     const sides = glass.sides();
     panel.title.textContent = panel.text("title", { layer, head });
-    const reason = hindrance(sides, layer);
+    const reason = reasonAgainst(sides, layer);
     empty.hidden = !reason;
     all.hidden = Boolean(reason);
     if (reason) {

@@ -1,16 +1,17 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { attention, largest, subtract } from "../../compute.js";
-import { exact, h, share, shown } from "../../dom.js";
-import { centred, fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
+import { exact, h, share } from "../../dom.js";
+import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { hindrance } from "../../marks/runs.js";
+import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { momentAt, placeOfToken, wordsOf } from "../../moment.js";
 import { headOff } from "../../off.js";
 import { drawing, part } from "../../reads.js";
-import { createSwitch, hindrance } from "../../sides.js";
+import { createSwitch } from "../../sides.js";
 
 const LEGEND = 146;
-const TICKS = [0, 0.01, 0.1, 0.25, 0.5, 1].map((weight) => [Math.sqrt(weight), String(weight)]);
 
 /** The piece with its blanks visible but faint. @param {string} piece @returns {HTMLElement} */
 function pieceOf(piece) {
@@ -125,17 +126,17 @@ function fill(chips, glass, built) {
 
 /**
  * The selected row's attention in the run that is shown, or in B minus that in A; null until it is here.
- * @returns {{ values: Float64Array, table: "magnitude"|"signed", place: (value: number) => number, limit: number }|null}
+ * @returns {(import("../../marks/scales.js").Scale & { values: Float64Array, limit: number })|null}
  */
 function tintOf(glass) {
   const { trace, layer, head, query } = glass.state;
   const [held, a] = [glass.layer(), first(glass)];
-  if (!a) return held && { values: attention(held, trace.model, head, query), table: "magnitude", place: Math.sqrt, limit: 1 };
+  if (!a) return held && { values: attention(held, trace.model, head, query), ...WEIGHTS, limit: 1 };
   const other = hindrance({ A: a, B: trace }) ? null : a.layers.get(layer);
   if (!held || !other) return null;
   const values = subtract(attention(held, trace.model, head, query), attention(other, trace.model, head, query));
   const limit = largest(values);
-  return { values, table: "signed", place: (value) => centred(value, limit), limit };
+  return { values, ...signedScale(limit, 2), limit };
 }
 
 /** The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show yet. */
@@ -146,8 +147,7 @@ function drawDifferenceLegend(context, tones, glass) {
     const off = Object.entries(glass.sides()).filter(([, trace]) => headOff(trace, layer, head)).map(([name]) => name);
     return write(context, off.length === 1 ? glass.text("off.legend", { run: off[0] }) : glass.text("sides.same"), 1, 18, { base: "middle" });
   }
-  const limit = shown(tones.limit, 2);
-  scaleBar(context, 1, 1, LEGEND - 3, ink().signed, [[0, `−${limit}`], [0.5, "0"], [1, `+${limit}`]]);
+  scaleBar(context, 1, 1, LEGEND - 3, ink().signed, tones.ticks);
 }
 
 /** Tints what the query may see, hatches what the mask hides, outlines query and key, marks the token chosen there. */
@@ -266,7 +266,7 @@ export default function tokens(element, glass) {
   const drawLegend = part((a, tones) => {
     const context = fit(legend, LEGEND, 34);
     if (a) drawDifferenceLegend(context, tones, glass);
-    else scaleBar(context, 1, 1, LEGEND - 3, ink().magnitude, TICKS);
+    else scaleBar(context, 1, 1, LEGEND - 3, ink().magnitude, WEIGHTS.ticks);
   });
   let shownQuery = -1;
   /** Everything but the legend is elements. */
