@@ -87,3 +87,20 @@ def test_nothing_on_the_page_is_markup_from_text_or_made_up(layer: str) -> None:
     assert len(files) > 10
     found = {path.name: MARKUP.findall(code) + CHANCE.findall(code) for path in files if (code := path.read_text())}
     assert {name: words for name, words in found.items() if words} == {}
+
+
+STATIC = ROOT / "visuals" / "static"
+MODULE = re.compile(r"(?:from|import\()\s*[\"'](\.[^\"']+)[\"']")
+
+
+def test_the_pages_modules_import_in_no_circle() -> None:
+    """Neither at once nor when a module is fetched later."""
+    imports = {
+        path: {(path.parent / name).resolve() for name in MODULE.findall(path.read_text())}
+        for path in STATIC.rglob("*.js")
+    }
+    assert any(imports.values())
+    while free := [path for path, needed in imports.items() if not needed & imports.keys()]:
+        for path in free:
+            del imports[path]
+    assert sorted(str(path.relative_to(STATIC)) for path in imports) == []

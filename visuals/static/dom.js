@@ -13,16 +13,23 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
+/** An element of a drawing. @param {string} tag as `h` has it @param {Object<string, string|number>} attributes @returns {SVGElement} */
+export function svg(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** What something looks like and what it is, for a legend. @param {string} mark as `h`'s tag @param {string} text its key @param {string} [hue] */
+export const sample = (mark, text, hue) =>
+  h("span.gp-sample", null, h(mark, hue ? { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` } : {}), h("span", { "data-text": text }));
+
 /** An icon drawn with lines in a 24 × 24 box. @param {string} path */
 export function icon(path) {
-  const make = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
-  const [image, line] = [make("svg"), make("path")];
-  for (const [key, value] of Object.entries({ viewBox: "0 0 24 24", "aria-hidden": "true", class: "gp-icon" })) {
-    image.setAttribute(key, value);
-  }
-  line.setAttribute("d", path);
-  image.append(line);
-  return image;
+  return svg("svg.gp-icon", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: path }));
 }
 
 /** For data-value: at least `digits` significant digits, plain ASCII. @param {number} x @returns {string} */

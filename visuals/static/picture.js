@@ -1,10 +1,10 @@
 // A panel as a picture: what it shows now, under its title, the model and the prompt, as one SVG that needs no page.
 
 import { copyOf, rulesOf, startSheet } from "./copy.js";
-import { h } from "./dom.js";
+import { h, svg as element } from "./dom.js";
 import { ink } from "./draw.js";
 import { listed, parameters } from "./panels/compare/changes.js";
-import { element, vectorsOf } from "./vectors.js";
+import { vectorsOf } from "./vectors.js";
 
 const EDGE = 16; // px around what is drawn
 const SHARPNESS = 2; // pixels of a PNG to a pixel of the page

@@ -76,13 +76,12 @@ export function link(canvas, glass, find) {
   });
 }
 
-/** What arrow keys do on the keys of one query, and on a map of queries × keys, for `steer`. */
-export const ALONG_KEYS = { ArrowLeft: ({ key }) => ({ key: Math.max(0, key - 1) }), ArrowRight: ({ key }) => ({ key: key + 1 }) };
-export const OVER_CELLS = {
-  ...ALONG_KEYS,
-  ArrowUp: ({ query }) => ({ query: query - 1 }),
-  ArrowDown: ({ query }) => ({ query: query + 1 }),
-};
+/** What two arrow keys do to a part of the selection, for `steer`; the store keeps it inside the run. @param {string} name */
+export const across = (name) => ({ ArrowLeft: (at) => ({ [name]: at[name] - 1 }), ArrowRight: (at) => ({ [name]: at[name] + 1 }) });
+/** @param {1|-1} up what the upper one adds */
+export const upright = (name, up) => ({ ArrowUp: (at) => ({ [name]: at[name] + up }), ArrowDown: (at) => ({ [name]: at[name] - up }) });
+/** On a map of queries × keys. */
+export const OVER_CELLS = { ...across("key"), ...upright("query", -1) };
 
 /** Arrow keys on a focused canvas: `moves` names a selection change for each key. */
 export function steer(canvas, glass, moves) {

@@ -1,15 +1,8 @@
 // What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a foreignObject.
 
-const SVG = "http://www.w3.org/2000/svg";
-const SIDES = ["Top", "Right", "Bottom", "Left"];
+import { svg as element } from "./dom.js";
 
-/** An SVG element. @param {Object<string, string|number>} attributes @param {...(Node|string)} content */
-export function element(name, attributes, ...content) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...content);
-  return made;
-}
+const SIDES = ["Top", "Right", "Bottom", "Left"];
 
 /** A computed colour as an SVG of 1999 has it, its opacity apart. @param {"fill"|"stroke"} name @returns {Object<string, string|number>|null} null: nothing to see */
 function paint(name, colour) {

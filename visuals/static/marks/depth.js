@@ -4,7 +4,7 @@ import { largest, subtract } from "../compute.js";
 import { h } from "../dom.js";
 import { cells, cross, enlarge, ink, inkOn, scaleBar, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
-import { link, steer } from "../pointing.js";
+import { across, link, steer, upright } from "../pointing.js";
 import { part } from "../reads.js";
 import { createMemory } from "./runs.js";
 import { signedScale } from "./scales.js";
@@ -80,9 +80,6 @@ function flipped(values, rows, tokens) {
   return Float64Array.from({ length: rows * tokens }, (_, i) => values[(rows - 1 - Math.floor(i / tokens)) * tokens + (i % tokens)]);
 }
 
-const ALONG = { ArrowLeft: ({ query }) => ({ query: query - 1 }), ArrowRight: ({ query }) => ({ query: query + 1 }) };
-const LAYERS = { ...ALONG, ArrowUp: ({ layer }) => ({ layer: layer + 1 }), ArrowDown: ({ layer }) => ({ layer: layer - 1 }) };
-
 /** @param {What} what */
 export function createDepthMap(glass, what) {
   const { state } = glass;
@@ -105,7 +102,7 @@ export function createDepthMap(glass, what) {
     return under && what.pick(under, state, run);
   });
   canvas.addEventListener("click", () => under && what.keep?.(under, run));
-  steer(canvas, glass, what.moves ? { ...ALONG, ...what.moves } : LAYERS);
+  steer(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
   /** Sizes for a width, in pixels to draw in. */
   function measure(width, rows, tokens) {
@@ -122,7 +119,7 @@ export function createDepthMap(glass, what) {
     const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
     const scale = runs.length === 1 ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
     const word = runs.length === 1 ? what.word?.(run) : undefined;
-    shown = { values, pieces, ...scale, word, second: what.second?.(run) };
+    shown = { values, pieces, ...scale, word, second: what.second?.(run), same: values.every((value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i])))) };
     size = measure(width, values.length / pieces.length, pieces.length);
   });
 
@@ -155,7 +152,7 @@ export function createDepthMap(glass, what) {
     surface([shown], width, size.high + size.lines + BELOW, (context) => drawGround(context, runs.length === 1), mark);
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
-  const same = () => shown.values.every((value, i) => value === 0 || (Number.isNaN(value) && read.every((values) => Number.isNaN(values[i]))));
+  const same = () => shown.same;
   /** Row, token and the value in each run. @returns {[number, number, ...number[]][]} */
   const rows = () => Array.from(shown.values, (_, i) => [Math.floor(i / size.tokens), i % size.tokens, ...read.map((values) => values[i])]);
   return { element, canvas, draw, same, rows, name: (row) => what.name(row, run) };

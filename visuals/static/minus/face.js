@@ -1,6 +1,6 @@
 // What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
 
-import { exact, h } from "../dom.js";
+import { exact, h, sample } from "../dom.js";
 import { visible } from "../draw.js";
 import { panelOf } from "../frame.js";
 import { sameText } from "../off.js";
@@ -87,9 +87,7 @@ function withDifference(kind, element, glass, reading) {
   const { state } = glass;
   const panel = panelOf(element);
   const text = (name, params) => glass.text(`minus.${name}`, params);
-  const key = h("div.gp-samples.mn-key", null, ...["less", "more"].map((name) =>
-    h("span.gp-sample", null, h(`span.gp-swatch.mn-${name}`), h("span", { "data-text": `minus.${name}` })),
-  ));
+  const key = h("div.gp-samples.mn-key", null, ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `minus.${name}`)));
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
   const lines = parts.map(() => h("p.gp-note", { hidden: "" }));

@@ -1,8 +1,8 @@
 // What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
 
 import { largest, poolColumns, subtract } from "../compute.js";
-import { h, shown } from "../dom.js";
-import { createDiagram, s } from "../panels/overview/diagram.js";
+import { h, shown, svg as s } from "../dom.js";
+import { createDiagram } from "../panels/overview/diagram.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { createPlayer } from "../panels/overview/play.js";
 import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";

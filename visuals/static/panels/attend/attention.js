@@ -4,7 +4,7 @@ import { kvHead, row } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { ALONG_KEYS, inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
@@ -36,7 +36,7 @@ export default function attention(element, glass) {
   panel.body.append(hint, h("div.gp-scroll", null, maps.element), pooled, below);
   const bars = createRow(below, glass, panel.text);
   link(bars.canvas, glass, bars.find);
-  steer(bars.canvas, glass, ALONG_KEYS);
+  steer(bars.canvas, glass, across("key"));
   const wide = widthOf(maps.element.parentElement, glass);
   const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) });
   // The names of heads are no part of what a page needs to open; they come when the browser has time.

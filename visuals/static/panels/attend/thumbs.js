@@ -2,7 +2,7 @@
 
 import { ink, write } from "../../draw.js";
 import { createHeadGrid } from "../../marks/head-grid.js";
-import { link, steer } from "../../pointing.js";
+import { across, link, steer, upright } from "../../pointing.js";
 import { jobsOf } from "./names.js";
 import { layoutThumbs, thumbAt } from "./thumbs-layout.js";
 
@@ -86,11 +86,6 @@ export function createThumbs(glass, label, read) {
   grid.element.addEventListener("click", () => {
     if (hovered) glass.select(hovered); // for a layer that has not arrived, this fetches it
   });
-  steer(grid.element, glass, {
-    ArrowLeft: ({ layer }) => ({ layer: layer - 1 }),
-    ArrowRight: ({ layer }) => ({ layer: layer + 1 }),
-    ArrowUp: ({ head }) => ({ head: head - 1 }),
-    ArrowDown: ({ head }) => ({ head: head + 1 }),
-  });
+  steer(grid.element, glass, { ...across("layer"), ...upright("head", -1) });
   return grid;
 }

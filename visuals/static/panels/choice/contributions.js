@@ -1,7 +1,7 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
 import { largest } from "../../compute.js";
-import { exact, fraction, h, shown, signed, tinted } from "../../dom.js";
+import { exact, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
@@ -102,10 +102,8 @@ export default function contributionsPanel(element, glass) {
   const legend = h(
     "div.gp-samples",
     null,
-    ...Object.entries(HUES).map(([kind, hue]) =>
-      h("span.gp-sample", null, h("span.gp-swatch", { style: `background: var(--glass-${hue})` }), h("span", { "data-text": `contributions.${kind}` })),
-    ),
-    h("span.gp-sample", null, h("span.gp-stroke", { style: "border-color: var(--glass-output)" }), h("span", { "data-text": "contributions.running" })),
+    ...Object.entries(HUES).map(([kind, hue]) => sample("span.gp-swatch", `contributions.${kind}`, hue)),
+    sample("span.gp-stroke", "contributions.running", "output"),
   );
   const sums = h("div.gp-formula.ch-scroll");
   panel.body.append(

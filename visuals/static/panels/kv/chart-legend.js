@@ -2,32 +2,24 @@
 // quarter of what a slider's step takes; this one is made when a name changes.
 
 import { dressed } from "../../chart.js";
-import { h } from "../../dom.js";
+import { h, svg } from "../../dom.js";
 import { ink } from "../../draw.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [28, 14];
 const DASHES = { solid: "none", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "12 4", longdashdot: "11 3 2 3" };
 /** Plotly's patterns as strokes over the ground. */
 const PATTERNS = { "": "", "/": "M0 14 14 0M7 14 21 0M14 14 28 0", x: "M0 14 14 0M14 14 28 0M0 0 14 14M14 0 28 14" };
 
-/** @param {string} name @param {Object<string, string|number>} attributes @returns {SVGElement} */
-function drawn(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
-}
-
 /** A piece of the line or of the ground that a trace is drawn with. */
 function sample({ line, marker }) {
-  const picture = drawn("svg", { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
+  const picture = svg("svg", { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
   if (line) {
     const { color, width, dash } = line;
-    picture.append(drawn("path", { d: `M0 7H${WIDTH}`, stroke: color, "stroke-width": width, "stroke-dasharray": DASHES[dash] }));
+    picture.append(svg("path", { d: `M0 7H${WIDTH}`, stroke: color, "stroke-width": width, "stroke-dasharray": DASHES[dash] }));
   } else {
     const { color, pattern } = marker;
-    picture.append(drawn("rect", { width: WIDTH, height: HEIGHT, fill: color }));
-    if (pattern.shape) picture.append(drawn("path", { d: PATTERNS[pattern.shape], stroke: pattern.fgcolor, "stroke-width": 2 }));
+    picture.append(svg("rect", { width: WIDTH, height: HEIGHT, fill: color }));
+    if (pattern.shape) picture.append(svg("path", { d: PATTERNS[pattern.shape], stroke: pattern.fgcolor, "stroke-width": 2 }));
   }
   return picture;
 }

@@ -1,6 +1,6 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
-import { h, shown } from "../../dom.js";
+import { h, sample, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { axes, dot, path, rule, xAt } from "../../plot.js";
@@ -68,7 +68,7 @@ export default function kvRace(element, glass) {
   const canvases = { time: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_time" }), work: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_work" }) };
   const titles = { time: h("h3.gp-subtitle"), work: h("h3.gp-subtitle") };
   const side = (name) => h("div", null, titles[name], h("div", null, canvases[name]));
-  const stroke = (name) => h("span.gp-sample", null, h(`span.kv-stroke.is-${name}`), h("span", { "data-text": `kv-race.${name}` }));
+  const stroke = (name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
   const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
   const sums = h("div.kv-sums");
   const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, side("time"), side("work")), sums);

@@ -1,22 +1,12 @@
 // The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each tensor.
 
+import { svg as s } from "../../dom.js";
 import { cells, centred, ink } from "../../draw.js";
 import { columnsOf, indexOf, ROWS } from "./rows.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const [WIDE, MARGIN, STREAM] = [760, 8, 30];
 const MOST_COLUMNS = 512;
 let made = 0; // diagrams
-
-/** An SVG element. @param {string} tag "name" or "name.class" */
-export function s(tag, attributes = {}, ...children) {
-  const [name, ...classes] = tag.split(".");
-  const element = document.createElementNS(NAMESPACE, name);
-  if (classes.length) element.setAttribute("class", classes.join(" "));
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 
 /** Where columns and rows are, for a width in pixels. */
 export function layoutOf(width) {

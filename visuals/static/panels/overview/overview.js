@@ -1,12 +1,12 @@
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
-import { exact, h, shown, signed } from "../../dom.js";
+import { exact, h, shown, signed, svg as s } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
 import { still } from "../../still.js";
 import { part, watched } from "../../reads.js";
-import { createDiagram, s } from "./diagram.js";
+import { createDiagram } from "./diagram.js";
 import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
 import { indexOf, ROWS, shapeText, tensorOf } from "./rows.js";

@@ -2,7 +2,7 @@
 
 import { largest } from "../../compute.js";
 import { createChoices } from "../../choices.js";
-import { exact, h, root, shown, signed, sub, tinted } from "../../dom.js";
+import { exact, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
@@ -64,8 +64,7 @@ export default function residual(element, glass) {
   const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
   const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES));
   const map = addedMap(glass, "residual.map", quantity.now);
-  const sample = (mark, hue, name) => h("span.gp-sample", null, h(mark, { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` }), h("span", { "data-text": `residual.${name}` }));
-  const legend = h("div.gp-samples", null, sample("span.gp-swatch", HUES.attn, "attn"), sample("span.gp-swatch", HUES.ffn, "ffn"), sample("span.gp-stroke", "residual", "stream"));
+  const legend = h("div.gp-samples", null, sample("span.gp-swatch", "residual.attn", HUES.attn), sample("span.gp-swatch", "residual.ffn", HUES.ffn), sample("span.gp-stroke", "residual.stream", "residual"));
   const sums = h("div.gp-formula.ov-scroll");
   const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" }); // where the map has cells without an angle
   panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), map.element, angles);

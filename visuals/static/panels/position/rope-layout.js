@@ -1,10 +1,10 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
 import { kvHead, softmax, vectorOf } from "../../compute.js";
-import { exact, h, shown, share } from "../../dom.js";
+import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, xOf, yOf } from "../../plot.js";
 import { namesOf, placeOf } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
@@ -147,17 +147,10 @@ export default function ropeLayout(element, glass) {
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const [table, note] = [makeTable(), h("p.gp-note")];
-  const sample = (name, role) =>
-    h(
-      "span.gp-sample",
-      null,
-      h("span.gp-swatch", { style: `background: var(--glass-${role})` }),
-      h("span", { "data-text": `${KIND}.${name}` }),
-    );
   panel.body.append(
     table.box,
     note,
-    h("div.gp-samples", null, sample("sample_right", "k"), sample("sample_mixed", "muted")),
+    h("div.gp-samples", null, sample("span.gp-swatch", `${KIND}.sample_right`, "k"), sample("span.gp-swatch", `${KIND}.sample_mixed`, "muted")),
     canvas,
   );
   const wide = widthOf(panel.body, glass);
@@ -166,10 +159,7 @@ export default function ropeLayout(element, glass) {
     const key = Math.floor(((x - chart.left) / chart.width) * (state.query + 1));
     return key >= 0 && key <= state.query ? { key } : null;
   });
-  const move =
-    (by) =>
-    ({ key, query }) => ({ key: Math.max(0, Math.min(query, key + by)) });
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  steer(canvas, glass, across("key"));
 
   return inView(element, function draw() {
     const { trace, head, query, key } = state;

@@ -5,7 +5,7 @@ import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, dot, path } from "../../plot.js";
 import { adjust, namesOf, placeOf } from "./place.js";
 import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
@@ -89,10 +89,7 @@ export default function ropeScaling(element, glass) {
     const pair = findPair(wide(), state.trace.model.head_dim / 2, x);
     return pair === null ? null : { pair };
   });
-  const move =
-    (by) =>
-    ({ pair, trace }) => ({ pair: Math.max(0, Math.min(trace.model.head_dim / 2 - 1, pair + by)) });
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  steer(canvas, glass, across("pair"));
   const pointed = pointAt(
     far,
     glass,

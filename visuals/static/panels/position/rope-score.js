@@ -4,7 +4,7 @@ import { wavelength } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { adjust, namesOf, placeOf, slider, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
@@ -56,10 +56,7 @@ export default function ropeScore(element, glass) {
     const pair = findPair(wide(), half(), x);
     return pair === null ? null : { pair };
   });
-  const move =
-    (by) =>
-    ({ pair }) => ({ pair: Math.max(0, Math.min(half() - 1, pair + by)) });
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  steer(canvas, glass, across("pair"));
   const pointed = pointAt(
     far,
     glass,

@@ -1,10 +1,10 @@
 // RoPE: each pair of a head as a dial, q at the query's position and k at the key's, before and after rotation.
 
 import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../../compute.js";
-import { exact, fraction, h, line, root, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { exact, fraction, h, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { reading } from "../../reads.js";
 import { drawDials, pairAt, pairOf } from "./rope-dials.js";
 
@@ -64,10 +64,8 @@ function plain(parts, { trace, query, key, pair }) {
 
 /** What the strokes mean, and the choice of scale. */
 function makeLegend(own) {
-  const sample = (name) =>
-    h("span.gp-sample", null, h(`span.gp-stroke.is-${name}`), h("span", { "data-text": `rope.${name}` }));
   const choice = h("label.gp-check", null, own, h("span", { "data-text": "rope.own_scale" }));
-  return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map(sample), choice);
+  return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map((name) => sample(`span.gp-stroke.is-${name}`, `rope.${name}`)), choice);
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -86,10 +84,7 @@ export default function rope(element, glass) {
     const pair = pairAt(wide(), state.trace.model.head_dim / 2, x, y);
     return pair === null ? null : { pair };
   });
-  const move =
-    (by) =>
-    ({ pair, trace }) => ({ pair: Math.max(0, Math.min(trace.model.head_dim / 2 - 1, pair + by)) });
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  steer(canvas, glass, across("pair"));
 
   function tell(all) {
     const { trace, layer, head, query, key, pair } = state;

@@ -1,6 +1,6 @@
 // The table of scaling methods: what each makes of the slowest pair and of the run's q·k. A click chooses a method.
 
-import { h, shown } from "../../dom.js";
+import { h, shown, svg } from "../../dom.js";
 
 export const METHODS = ["linear", "dynamic", "yarn", "llama3"];
 /** The strokes of the chart. */
@@ -8,25 +8,8 @@ export const DASHES = { linear: [2, 3], dynamic: [9, 4], yarn: [9, 3, 2, 3], lla
 
 /** The line that stands for a method in the chart; none for the unscaled one, which is 1 everywhere. */
 function stroke(role, dash) {
-  const make = (tag, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    return element;
-  };
-  const box = make("svg", { width: 34, height: 8, "aria-hidden": "true", class: "position-stroke" });
-  if (dash)
-    box.append(
-      make("line", {
-        x1: 0,
-        x2: 34,
-        y1: 4,
-        y2: 4,
-        stroke: `var(--glass-${role})`,
-        "stroke-width": role === "accent" ? 3 : 1.5,
-        "stroke-dasharray": dash.join(" "),
-      }),
-    );
-  return box;
+  const look = { stroke: `var(--glass-${role})`, "stroke-width": role === "accent" ? 3 : 1.5, "stroke-dasharray": dash?.join(" ") };
+  return svg("svg.position-stroke", { width: 34, height: 8, "aria-hidden": "true" }, ...(dash ? [svg("line", { x1: 0, x2: 34, y1: 4, y2: 4, ...look })] : []));
 }
 
 /** @param {(name: string) => void} choose @returns {{ box: HTMLElement, fill: Function }} */

@@ -1,7 +1,7 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { attention, largest, subtract } from "../../compute.js";
-import { exact, h, share } from "../../dom.js";
+import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../marks/runs.js";
@@ -247,9 +247,7 @@ export default function tokens(element, glass) {
   });
   const chips = h("div.gp-chips", { role: "group", "data-text-label": "tokens.strip" });
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
-  const sample = (name) =>
-    h("span.gp-sample", null, h(`span.gp-swatch.is-${name}`), h("span", { "data-text": `tokens.${name}` }));
-  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map(sample));
+  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)));
   /** What is said of written tokens is there while there are some. */
   const explain = (written) => { samples.querySelector(".is-generated").parentElement.hidden = !written; };
   explain(false); // or the first run would take them away
