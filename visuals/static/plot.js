@@ -11,6 +11,15 @@ import { ink, write } from "./draw.js";
 const place = ({ low, high, log }, value) =>
   log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 
+/** A chart on a canvas. @param {[number, number]} size of the canvas @param {[number, number, number, number]} edges left, right, top and below @param {Range} x @param {Range} y @returns {Chart} */
+export const chartIn = ([width, high], [left, right, top, below], x, y) => ({ left, top, width: width - left - right, height: high - top - below, x, y });
+
+/** Indices at equal distances from 0 on, of which there is room for so many. @returns {number[]} */
+export function spread(count, most) {
+  const step = Math.max(1, Math.ceil(count / most));
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+}
+
 /** Where a value lies, in pixels. @param {Chart} chart */
 export const xOf = (chart, value) => chart.left + place(chart.x, value) * chart.width;
 export const yOf = (chart, value) => chart.top + chart.height - place(chart.y, value) * chart.height;

@@ -5,7 +5,7 @@ import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { drawOff } from "../../off.js";
-import { axes, dot, rule, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, rule, xOf, yOf } from "../../plot.js";
 import { QUADRANTS } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
@@ -32,14 +32,7 @@ export function createScatter(canvas, text) {
     size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
     const half = (size.high - TOP - BELOW) / 2;
     const [x, y] = [reach(gate, 1.04), reach(up, half / (half - COUNTS))];
-    chart = {
-      left: LEFT,
-      top: TOP,
-      width: width - LEFT - RIGHT,
-      height: size.high - TOP - BELOW,
-      x: { low: -x, high: x },
-      y: { low: -y, high: y },
-    };
+    chart = chartIn([width, size.high], [LEFT, RIGHT, TOP, BELOW], { low: -x, high: x }, { low: -y, high: y });
   }
 
   function drawGround(context, full, { off, word }) {

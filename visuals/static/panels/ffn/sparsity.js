@@ -2,7 +2,7 @@
 
 import { fit, ink, write } from "../../draw.js";
 import { drawOff } from "../../off.js";
-import { axes, dot, path, rule, xOf } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, spread, xOf } from "../../plot.js";
 import { meanOf } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
@@ -13,14 +13,7 @@ export const MEASURES = [
   ["needed", "up", [2, 3]],
 ];
 
-const chartOf = (width, layers) => ({
-  left: LEFT,
-  top: TOP,
-  width: width - LEFT - RIGHT,
-  height: HIGH - TOP - BELOW,
-  x: { low: -0.5, high: layers - 0.5 },
-  y: { low: 0, high: 1 },
-});
+const chartOf = (width, layers) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
 
 /** Draws over the layers whose FFN is off. @param {number[]} off */
 function drawUnused(context, chart, off, word) {
@@ -36,23 +29,13 @@ export function drawSparsity(canvas, width, firing, { layer, token, text, off, w
   const context = fit(canvas, width, HIGH);
   const [layers, tokens] = firing.open.shape;
   const chart = chartOf(width, layers);
-  const step = Math.max(1, Math.ceil(layers / Math.max(3, chart.width / 44)));
-  axes(context, chart, {
-    xTicks: Array.from({ length: Math.ceil(layers / step) }, (_, i) => i * step),
-    xName: text("layers"),
-    yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1],
-  });
+  axes(context, chart, { xTicks: spread(layers, Math.max(3, chart.width / 44)), xName: text("layers"), yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1] });
   rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
   let left = 0;
   let line = 0;
   for (const [name, role, dash] of MEASURES) {
     const colour = ink().colour(role);
-    path(
-      context,
-      chart,
-      Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]),
-      { colour, dash, width: 2.5 },
-    );
+    path(context, chart, Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]), { colour, dash, width: 2.5 });
     for (let i = 0; i < layers; i++)
       dot(context, chart, i, firing[name].data[i * tokens + token], colour, i === layer ? 6 : 3);
     const words = text(`measure_${name}`);

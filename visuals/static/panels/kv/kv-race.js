@@ -3,7 +3,7 @@
 import { h, sample, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { axes, dot, path, rule, xAt } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { times, whole } from "./format.js";
@@ -24,7 +24,7 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
   const context = fit(canvas, width, TOP + HIGH + BELOW);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
   const [first, last] = [steps[0].tokens, Math.max(steps.at(-1).tokens, steps[0].tokens + 8)];
-  const chart = { left: LEFT, top: TOP, width: width - LEFT - 12, height: HIGH, x: { low: first, high: last }, y: { low: 0, high: most * 1.08 } };
+  const chart = chartIn([width, TOP + HIGH], [LEFT, 12, TOP, 0], { low: first, high: last }, { low: 0, high: most * 1.08 });
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
   const { colour } = ink();
   for (const [name, hue, dash] of [[full, "output", [6, 4]], [cached, "accent", []]]) {

@@ -1,7 +1,7 @@
 // The chart through depth: the RMS before every norm, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";
-import { axes, dot, path, rule, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, spread, xOf, yOf } from "../../plot.js";
 import { normAt, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
@@ -44,33 +44,18 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   const layers = trace.model.n_layers;
   const rms = growth(trace, token);
   const shown = depth ? depth.channels.slice(0, LINES) : [];
-  const lines = shown.map((channel, i) => ({
-    points: channelPoints(depth, token, i),
-    name: text("line", { channel }),
-    dash: DASHES[i],
-    role: "residual",
-  }));
+  const lines = shown.map((channel, i) => ({ points: channelPoints(depth, token, i), name: text("line", { channel }), dash: DASHES[i], role: "residual" }));
   if (depth) lines.push({ points: medianPoints(depth, token), name: text("median"), dash: [1, 4], role: "residual" });
   lines.push({ points: rms.map((value, i) => [i, value]), name: "RMS", dash: [], role: "norm" });
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const chart = chartOf(width, layers, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
-  const step = Math.max(1, Math.ceil(layers / Math.max(3, chart.width / 60)));
-  const xTicks = Array.from({ length: Math.ceil(layers / step) }, (_, i) => 2 * i * step);
+  const xTicks = spread(layers, Math.max(3, chart.width / 60)).map((layer) => 2 * layer);
   axes(context, chart, { xTicks, xText: (v) => String(v / 2), xName: text("depth_axis"), yName: text("depth_scale") });
   rule(context, chart, { x: rowOf(selected, layers), colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
-    path(
-      context,
-      chart,
-      points.filter(([, value]) => value > 0),
-      { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 },
-    );
+    path(context, chart, points.filter(([, value]) => value > 0), { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 });
   }
-  const labels = lines.map(({ points, name, role }) => ({
-    y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)),
-    name,
-    role,
-  }));
+  const labels = lines.map(({ points, name, role }) => ({ y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)), name, role }));
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
@@ -78,16 +63,7 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   dot(context, chart, at, rms[at], ink().colour("norm"), 6);
 }
 
-function chartOf(width, layers, low, high) {
-  return {
-    left: LEFT,
-    top: TOP,
-    width: width - LEFT - RIGHT,
-    height: HIGH - TOP - BELOW,
-    x: { low: 0, high: 2 * layers },
-    y: { low, high, log: true },
-  };
-}
+const chartOf = (width, layers, low, high) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: 2 * layers }, { low, high, log: true });
 
 /** The norm nearest to a point of the chart. @returns {{ layer: number, norm: string }} */
 export function findDepth(width, layers, x) {

@@ -7,7 +7,7 @@ import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
 import { inView, widthOf } from "../../pointing.js";
-import { axes, dot, path, rule, xAt } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
 import { createScaling, DECADES, settingsOf } from "./scaling.js";
@@ -35,14 +35,7 @@ export function changes({ x, eps }, a, b) {
 /** The change by the formula for every a, and the slider's a on it. */
 function drawCurve(canvas, width, { meanSquare, eps }, a, text) {
   const context = fit(canvas, width, HIGH);
-  const chart = {
-    left: 62,
-    top: 30,
-    width: width - 78,
-    height: HIGH - 76,
-    x: { low: 10 ** -DECADES, high: 10 ** DECADES, log: true },
-    y: { low: FLOOR, high: 10, log: true },
-  };
+  const chart = chartIn([width, HIGH], [62, 16, 30, 46], { low: 10 ** -DECADES, high: 10 ** DECADES, log: true }, { low: FLOOR, high: 10, log: true });
   axes(context, chart, { xName: text("curve_x"), yName: text("curve_y") });
   const { colour } = ink();
   rule(context, chart, { x: 1, colour: colour("line"), width: 2 });

@@ -5,7 +5,7 @@ import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
-import { axes, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, xOf, yOf } from "../../plot.js";
 import { namesOf, placeOf } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
 
@@ -73,21 +73,13 @@ export function layoutsOf(held, state) {
   return { rows, weights, found };
 }
 
-const chartOf = (width, keys) => ({
-  left: 52,
-  top: 30,
-  width: width - 60,
-  height: HIGH - 62,
-  x: { low: 0, high: keys },
-  y: { low: 0, high: 1 },
-});
+const chartOf = (width, keys, high = 1) => chartIn([width, HIGH], [52, 8, 30, 32], { low: 0, high: keys }, { low: 0, high });
 
 /** Weights of the row: as the model has them, and as the mixed layouts would have them. */
 function drawRow(canvas, width, right, wrong, key, pieces, text) {
   const context = fit(canvas, width, HIGH);
   const { colour } = ink();
-  const chart = chartOf(width, right.length);
-  chart.y.high = Math.max(...right, ...wrong) * 1.08;
+  const chart = chartOf(width, right.length, Math.max(...right, ...wrong) * 1.08);
   axes(context, chart, { xTicks: [], yName: text("weights") });
   const cell = chart.width / right.length;
   context.fillStyle = colour("raised");

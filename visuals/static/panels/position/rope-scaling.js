@@ -6,7 +6,7 @@ import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
-import { axes, dot, path } from "../../plot.js";
+import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { adjust, namesOf, placeOf } from "./place.js";
 import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
 import { DASHES, makeTable } from "./scaling-table.js";
@@ -35,20 +35,8 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   const context = fit(canvas, width, HIGH);
   const { colour } = ink();
   const plain = rows.find(({ name }) => name === "none").frequencies.inv_freq;
-  const chart = {
-    left: 60,
-    top: 30,
-    width: width - 72,
-    height: HIGH - 76,
-    x: { low: -0.5, high: plain.length - 0.5 },
-    y: { low: 0, high: 1.06 },
-  };
-  const step = Math.ceil(plain.length / Math.max(4, width / 42));
-  axes(context, chart, {
-    xTicks: Array.from({ length: Math.ceil(plain.length / step) }, (_, i) => i * step),
-    xName: text("pairs"),
-    yName: text("shares"),
-  });
+  const chart = chartIn([width, HIGH], [60, 12, 30, 46], { low: -0.5, high: plain.length - 0.5 }, { low: 0, high: 1.06 });
+  axes(context, chart, { xTicks: spread(plain.length, Math.max(4, width / 42)), xName: text("pairs"), yName: text("shares") });
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;

@@ -2,7 +2,7 @@
 
 import { wavelength } from "../../compute.js";
 import { fit, ink, write } from "../../draw.js";
-import { axes, dot, path, rule, ticks, xAt, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
@@ -19,10 +19,9 @@ function running(values) {
 function chartsOf(width, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
   const spare = (high - low || 1) * 0.06;
-  const common = { left: LEFT, width: width - LEFT - RIGHT, x };
   return {
-    bars: { ...common, top: 28, height: BARS, y: { low: low - spare, high: high + spare } },
-    waves: { ...common, top: BARS + 74, height: WAVES, y: { low: short, high: long, log: true } },
+    bars: chartIn([width, 28 + BARS], [LEFT, RIGHT, 28, 0], x, { low: low - spare, high: high + spare }),
+    waves: chartIn([width, BARS + 74 + WAVES], [LEFT, RIGHT, BARS + 74, 0], x, { low: short, high: long, log: true }),
   };
 }
 
@@ -58,14 +57,9 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     context.strokeRect(...bar(i, here[i]));
   });
   rule(context, bars, { y: 0, colour: colour("muted") });
-  path(
-    context,
-    bars,
-    sums.map((value, i) => [i, value]),
-    { colour: colour("text"), width: 2 },
-  );
+  path(context, bars, sums.map((value, i) => [i, value]), { colour: colour("text"), width: 2 });
   dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
-  axes(context, lower, { xName: text("pairs"), yName: text("waves"), xTicks: everyPair(inv_freq.length, width) });
+  axes(context, lower, { xName: text("pairs"), yName: text("waves"), xTicks: spread(inv_freq.length, Math.max(4, (width - LEFT) / 42)) });
   // The wavelengths rise from the left below to the right above: these corners are free. A name that is so wide that it
   // would meet them is set higher.
   const above = (right) => yOf(lower, waves[Math.max(0, Math.min(waves.length - 1, Math.ceil(xAt(lower, right))))]) - 8;
@@ -78,21 +72,11 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     const free = align === "left" ? above(x + context.measureText(name).width) : y;
     write(context, name, x, Math.min(y, free), { align, colour: colour("muted") });
   }
-  path(
-    context,
-    lower,
-    waves.map((value, i) => [i, value]),
-    { colour: colour("text"), width: 1 },
-  );
+  path(context, lower, waves.map((value, i) => [i, value]), { colour: colour("text"), width: 1 });
   waves.forEach((value, i) =>
     dot(context, lower, i, value, colour(i === pair ? "accent" : "muted"), i === pair ? 6 : 3.5),
   );
 }
-
-const everyPair = (count, width) => {
-  const step = Math.ceil(count / Math.max(4, (width - LEFT) / 42));
-  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
-};
 
 function markPair(context, charts, pair) {
   context.fillStyle = ink().colour("raised");
@@ -108,14 +92,10 @@ export function findPair(width, half, x) {
   return pair >= 0 && pair < half ? pair : null;
 }
 
-const farChart = (width, count, low, high) => ({
-  left: LEFT,
-  top: 30,
-  width: width - LEFT - RIGHT,
-  height: FAR - 76,
-  x: { low: 0, high: Math.max(1, count - 1) },
-  y: { low: low - (high - low || 1) * 0.05, high: high + (high - low || 1) * 0.05 },
-});
+function farChart(width, count, low, high) {
+  const spare = (high - low || 1) * 0.05;
+  return chartIn([width, FAR], [LEFT, RIGHT, 30, 46], { low: 0, high: Math.max(1, count - 1) }, { low: low - spare, high: high + spare });
+}
 
 /** The distance at a pixel. */
 export const findDistance = (width, count, x) => Math.round(xAt(farChart(width, count, 0, 1), x));
@@ -125,12 +105,7 @@ export function band(context, chart, values, { colour, alpha = 1 }) {
   const columns = Math.max(1, Math.floor(chart.width));
   if (values.length <= columns) {
     context.globalAlpha = alpha;
-    path(
-      context,
-      chart,
-      Array.from(values, (value, i) => [i, value]),
-      { colour, width: 1.5 },
-    );
+    path(context, chart, Array.from(values, (value, i) => [i, value]), { colour, width: 1.5 });
     context.globalAlpha = 1;
     return;
   }
