@@ -1,9 +1,12 @@
-"""What the bus carries."""
+"""What the bus carries, and what the page is opened with."""
 
 import json
 import re
 
-from app.build import head
+import gradio as gr
+
+from app.build import Bar, head
+from app.engine import LocalEngine
 from app.panels import sealed
 from visuals import STATIC
 
@@ -19,3 +22,14 @@ def test_the_first_chapters_modules_are_named_and_no_other() -> None:
     assert {"store.js", "compute.js", "panels/token/tokens.js", "panels/attend/attention-maps.js"} <= named
     assert not {"chart.js", "panels/compare/head-change.js", "panels/kv/kv-live.js"} & named
     assert all((STATIC / name).is_file() for name in named)
+
+
+def test_the_bars_sliders_have_the_bounds_of_the_settings_that_they_show(engine: LocalEngine) -> None:
+    with gr.Blocks():
+        parts = Bar(engine).parts
+    script = (STATIC / "sampling.js").read_text(encoding="utf-8")
+    for name in ("temperature", "top_k", "top_p"):
+        found = re.search(rf"{name}: {{ min: ([\d.]+), max: ([\d.]+), step: ([\d.]+)", script)
+        assert found, name
+        bar = parts[name]
+        assert [float(number) for number in found.groups()] == [bar.minimum, bar.maximum, bar.step], name

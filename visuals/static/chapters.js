@@ -67,9 +67,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   function attach(row) {
     nav = row;
     for (const name of names) {
-      const button = h("button", { type: "button", "data-chapter": name, "data-text": `chapter.${name}` });
-      button.addEventListener("click", () => open(name));
-      nav.append(button);
+      nav.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => open(name) }));
     }
     texts.translate(nav);
     show();

@@ -1,14 +1,19 @@
 // Elements, numbers and formulas. Text enters the page as text nodes alone, never as markup.
 
 /**
- * @param {string} tag "name" or "name.class.class" @param {Object<string, string>|null} attributes
+ * @param {string} tag "name" or "name.class.class"
+ * @param {Object<string, string|number|Function|undefined>|null} attributes a function listens to that event; undefined: none of the name
  * @param {...(Node|string)} children @returns {HTMLElement}
  */
 export function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
   if (classes.length) element.className = classes.join(" ");
-  for (const [key, value] of Object.entries(attributes ?? {})) element.setAttribute(key, value);
+  if (name === "button") element.type = "button";
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (value !== undefined) element.setAttribute(key, value);
+  }
   element.append(...children);
   return element;
 }

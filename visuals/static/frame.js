@@ -12,14 +12,7 @@ const ICONS = {
 
 /** @param {string} name the key in texts' section "frame" */
 function button(name, act) {
-  const element = h("button.gp-tool", {
-    type: "button",
-    "data-text-title": `frame.${name}`,
-    "data-text-label": `frame.${name}`,
-  });
-  element.append(icon(ICONS[name]));
-  element.addEventListener("click", act);
-  return element;
+  return h("button.gp-tool", { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act }, icon(ICONS[name]));
 }
 
 /** What is shown, the formula, and what is often told wrongly (keys <kind>.what, .formula, .myth). */

@@ -4,12 +4,14 @@
 const NAME = "sampling";
 /** Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's fields. */
 export const RANGES = {
-  temperature: { min: 0, max: 2, first: 0 },
-  top_k: { min: 0, max: 100, first: 0, whole: true },
-  top_p: { min: 0, max: 1, first: 1 },
+  temperature: { min: 0, max: 2, step: 0.05, first: 0 },
+  top_k: { min: 0, max: 100, step: 1, first: 0, whole: true },
+  top_p: { min: 0, max: 1, step: 0.01, first: 1 },
   seed: { min: 0, max: Number.MAX_SAFE_INTEGER, first: 0, whole: true },
 };
 const NAMES = Object.keys(RANGES);
+/** A setting's bounds, for a slider. */
+export const rangeOf = (name) => ({ min: RANGES[name].min, max: RANGES[name].max, step: RANGES[name].step });
 
 /** @returns {{ temperature: number, top_k: number, top_p: number, seed: number }} within their bounds */
 export function samplingOf(settings) {

@@ -30,9 +30,7 @@ export function saving(button, panel, glass, kind, own) {
   }
 
   for (const format of FORMATS) {
-    const choice = h("button.gp-choice", { type: "button", "data-format": format }, format);
-    choice.addEventListener("click", () => save(format));
-    menu.append(choice);
+    menu.append(h("button.gp-choice", { "data-format": format, click: () => save(format) }, format));
   }
   const element = h("div.gp-save", null, button("save", () => { menu.hidden = !menu.hidden; }), menu);
   element.addEventListener("keydown", (event) => {

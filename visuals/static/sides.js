@@ -1,5 +1,7 @@
 // Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its place.
 
+import { segmented } from "./controls.js";
+
 /** Panels that show both runs beside each other, whatever side is chosen; the token strip draws all three sides itself. */
 export const BOTH = new Set(["compare", "stream-change", "head-change"]);
 const ITSELF = new Set(["tokens", ...BOTH]);
@@ -38,17 +40,18 @@ export function withSides(kind, element, glass, draw) {
 }
 
 /** The switch between the sides: a button each, there while two runs are. @returns {{ element: HTMLElement, draw: () => void }} */
-export function createSwitch(glass, h) {
-  const buttons = ["A", "B", "B-A"].map((side) => {
-    const name = side.replace("-", " − ");
-    const button = h("button.gp-option", { type: "button", "data-side": side, "data-text-title": `sides.${side}` }, name);
-    button.addEventListener("click", () => glass.showSide(side));
-    return button;
+export function createSwitch(glass) {
+  const { element, mark } = segmented(["A", "B", "B-A"], {
+    label: "sides.choose",
+    title: (side) => `sides.${side}`,
+    sign: (side) => side.replace("-", " − "),
+    group: "span.gp-choices.gp-sides",
+    named: "side",
+    choose: (side) => glass.showSide(side),
   });
-  const element = h("span.gp-choices.gp-sides", { role: "group", "data-text-label": "sides.choose" }, ...buttons);
   function draw() {
     element.hidden = !glass.sides();
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === glass.state.side));
+    mark(glass.state.side);
   }
   return { element, draw };
 }

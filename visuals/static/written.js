@@ -1,5 +1,6 @@
 // What was written after the prompt, as text that can be selected and copied: the strip's tokens are buttons.
 
+import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
 
 const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
@@ -33,13 +34,7 @@ export function showWritten(place, store, texts) {
   const [prompt, written] = [document.createTextNode(""), document.createTextNode("")];
   const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, h("span", null, prompt), h("ins", null, written));
   text.setAttribute("role", "group");
-  const copy = h("button.page-close", { type: "button", "data-text": "page.copy" });
-  copy.hidden = !navigator.clipboard;
-  copy.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text.textContent);
-    copy.textContent = texts.text("page.copied");
-    setTimeout(() => { copy.textContent = texts.text("page.copy"); }, 1500);
-  });
+  const copy = copyButton("page-close", texts.text, ["page.copy", "page.copied"], () => text.textContent);
   place.append(text, copy);
   texts.translate(place);
   const show = () => {

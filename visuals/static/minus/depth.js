@@ -1,6 +1,6 @@
 // What the panels that follow tokens through the depth of the network read from a run.
 
-import { createChoices } from "../choices.js";
+import { choices } from "../controls.js";
 import { shown } from "../dom.js";
 import { partName as writerName, reader, sharesMap, writerAt, writerRow } from "../panels/choice/contributions.js";
 import { depthName, depthOf, lensMap } from "../panels/choice/lens.js";
@@ -12,7 +12,7 @@ import { table } from "./table.js";
 
 /** A choice between two things, kept under the panel's name. */
 const choiceOf = (panel, name, values) => (glass) => {
-  const { element, show } = createChoices(glass, panel, name, values, () => glass.repaint(true));
+  const { element, show } = choices(glass, panel, name, values, () => glass.repaint(true));
   return { elements: [element], show };
 };
 

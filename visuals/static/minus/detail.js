@@ -127,8 +127,8 @@ const sampling = {
   anyLength: true,
   named: lastOf,
   controls(glass) {
-    const { labels, lively, show } = createSliders(glass);
-    return { elements: [h("div.ch-controls", null, ...labels, h("div", null, lively))], show: () => show(settingsOf(glass)) };
+    const { elements, lively, show } = createSliders(glass);
+    return { elements: [h("div.ch-controls", null, ...elements, h("div", null, lively))], show: () => show(settingsOf(glass)) };
   },
   without: "minus.without_draw",
   details: allLogits,

@@ -35,8 +35,8 @@ const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? chosenChannel(g
 const normVector = {
   details,
   controls(glass) {
-    const { box, mark } = normButtons(glass);
-    return { elements: [box], show: mark };
+    const { element, mark } = normButtons(glass);
+    return { elements: [element], show: mark };
   },
   without: "minus.without_zoom",
   at: (state, glass, channel) => `${atNorm(chosenNorm(glass), state)} channel ${channel}`,

@@ -23,7 +23,7 @@ function spanOf({ state, settings }) {
 /** The panel's slider of the distance and its choice of the chart's reach. */
 function scoreControls(glass) {
   const { one, spans, show } = createScoreControls(glass);
-  return { elements: [h("div.position-sliders", null, one.box, spans.box)], show: () => show(spanOf(glass)) };
+  return { elements: [h("div.position-sliders", null, one, spans)], show: () => show(spanOf(glass)) };
 }
 
 const SINGLE = { single: true };

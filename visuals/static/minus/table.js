@@ -1,6 +1,7 @@
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the middle.
 
 import { largest, subtract } from "../compute.js";
+import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
 import { part } from "../reads.js";
 import { headingOf } from "./heading.js";
@@ -58,22 +59,13 @@ export const table = (what) => (glass, text) => {
   const element = h("div", null, ...title.elements, scroll);
   let [now, listed, pointed, digits] = [null, [], null, 4];
 
-  const under = (event) => listed[rows.findIndex(({ row }) => row.contains(event.target))];
-  const act = (event, how) => {
-    const i = under(event);
-    if (i === undefined) return;
-    if (what.pick) return how(what.pick(i, state, now.b));
+  function point(i) {
     pointed = i;
     glass.repaint();
-  };
-  body.addEventListener("pointerover", (event) => event.pointerType !== "touch" && act(event, glass.preview));
-  body.addEventListener("pointerleave", () => {
-    pointed = null;
-    glass.endPreview();
-  });
-  body.addEventListener("click", (event) => act(event, glass.select));
-  body.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
-  body.addEventListener("focusin", (event) => what.pick || act(event, glass.preview));
+  }
+  const own = { preview: point, select: point, focus: point, endPreview: () => point(null) };
+  if (what.pick) linkRows(body, glass, ({ sectionRowIndex }) => (sectionRowIndex in listed ? what.pick(listed[sectionRowIndex], state, now.b) : undefined), "tr");
+  else linkRows(body, own, ({ sectionRowIndex }) => listed[sectionRowIndex], "tr");
 
   function fill(parts, words, a, b, change, limit) {
     const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;

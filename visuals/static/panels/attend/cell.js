@@ -1,5 +1,6 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
+import { segmented } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -11,7 +12,6 @@ import { inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { BESIDE, createCarried } from "./carried.js";
-import { createChoice } from "./choice.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { jobOfHead } from "./known.js";
 import { valueNorms } from "./values.js";
@@ -25,9 +25,16 @@ export function chosenView(glass) {
 
 /** The choice of view, one for every run. */
 export const createViews = (glass) =>
-  createChoice(VIEWS, (view) => {
-    glass.settings.set("cell", { view: view === "weights" ? "" : view });
-    glass.repaint();
+  segmented(VIEWS, {
+    label: "cell.views",
+    text: (view) => `cell.view_${view}`,
+    look: "at-choice",
+    group: "div.at-choices",
+    named: "name",
+    choose(view) {
+      glass.settings.set("cell", { view: view === "weights" ? "" : view });
+      glass.repaint();
+    },
   });
 
 /** The map of the selected head in the view that is set. @param {string} label the key of its name */

@@ -1,6 +1,7 @@
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
 import { row } from "../../compute.js";
+import { stepper } from "../../controls.js";
 import { exact, h, share, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -22,34 +23,6 @@ export function otherHead({ state, settings }) {
   };
 }
 
-/** A small "‹ 2 ›" for head B. */
-function stepper(name, value, act) {
-  const shown = h("output.gp-step-value");
-  const button = (by, sign) => {
-    const made = h(
-      "button.gp-step",
-      { type: "button", "data-text-label": `difference.${name}_${by < 0 ? "down" : "up"}` },
-      sign,
-    );
-    made.addEventListener("click", () => act(by));
-    return made;
-  };
-  const [down, up] = [button(-1, "‹"), button(1, "›")];
-  const element = h(
-    "span.gp-stepper",
-    { role: "group", "data-text-label": `difference.${name}` },
-    h("span", { "data-text": `difference.${name}` }),
-    down,
-    shown,
-    up,
-  );
-  const draw = (count) => {
-    shown.textContent = String(value());
-    [down.disabled, up.disabled] = [value() <= 0, value() >= count - 1];
-  };
-  return { element, draw };
-}
-
 /** Which head is the second one: layer and head by steps, or the selected one. @returns {{ element: HTMLElement, draw: () => void }} */
 export function createOther(glass) {
   const { state } = glass;
@@ -58,13 +31,14 @@ export function createOther(glass) {
     glass.settings.set("difference", chosen);
     glass.repaint();
   }
-  const steps = ["layer", "head"].map((name) => stepper(name, () => other()[name], (by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) })));
-  const hold = h("button.at-chip", { type: "button", "data-text": "difference.hold" });
-  hold.addEventListener("click", () => keep({ layer: state.locked.layer, head: state.locked.head }));
+  const steps = ["layer", "head"].map((name) =>
+    stepper((by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) }), { label: `difference.${name}`, back: `difference.${name}_down`, on: `difference.${name}_up` }));
+  const hold = h("button.at-chip", { "data-text": "difference.hold", click: () => keep({ layer: state.locked.layer, head: state.locked.head }) });
   const element = h("div.at-bar", null, h("span", { "data-text": "difference.against" }), ...steps.map((step) => step.element), hold);
   function draw() {
     const { n_layers, n_heads } = state.trace.model;
-    [n_layers, n_heads].forEach((count, i) => steps[i].draw(count));
+    const { layer, head } = other();
+    [[layer, n_layers], [head, n_heads]].forEach(([at, count], i) => steps[i].show(String(at), at <= 0, at >= count - 1));
   }
   return { element, draw };
 }

@@ -21,8 +21,7 @@ export function createJobs(glass) {
   function chip({ layer, head, score }, weak = false, here = NaN) {
     const scored = text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) });
     const words = Number.isFinite(here) ? text("chip_here", { chip: scored, here: shown(here, 2) }) : scored;
-    const button = h("button.at-chip.gp-holds", { type: "button" }, words);
-    button.addEventListener("click", () => glass.select({ layer, head }));
+    const button = h("button.at-chip.gp-holds", { click: () => glass.select({ layer, head }) }, words);
     chips.push({ button, layer, head });
     return button;
   }
@@ -43,8 +42,7 @@ export function createJobs(glass) {
     parts.push(h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one)))));
     if (best.length && best[0].score < CLEAR) parts.push(h("p.gp-note", null, text("unclear", { least: CLEAR })));
     if (prompt && best.length) {
-      const button = h("button.at-chip", { type: "button" }, text("run_prompt"));
-      button.addEventListener("click", () => runPrompt(glass, prompt, { layer: best[0].layer, head: best[0].head }));
+      const button = h("button.at-chip", { click: () => runPrompt(glass, prompt, { layer: best[0].layer, head: best[0].head }) }, text("run_prompt"));
       parts.push(h("div.at-chips.gp-offer", null, button, h("span.gp-note", { dir: "auto" }, `“${prompt}”`)));
     }
     return h("div.at-job", null, ...parts);

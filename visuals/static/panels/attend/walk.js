@@ -1,5 +1,6 @@
 // Walking through the tokens that the model wrote: for each, the row of attention that chose it.
 
+import { stepper } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { part, watched } from "../../reads.js";
@@ -11,19 +12,12 @@ export function createWalk(glass) {
   const { state } = glass;
   const text = (name, params) => glass.text(`arcs.${name}`, params);
   const said = h("span.gp-note");
-  const value = h("output.gp-step-value");
-  const button = (label, sign, act) => {
-    const made = h("button.gp-step", { type: "button", "data-text-label": `arcs.${label}` }, sign);
-    made.addEventListener("click", () => {
-      stop();
-      act();
-    });
-    return made;
-  };
-  const [down, up] = [button("earlier", "‹", () => move(-1)), button("later", "›", () => move(1))];
-  const play = h("button.at-chip", { type: "button" });
-  const stepper = h("span.gp-stepper", { role: "group", "data-text-label": "arcs.written" }, down, value, up);
-  const element = h("div.at-bar", null, stepper, play, said);
+  const steps = stepper((by) => {
+    stop();
+    move(by);
+  }, { label: "arcs.written", back: "arcs.earlier", on: "arcs.later", name: false });
+  const play = h("button.at-chip", { click: () => (walk.timer ? stop() : start()) });
+  const element = h("div.at-bar", null, steps.element, play, said);
   const walk = watched({ timer: 0 });
 
   /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
@@ -51,17 +45,15 @@ export function createWalk(glass) {
     }, PACE);
     glass.repaint();
   }
-  play.addEventListener("click", () => (walk.timer ? stop() : start()));
 
   const draw = part(() => {
     const { trace, locked } = state;
     const written = count();
-    for (const part of [stepper, play]) part.hidden = written === 0;
+    for (const one of [steps.element, play]) one.hidden = written === 0;
     play.textContent = text(walk.timer ? "pause" : "play");
     const index = place();
     const chosen = index >= 0 && index < written;
-    value.textContent = chosen ? `${index + 1} / ${written}` : `– / ${written}`;
-    [down.disabled, up.disabled] = [index <= 0, index >= written - 1];
+    steps.show(chosen ? `${index + 1} / ${written}` : `– / ${written}`, index <= 0, index >= written - 1);
     const piece = (t) => visible(trace.tokens.pieces[t]);
     if (trace.generating) said.textContent = text("writing");
     else if (!written) said.textContent = text("none_written");

@@ -1,5 +1,6 @@
 // What the head writes to the residual stream at the locked token: size, direction, strongest channels, term by term.
 
+import { linkRows } from "../../controls.js";
 import { h, signed } from "../../dom.js";
 import { part, watched } from "../../reads.js";
 import { channelLine, writtenLines } from "./formulas.js";
@@ -18,14 +19,11 @@ export function createWritten(glass, text) {
   const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table));
   const view = watched({ chosen: 0 });
 
-  function choose(event) {
-    const line = event.target.closest?.("tr[data-rank]");
-    if (!line) return;
-    view.chosen = Number(line.dataset.rank);
+  function choose(rank) {
+    view.chosen = rank;
     glass.repaint();
   }
-  body.addEventListener("pointerover", choose);
-  body.addEventListener("click", choose);
+  linkRows(body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
 
   /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
   const draw = part((found, layer, head, query) => {

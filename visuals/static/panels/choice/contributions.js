@@ -10,7 +10,7 @@ import { signedScale } from "../../marks/scales.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 
 /** The parts in the order of the network: row 0 is the embedding, then attention and FFN of each layer. */
 const partAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
@@ -98,7 +98,7 @@ export default function contributionsPanel(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "contributions", { csv: table, parts: ["what", "formula", "scale", "myth"] });
-  const versus = createChoices(glass, "contributions", "versus", ["alone", "second"]);
+  const versus = choices(glass, "contributions", "versus", ["alone", "second"]);
   const legend = h(
     "div.gp-samples",
     null,

@@ -1,27 +1,16 @@
 // The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked for.
 
+import { slider } from "../../controls.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { askedOf } from "../../moment.js";
-import { RANGES, samplingOf, setSampling } from "../../sampling.js";
+import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
 import { watched } from "../../reads.js";
 
 const NAME = "sampling";
-const STEPS = { temperature: 0.05, top_k: 1, top_p: 0.01 };
 /** With these every filter has something to do. */
 const LIVELY = { temperature: 0.8, top_k: 40, top_p: 0.9 };
 const REST = 200; // ms without a change until the server is asked for the draw
-
-/** A slider with its label and value. */
-function slider(name, changed) {
-  const { min, max } = RANGES[name];
-  const step = STEPS[name];
-  const input = h("input", { type: "range", min, max, step, "data-text-label": `${NAME}.${name}` });
-  const value = h("output.ch-value");
-  input.addEventListener("input", changed);
-  const label = h("label.ch-slider", { "data-setting": name }, h("span", { "data-text": `${NAME}.${name}` }), input, value);
-  return { label, input, value };
-}
 
 /** What the sliders are set to. @returns {{ temperature: number, topK: number, topP: number, seed: number }} */
 export function settingsOf({ settings }) {
@@ -31,26 +20,22 @@ export function settingsOf({ settings }) {
 
 /**
  * The sliders of temperature, top-k and top-p, and the button that gives every filter something to do.
- * @returns {{ labels: HTMLElement[], lively: HTMLElement, show: (now: object, fixed?: boolean) => void }} `show`: what
+ * @returns {{ elements: HTMLElement[], lively: HTMLElement, show: (now: object, fixed?: boolean) => void }} `show`: what
  * settingsOf gave; `fixed`: it is how a token was drawn once, which nobody changes any more
  */
 export function createSliders(glass) {
   const set = (change) => setSampling(glass.settings, change);
   const text = (name) => glass.text(`${NAME}.${name}`);
-  const sliders = Object.fromEntries(Object.keys(STEPS).map((name) => [name, slider(name, (event) => set({ [name]: Number(event.target.value) }))]));
-  const lively = h("button.gp-option", { type: "button", "data-text": `${NAME}.lively` });
-  lively.addEventListener("click", () => set(LIVELY));
+  const sliders = Object.fromEntries(["temperature", "top_k", "top_p"].map((name) => [name, slider("gp-slider", `${NAME}.${name}`, rangeOf(name), (value) => set({ [name]: value }))]));
+  const lively = h("button.gp-option", { "data-text": `${NAME}.lively`, click: () => set(LIVELY) });
   function show({ temperature, topK, topP }, fixed = false) {
     lively.disabled = fixed;
     for (const [name, value] of [["temperature", temperature], ["top_k", topK], ["top_p", topP]]) {
-      const { input, value: place } = sliders[name];
-      if (Number(input.value) !== value) input.value = String(value);
-      input.disabled = fixed;
       const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
-      place.textContent = off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value);
+      sliders[name].show(value, off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value), { fixed });
     }
   }
-  return { labels: Object.values(sliders).map(({ label }) => label), lively, show };
+  return { elements: Object.values(sliders).map(({ element }) => element), lively, show };
 }
 
 /** @param {object} glass @param {object} panel */
@@ -72,16 +57,14 @@ export function createControls(glass, panel) {
   const set = (change) => setSampling(glass.settings, change);
 
   const sliders = createSliders(glass);
-  const seed = h("input.ch-seed", { type: "number", min: 0, step: 1, "data-text-label": `${NAME}.seed` });
-  seed.addEventListener("input", () => set({ seed: Math.max(0, Math.trunc(Number(seed.value)) || 0) }));
-  const again = h("button.gp-option", { type: "button", "data-text": `${NAME}.next_seed` });
-  again.addEventListener("click", () => set({ seed: settings().seed + 1 }));
+  const seed = h("input.ch-seed", { type: "number", min: 0, step: 1, "data-text-label": `${NAME}.seed`, input: () => set({ seed: Math.max(0, Math.trunc(Number(seed.value)) || 0) }) });
+  const again = h("button.gp-option", { "data-text": `${NAME}.next_seed`, click: () => set({ seed: settings().seed + 1 }) });
   const outcome = h("p.ch-outcome", { "aria-live": "polite" });
   const element = h(
     "div.ch-controls",
     null,
-    ...sliders.labels,
-    h("label.ch-slider", { "data-setting": "seed" }, h("span", { "data-text": `${NAME}.seed` }), h("span.ch-seeds", null, seed, again)),
+    ...sliders.elements,
+    h("label.gp-slider", { "data-setting": "seed" }, h("span", { "data-text": `${NAME}.seed` }), h("span.ch-seeds", null, seed, again)),
     h("div.ch-result", null, outcome, sliders.lively),
   );
 

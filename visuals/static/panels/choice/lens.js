@@ -7,7 +7,7 @@ import { momentAt, wordsOf } from "../../moment.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 import { createChart, pointAt } from "./chart.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
@@ -100,8 +100,8 @@ export default function lensPanel(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
-  const follow = createChoices(glass, "lens", "follow", ["choice", "text"]);
-  const colour = createChoices(glass, "lens", "colour", ["own", "top"]);
+  const follow = choices(glass, "lens", "follow", ["choice", "text"]);
+  const colour = choices(glass, "lens", "colour", ["own", "top"]);
   const map = lensMap(glass, "lens.map", colour.now);
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");

@@ -1,6 +1,7 @@
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
 import { topCandidates } from "../../compute.js";
+import { linkRows } from "../../controls.js";
 import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -96,19 +97,11 @@ export default function next(element, glass) {
       }),
     );
   }
-  const point = (event) => {
-    const row = event.target.closest?.("tr[data-rank]");
-    if (row) {
-      pointed = Number(row.dataset.rank);
-      tell();
-    }
-  };
-  body.addEventListener("pointerover", point);
-  body.addEventListener("focusin", point);
-  body.addEventListener("pointerleave", () => {
-    pointed = 0;
+  const point = (rank) => {
+    pointed = rank;
     tell();
-  });
+  };
+  linkRows(body, { preview: point, focus: point, endPreview: () => point(0) }, ({ dataset }) => Number(dataset.rank), "tr[data-rank]");
 
   function fill(parts, piece, probability, logit) {
     parts.piece.textContent = piece;

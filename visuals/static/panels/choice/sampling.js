@@ -2,7 +2,7 @@
 
 import { exact, fraction, h, share, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
 import { askedOf, momentOf, offeredOf } from "../../moment.js";
 import { inView } from "../../pointing.js";
@@ -69,7 +69,7 @@ export default function sampling(element, glass) {
   ];
   const panel = frame(element, glass, "sampling", { csv: table, parts: ["what", "formula", "draw", "myth"] });
   const controls = createControls(glass, panel);
-  const how = createChoices(glass, "moment", "draw", ["then", "sliders"]);
+  const how = choices(glass, "moment", "draw", ["then", "sliders"]);
   const stages = createStages(panel, ROWS, (place, lock) => {
     if (lock) view.locked = { ...place };
     Object.assign(view, place ?? view.locked ?? { rank: 0, stage: "topP" });

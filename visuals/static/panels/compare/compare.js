@@ -46,16 +46,12 @@ export default function compare(element, glass) {
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
 
-  const press = (name, act) => {
-    const button = h("button.cmp-button", { type: "button", "data-text": `compare.${name}` });
-    button.addEventListener("click", act);
-    return button;
-  };
+  const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
   const keep = press("keep", () => glass.keep(state.trace));
   const drop = press("drop", () => glass.keep(null));
   const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
-  const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { type: "button" })]));
+  const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { click: () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])) })]));
   const chosen = h("div.cmp-row");
   const hint = h("p.gp-note", { role: "status" });
   const run = press("run", () => glass.change({ ...view.changes, source: state.kept?.id }));
@@ -64,9 +60,6 @@ export default function compare(element, glass) {
   const outcome = h("p.gp-note");
   const waiting = h("p.gp-note", { role: "status" });
 
-  for (const kind of KINDS) {
-    offers[kind].addEventListener("click", () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])));
-  }
   panel.body.append(
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
     h("div.cmp-runs", null, cards.A, cards.B),
@@ -101,9 +94,8 @@ export default function compare(element, glass) {
       const change = text(`off_${kind}`, parameters(kind, value));
       const waits = !has(made, kind, value);
       const name = waits ? text("not_yet", { change }) : change;
-      const chip = h("button.cmp-chip.gp-holds", { type: "button", "aria-label": text("remove", { change: name }) }, `${name} ×`);
+      const chip = h("button.cmp-chip.gp-holds", { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) }, `${name} ×`);
       chip.classList.toggle("is-pending", waits);
-      chip.addEventListener("click", () => set(removed(view.changes, kind, value)));
       return chip;
     });
     chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));

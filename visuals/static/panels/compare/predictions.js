@@ -1,6 +1,7 @@
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
 import { topCandidates } from "../../compute.js";
+import { linkRows } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 
@@ -53,22 +54,23 @@ export function createTable(text, tell) {
     h(i ? "th" : "th.is-left", { scope: "col", "data-text": `compare.${name}` }),
   );
   const body = h("tbody");
+  let readings = []; // of the rows: the value, and in words
+  const say = (reading) => tell(...reading);
+  linkRows(body, { preview: say, focus: say }, ({ sectionRowIndex }) => readings[sectionRowIndex], "tr");
   const element = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), body);
 
   /** @param {Next} a what follows run A @param {Next} b what follows run B */
   function fill(a, b) {
     const [first, second] = [probabilities(a).least, probabilities(b).least];
+    readings = [];
     const rows = compared(a, b).map((row) => {
       const cells = [written(row.a, first), written(row.b, second), change(row.a, row.b)];
       const line = h("tr", { tabindex: "0" }, h("th.gp-token", { scope: "row" }, visible(row.piece)));
       line.append(...cells.map((cell) => h("td.gp-number", null, cell)));
-      const say = () =>
-        tell(
-          `'${row.piece}' A=${row.a === null ? "?" : exact(row.a)} B=${row.b === null ? "?" : exact(row.b)}`,
-          text("read", { piece: visible(row.piece), a: cells[0], b: cells[1], change: cells[2] || "–" }),
-        );
-      line.addEventListener("pointerenter", say);
-      line.addEventListener("focus", say);
+      readings.push([
+        `'${row.piece}' A=${row.a === null ? "?" : exact(row.a)} B=${row.b === null ? "?" : exact(row.b)}`,
+        text("read", { piece: visible(row.piece), a: cells[0], b: cells[1], change: cells[2] || "–" }),
+      ]);
       return line;
     });
     body.replaceChildren(...rows);

@@ -1,5 +1,6 @@
 // The strongest neurons of a token, in numbers. Hovering a row previews its neuron, a click keeps it.
 
+import { linkRows } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 import { nameRow } from "../../off.js";
 
@@ -22,14 +23,7 @@ export function createTable(glass) {
   const table = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), body);
   const box = h("div.gp-list", { tabindex: "0", role: "region", "data-text-label": "swiglu.table" }, table);
 
-  const act = (event, how) => {
-    const found = shownNeurons[rows.findIndex(({ line }) => line.contains(event.target))];
-    if (found) how({ neuron: found.neuron });
-  };
-  table.addEventListener("pointerover", (event) => event.pointerType !== "touch" && act(event, glass.preview));
-  table.addEventListener("pointerleave", () => glass.endPreview());
-  table.addEventListener("click", (event) => act(event, glass.select));
-  table.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
+  linkRows(table, glass, ({ sectionRowIndex }) => shownNeurons[sectionRowIndex] && { neuron: shownNeurons[sectionRowIndex].neuron });
 
   /** @param {{ neuron, gate, silu, up, product: number }[]} strongest @param {number} digits @param {(neuron: number) => boolean} off */
   function fill(strongest, digits, off) {

@@ -1,6 +1,6 @@
 // What the map of neurons × tokens shows: the products, or which gates are open. One choice for every run, kept in the link.
 
-import { h } from "../../dom.js";
+import { segmented } from "../../controls.js";
 
 const KIND = "ffn-tokens";
 const VIEWS = ["product", "gates"];
@@ -10,14 +10,15 @@ export const opened = ({ settings }) => settings.get("ffn").view === VIEWS[1];
 
 /** @returns {{ element: HTMLElement, mark: () => void }} */
 export function createViews(glass) {
-  const buttons = VIEWS.map((name) => {
-    const button = h("button.ffn-tab", { type: "button", "data-text": `${KIND}.${name}` });
-    button.addEventListener("click", () => {
+  const { element, mark } = segmented(VIEWS, {
+    label: `${KIND}.colours`,
+    text: (name) => `${KIND}.${name}`,
+    look: "gp-tab",
+    group: "div.gp-tabs.ffn-tabs",
+    choose(name) {
       glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name });
       glass.repaint();
-    });
-    return button;
+    },
   });
-  const mark = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(opened(glass) === (i === 1))));
-  return { element: h("div.ffn-tabs", { role: "group", "data-text-label": `${KIND}.colours` }, ...buttons), mark };
+  return { element, mark: () => mark(VIEWS[Number(opened(glass))]) };
 }

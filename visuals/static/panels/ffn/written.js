@@ -1,5 +1,6 @@
 // What the strongest neurons write, in numbers: its length, and the tokens whose logits it raises and lowers most.
 
+import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { nameRow } from "../../off.js";
@@ -53,14 +54,7 @@ export function createWritten(glass) {
     { tabindex: "0", role: "region", "data-text-label": `${KIND}.table` },
     table,
   );
-  const act = (event, how) => {
-    const neuron = neurons[rows.findIndex(({ line }) => line.contains(event.target))];
-    if (neuron !== undefined) how({ neuron });
-  };
-  table.addEventListener("pointerover", (event) => event.pointerType !== "touch" && act(event, glass.preview));
-  table.addEventListener("pointerleave", () => glass.endPreview());
-  table.addEventListener("click", (event) => act(event, glass.select));
-  table.addEventListener("keydown", (event) => event.key === "Enter" && act(event, glass.select));
+  linkRows(table, glass, ({ sectionRowIndex }) => (sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined));
 
   /**
    * @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token

@@ -70,8 +70,7 @@ export default function kvChart(element, glass) {
   const trouble = h("p.kv-trouble", { role: "alert" });
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const point = answerView(glass);
-  const use = h("button.kv-button", { type: "button", "data-text": "kv-chart.use" });
-  use.addEventListener("click", () => asked.set({ tokens: String(view.pinned.tokens) }));
+  const use = h("button.kv-button", { "data-text": "kv-chart.use", click: () => asked.set({ tokens: String(view.pinned.tokens) }) });
   const pinTitle = h("h3.gp-subtitle");
   const pinned = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, pinTitle, use), point.element);
   panel.body.append(bar.element, stale, trouble, legend, chart.element, beyond, hint, excluded, pinned);

@@ -61,9 +61,8 @@ export default function kvRace(element, glass) {
   const { state } = glass;
   const race = createRace(glass);
   const panel = frame(element, glass, "kv-race", { csv: () => table(race), parts: ["what", "formula", "myth"] });
-  const [go, anew] = [h("button.kv-button", { type: "button" }), h("button.kv-button", { type: "button", "data-text": "kv-race.again" })];
-  go.addEventListener("click", () => (race.running ? race.stop() : race.start(false)));
-  anew.addEventListener("click", () => race.start(true));
+  const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
+  const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });
   const status = h("span.gp-note", { role: "status" });
   const canvases = { time: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_time" }), work: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_work" }) };
   const titles = { time: h("h3.gp-subtitle"), work: h("h3.gp-subtitle") };

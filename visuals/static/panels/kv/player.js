@@ -19,14 +19,14 @@ export function player(glass) {
     glass.select({ query: Math.max(locked.query + 1, trace.nPrompt) });
   };
   let played = null;
-  const button = h("button.kv-button", { type: "button" });
-  button.addEventListener("click", () => {
+  const button = h("button.kv-button", { click: play });
+  function play() {
     if (timer) return stop();
     played = state.trace;
     glass.select({ query: played.nPrompt - 1 });
     timer = setInterval(step, PACE);
     draw();
-  });
+  }
   const note = h("span.gp-note");
 
   function draw() {

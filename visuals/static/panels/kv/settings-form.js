@@ -1,5 +1,6 @@
 // The calculator's settings: model, tokens, batch, format, and behind a fold what engines do beyond the formula.
 
+import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
 
@@ -50,8 +51,8 @@ export function settingsForm(glass, asked) {
     choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]), numberField("prompt_tokens", set, "—"), numberField("n_kv_heads", set, "—"),
   ];
   const fold = h("details.kv-more", null, h("summary", { "data-text": "kv.more" }), h("div.kv-fields", null, ...more.map(({ element }) => element)));
-  const element = h("form.kv-form", null, ...[model, config, hub, families, ...main].map((one) => one.element), shareButton(glass));
-  element.addEventListener("submit", (event) => event.preventDefault());
+  const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () => location.href); // which holds every setting
+  const element = h("form.kv-form", { submit: (event) => event.preventDefault() }, ...[model, config, hub, families, ...main].map((one) => one.element), share);
   const all = [model, config, hub, ...main, ...more];
 
   /** Which options mean something for the model and the format. */
@@ -94,18 +95,6 @@ function familiesFold(asked, useful) {
     names.textContent = (asked.catalogue?.families ?? []).join(", ");
   };
   return { element, show };
-}
-
-/** A button that copies the page's address, which holds every setting. */
-function shareButton(glass) {
-  const button = h("button.kv-button", { type: "button", "data-text": "kv.link" });
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(location.href);
-    button.textContent = glass.text("kv.copied");
-    setTimeout(() => { button.textContent = glass.text("kv.link"); }, 1500);
-  });
-  return button;
 }
 
 function layouts(card, text) {

@@ -1,32 +1,26 @@
 // The buttons over the strips: which norm, and zooming.
 
+import { segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 import { chosenNorm, NORMS, setNorm } from "./norm-choice.js";
 
 const KIND = "norm-vector";
 
-/** The choice of norm, shared with the other panels of the chapter. @returns {{ box: HTMLElement, mark: Function }} */
+/** The choice of norm, shared with the other panels of the chapter. @returns {{ element: HTMLElement, mark: Function }} */
 export function normButtons(glass) {
-  const buttons = NORMS.map((norm) => {
-    const button = h("button.norm-tab", { type: "button", "data-text": `${KIND}.${norm}` });
-    button.addEventListener("click", () => setNorm(glass, { which: norm }));
-    return button;
+  const { element, mark } = segmented(NORMS, {
+    label: `${KIND}.which`,
+    text: (norm) => `${KIND}.${norm}`,
+    look: "gp-tab",
+    group: "div.gp-tabs",
+    choose: (norm) => setNorm(glass, { which: norm }),
   });
-  const mark = () =>
-    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(NORMS[i] === chosenNorm(glass))));
-  return { box: h("div.norm-tabs", { role: "group", "data-text-label": `${KIND}.which` }, ...buttons), mark };
+  return { element, mark: () => mark(chosenNorm(glass)) };
 }
 
 /** @param {(name: "closer"|"wider"|"all") => void} change */
 export function zoomButtons(change) {
-  const make = (name, sign) => {
-    const button = h(
-      "button.norm-tab",
-      { type: "button", "data-text-title": `${KIND}.${name}`, "data-text-label": `${KIND}.${name}` },
-      sign,
-    );
-    button.addEventListener("click", () => change(name));
-    return button;
-  };
-  return h("div.norm-tabs", null, make("closer", "+"), make("wider", "−"), make("all", "1 : 1"));
+  const make = (name, sign) =>
+    h("button.gp-tab", { "data-text-title": `${KIND}.${name}`, "data-text-label": `${KIND}.${name}`, click: () => change(name) }, sign);
+  return h("div.gp-tabs", null, make("closer", "+"), make("wider", "−"), make("all", "1 : 1"));
 }

@@ -1,6 +1,7 @@
 // The largest channels of the vector, in numbers. Hovering a row shows its channel, a click keeps it.
 
 import { strongest } from "../../compute.js";
+import { linkRows } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 
 const ROWS = 8;
@@ -22,11 +23,8 @@ export function createChannels(act) {
     table,
   );
 
-  const at = (event) => channels[rows.findIndex(({ line }) => line.contains(event.target))] ?? null;
-  table.addEventListener("pointerover", (event) => event.pointerType !== "touch" && act(at(event), false));
-  table.addEventListener("pointerleave", () => act(null, false));
-  table.addEventListener("click", (event) => at(event) !== null && act(at(event), true));
-  table.addEventListener("keydown", (event) => event.key === "Enter" && at(event) !== null && act(at(event), true));
+  const look = (channel) => act(channel, false);
+  linkRows(table, { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) }, ({ sectionRowIndex }) => channels[sectionRowIndex]);
 
   /** @param {import("./vector.js").Vector} vector */
   function fill({ x, gamma, rms, meanSquare }, chosen) {

@@ -49,7 +49,7 @@ export default function normVector(element, glass) {
     h("h3.gp-subtitle"),
   ];
   const channels = createChannels((channel, keep) => pick(channel, keep));
-  const bar = h("div.norm-bar", null, norms.box, zoomButtons(zoomBy));
+  const bar = h("div.norm-bar", null, norms.element, zoomButtons(zoomBy));
   const columns = h("div.gp-columns", null, h("div", null, formula, massive), channels.box);
   panel.body.append(
     bar,

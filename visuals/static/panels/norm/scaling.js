@@ -1,5 +1,6 @@
 // The sliders that scale and shift a vector before its norm, a·x + b: one setting, kept in the link, for every run.
 
+import { checkbox, slider } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 import { setNorm } from "./norm-choice.js";
 import { normButtons } from "./buttons.js";
@@ -21,14 +22,6 @@ export function settingsOf({ settings }, rms, pointed = null) {
   return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
 }
 
-function slider(name, range, act) {
-  const input = h("input", { type: "range", ...range, "data-text-label": `${KIND}.${name}` });
-  const output = h("output");
-  input.addEventListener("input", act);
-  const box = h("label.norm-slider", null, h("span", { "data-text": `${KIND}.${name}` }), output, input);
-  return { input, output, box };
-}
-
 /**
  * The choice of norm, the two sliders, the sign of a, and the way back to a = 1, b = 0.
  * @returns {{ elements: HTMLElement[], mark: () => void, show: (set: object, shift: string) => void }} `mark`: the chosen
@@ -37,18 +30,15 @@ function slider(name, range, act) {
 export function createScaling(glass) {
   const norms = normButtons(glass);
   const set = (change) => setNorm(glass, change);
-  const scale = slider("scale", { min: -DECADES, max: DECADES, step: 0.05 }, () => set({ scale: scale.input.value }));
-  const shift = slider("shift", { min: -MOST, max: MOST, step: 0.05 }, () => set({ shift: shift.input.value }));
-  const flip = h("input", { type: "checkbox" });
-  flip.addEventListener("change", () => set({ flip: flip.checked ? 1 : "" }));
-  const reset = h("button.norm-tab", { type: "button", "data-text": `${KIND}.reset` });
-  reset.addEventListener("click", () => set({ scale: 0, shift: 0, flip: "" }));
-  const check = h("label.gp-check", null, flip, h("span", { "data-text": `${KIND}.flip` }));
-  const elements = [h("div.norm-bar", null, norms.box, check, reset), h("div.norm-sliders", null, scale.box, shift.box)];
+  const scale = slider("gp-slider", `${KIND}.scale`, { min: -DECADES, max: DECADES, step: 0.05 }, (value) => set({ scale: value }));
+  const shift = slider("gp-slider", `${KIND}.shift`, { min: -MOST, max: MOST, step: 0.05 }, (value) => set({ shift: value }));
+  const flip = checkbox(`${KIND}.flip`, (ticked) => set({ flip: ticked ? 1 : "" }));
+  const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => set({ scale: 0, shift: 0, flip: "" }) });
+  const elements = [h("div.norm-bar", null, norms.element, flip.element, reset), h("div.norm-sliders", null, scale.element, shift.element)];
   function show({ exponent, share, flipped, a }, words) {
-    [scale.input.value, shift.input.value, flip.checked] = [exponent, share, flipped];
-    scale.output.textContent = `a = ${shown(a, 4)}`;
-    shift.output.textContent = words;
+    flip.box.checked = flipped;
+    scale.show(exponent, `a = ${shown(a, 4)}`);
+    shift.show(share, words);
   }
   return { elements, mark: norms.mark, show };
 }

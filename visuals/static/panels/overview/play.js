@@ -1,5 +1,6 @@
 // Walking through the diagram: play, pause, one step on or back, and which layer is expanded.
 
+import { slider } from "../../controls.js";
 import { h } from "../../dom.js";
 import { watched } from "../../reads.js";
 import { stops } from "./rows.js";
@@ -50,34 +51,27 @@ export function createPlayer(glass, diagram) {
     glass.select({ layer: 0 });
   }
 
-  const button = (name, act) => {
-    const element = h("button.gp-option", { type: "button", "data-text": `overview.${name}` });
-    element.addEventListener("click", () => state.trace && act());
-    return element;
-  };
+  const button = (name, act) => h("button.gp-option", { "data-text": `overview.${name}`, click: () => state.trace && act() });
   const play_ = button("play", () => (walk.timer ? pause() : play()));
   play_.classList.add("ov-play");
   const stepping = (by) => () => {
     if (walk.timer) pause();
     move(by);
   };
-  const layer = h("input", { type: "range", min: 0, step: 1, "data-text-label": "overview.layer" });
-  layer.addEventListener("input", () => glass.select({ layer: Number(layer.value) }));
-  const name = h("output.ov-layer-name");
+  const layers = slider("ov-slider", "overview.layer", { min: 0, step: 1 }, (layer) => glass.select({ layer }), true);
   const element = h(
     "div.ov-player",
     null,
     h("div.gp-choices", null, play_, button("back", stepping(-1)), button("step", stepping(1)), button("restart", () => (walk.timer ? pause() : null, restart()))),
-    h("label.ov-slider", null, name, layer),
+    layers.element,
   );
 
   function show() {
     const { trace } = state;
     play_.textContent = glass.text(walk.timer ? "overview.pause" : "overview.play");
     if (!trace) return;
-    layer.max = String(trace.model.n_layers - 1);
-    layer.value = String(state.layer);
-    name.textContent = glass.text("overview.layer_of", { layer: state.layer, last: trace.model.n_layers - 1 });
+    const last = trace.model.n_layers - 1;
+    layers.show(state.layer, glass.text("overview.layer_of", { layer: state.layer, last }), { max: last });
   }
   return { element, show, playing: () => walk.timer !== 0 };
 }

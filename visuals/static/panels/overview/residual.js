@@ -1,7 +1,7 @@
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
 import { largest } from "../../compute.js";
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 import { exact, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -62,7 +62,7 @@ export default function residual(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
-  const quantity = createChoices(glass, "residual", "quantity", Object.keys(QUANTITIES));
+  const quantity = choices(glass, "residual", "quantity", Object.keys(QUANTITIES));
   const map = addedMap(glass, "residual.map", quantity.now);
   const legend = h("div.gp-samples", null, sample("span.gp-swatch", "residual.attn", HUES.attn), sample("span.gp-swatch", "residual.ffn", HUES.ffn), sample("span.gp-stroke", "residual.stream", "residual"));
   const sums = h("div.gp-formula.ov-scroll");

@@ -1,12 +1,13 @@
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
 
 import { wavelength } from "../../compute.js";
+import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { adjust, namesOf, placeOf, slider, whole } from "./place.js";
+import { adjust, namesOf, placeOf, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, findPair } from "./score-charts.js";
@@ -34,19 +35,18 @@ export default function ropeScore(element, glass) {
     return [["pair", "inv_freq", "wavelength", "term", "term_moved"], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const both = slider(KIND, "both", (value) => adjust(glass, { both: value }));
+  const both = slider("gp-slider", `${KIND}.both`, { min: 0, step: 1 }, (value) => adjust(glass, { both: value }));
   const { one, spans, show } = createScoreControls(glass);
-  const reset = h("button.position-tab", { type: "button", "data-text": `${KIND}.reset` });
-  reset.addEventListener("click", () => adjust(glass, { both: 0, distance: "" }));
+  const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => adjust(glass, { both: 0, distance: "" }) });
   const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
-  const sliders = h("div.position-sliders", null, both.box, one.box, reset);
+  const sliders = h("div.position-sliders", null, both.element, one, reset);
   panel.body.append(
     sliders,
     formula,
     h("p.gp-note", { "data-text": `${KIND}.bars_note` }),
     canvas,
     subtitle,
-    spans.box,
+    spans,
     note,
     far,
   );
@@ -115,9 +115,7 @@ export default function ropeScore(element, glass) {
     const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
     const near = set.span === SPANS[1];
     Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });
-    both.input.max = String(limit - 1);
-    both.input.value = String(shift);
-    both.output.textContent = `+${shift}`;
+    both.show(shift, `+${shift}`, { max: limit - 1 });
     show({ limit, distance });
     panel.title.textContent = panel.text("title", namesOf(state));
     const { inv_freq } = place.frequencies;

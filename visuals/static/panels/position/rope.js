@@ -2,6 +2,7 @@
 
 import { angle, kvHead, pairTerms, rotatedHead, vectorOf, wavelength } from "../../compute.js";
 import { exact, fraction, h, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { checkbox } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
@@ -64,8 +65,7 @@ function plain(parts, { trace, query, key, pair }) {
 
 /** What the strokes mean, and the choice of scale. */
 function makeLegend(own) {
-  const choice = h("label.gp-check", null, own, h("span", { "data-text": "rope.own_scale" }));
-  return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map((name) => sample(`span.gp-stroke.is-${name}`, `rope.${name}`)), choice);
+  return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map((name) => sample(`span.gp-stroke.is-${name}`, `rope.${name}`)), own);
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -74,12 +74,11 @@ export default function rope(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const parts = ["what", "formula", "myth", "layout"];
   const panel = frame(element, glass, "rope", { csv: () => table(glass), parts });
-  const own = h("input", { type: "checkbox" });
+  const own = checkbox("rope.own_scale", () => glass.repaint());
   const formula = h("div.gp-formula");
-  panel.body.append(makeLegend(own), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula));
+  panel.body.append(makeLegend(own.element), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula));
   const wide = widthOf(canvas.parentElement, glass);
-  own.addEventListener("change", () => glass.repaint());
-  const ownScale = reading(() => own.checked);
+  const ownScale = reading(() => own.box.checked);
   link(canvas, glass, (x, y) => {
     const pair = pairAt(wide(), state.trace.model.head_dim / 2, x, y);
     return pair === null ? null : { pair };

@@ -1,7 +1,8 @@
 // The choice of method and factor, and the slider of the distance, of the panel on scaling: one setting for every run.
 
+import { segmented, slider } from "../../controls.js";
 import { h } from "../../dom.js";
-import { adjust, choice, FARTHEST, slider, whole } from "./place.js";
+import { adjust, FARTHEST, whole } from "./place.js";
 import { METHODS } from "./scaling-table.js";
 
 const KIND = "rope-scaling";
@@ -30,15 +31,14 @@ export const chooseMethod = (glass, method) => adjust(glass, { method: method ==
 
 /** @returns {{ bar: HTMLElement, reach: HTMLElement, show: (set: object) => void }} `show`: what settingsOf gave */
 export function createScalingControls(glass) {
-  const methods = choice(METHODS, (name) => `${KIND}.${name}`, `${KIND}.method`, (method) => chooseMethod(glass, method));
-  const factors = choice(FACTORS, null, `${KIND}.factor`, (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }));
-  const reach = slider(KIND, "reach", (value) => adjust(glass, { reach: value }));
+  const pick = (values, name, how) => segmented(values, { label: `${KIND}.${name}`, look: "gp-tab", group: "div.gp-tabs", ...how });
+  const methods = pick(METHODS, "method", { text: (name) => `${KIND}.${name}`, choose: (method) => chooseMethod(glass, method) });
+  const factors = pick(FACTORS, "factor", { sign: (factor) => `× ${factor}`, choose: (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }) });
+  const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
   function show({ method, factor, limit, distance }) {
     methods.mark(method);
     factors.mark(factor);
-    reach.input.max = String(limit - 1);
-    reach.input.value = String(distance);
-    reach.output.textContent = String(distance);
+    reach.show(distance, String(distance), { max: limit - 1 });
   }
-  return { bar: h("div.position-bar", null, methods.box, factors.box), reach: reach.box, show };
+  return { bar: h("div.position-bar", null, methods.element, factors.element), reach: reach.element, show };
 }

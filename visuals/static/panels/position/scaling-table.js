@@ -1,5 +1,6 @@
 // The table of scaling methods: what each makes of the slowest pair and of the run's q·k. A click chooses a method.
 
+import { linkRows } from "../../controls.js";
 import { h, shown, svg } from "../../dom.js";
 
 export const METHODS = ["linear", "dynamic", "yarn", "llama3"];
@@ -17,6 +18,7 @@ export function makeTable(choose) {
   const names = ["method", "slowest", "attention", "real", "far"];
   const heads = names.map((name) => h(name === "method" ? "th.is-left" : "th", { scope: "col" }));
   const body = h("tbody");
+  linkRows(body, { select: choose }, ({ dataset }) => dataset.method);
   const box = h(
     "div.gp-list.position-table",
     null,
@@ -33,15 +35,11 @@ export function makeTable(choose) {
         );
         const line = h(
           "tr",
-          METHODS.includes(name) ? { tabindex: "0" } : {},
+          METHODS.includes(name) ? { tabindex: "0", "data-method": name } : {},
           h("th.gp-token", { scope: "row" }, sample, " ", text(name)),
           ...cells,
         );
         line.classList.toggle("is-chosen", name === chosen);
-        if (METHODS.includes(name)) {
-          line.addEventListener("click", () => choose(name));
-          line.addEventListener("keydown", (event) => event.key === "Enter" && choose(name));
-        }
         return line;
       }),
     );

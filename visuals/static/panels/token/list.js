@@ -1,5 +1,6 @@
 // Every token of the run: position, piece, id, bytes, how many merges; hovering a line looks at that token.
 
+import { linkRows } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hex, kindOf, madeOf } from "./made.js";
@@ -25,16 +26,7 @@ export function createList(glass, text) {
   const element = h("div", null, heading, split, box);
   let lines = [];
 
-  const positionOf = (event) => event.target.closest?.("tr[data-position]")?.dataset.position;
-  body.addEventListener("pointerover", (event) => {
-    const query = event.pointerType === "touch" ? undefined : positionOf(event);
-    if (query !== undefined) glass.preview({ query: Number(query) });
-  });
-  body.addEventListener("pointerleave", () => glass.endPreview());
-  body.addEventListener("click", (event) => {
-    const query = positionOf(event);
-    if (query !== undefined) glass.select({ query: Number(query) });
-  });
+  linkRows(body, glass, ({ dataset }) => ({ query: Number(dataset.position) }), "tr");
 
   function lineOf(trace, info, position) {
     const id = trace.tokens.ids[position];

@@ -3,6 +3,7 @@
 import { attention, largest, subtract } from "../../compute.js";
 import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
+import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../marks/runs.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
@@ -25,26 +26,18 @@ function pieceOf(piece) {
 
 /** A click on a token goes to it; on a written one to the moment at which it was chosen. */
 function wire(chips, glass, built) {
-  const chipOf = (event) => event.target.closest?.("button[data-position]");
-  const placeOf = ({ dataset }) => ({ query: placeOfToken(glass.state.trace, Number(dataset.position)) });
-  chips.addEventListener("pointerover", (event) => {
-    const chip = event.pointerType === "touch" ? null : chipOf(event);
-    if (chip) glass.preview(placeOf(chip));
-  });
-  chips.addEventListener("pointerleave", () => glass.endPreview());
-  chips.addEventListener("click", (event) => {
-    const chip = chipOf(event);
-    if (!chip) return;
+  const select = (chip) => {
     built.pressed = Number(chip.dataset.position);
     glass.select(placeOf(chip));
-  });
+  };
+  const placeOf = ({ dataset }) => ({ query: placeOfToken(glass.state.trace, Number(dataset.position)) });
+  linkRows(chips, { preview: (chip) => glass.preview(placeOf(chip)), endPreview: glass.endPreview, select }, (chip) => chip, "button[data-position]");
 }
 
 /** The line under the strip that says which moment the panels stand at, with the way back to the end. */
 function createPlace(glass) {
   const words = h("span");
-  const back = h("button.gp-option", { type: "button", "data-text": "moment.to_end" });
-  back.addEventListener("click", () => glass.toEnd());
+  const back = h("button.gp-option", { "data-text": "moment.to_end", click: () => glass.toEnd() });
   const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, h("span.gp-swatch.is-chosen"), words, back);
   function draw() {
     const moment = momentAt(glass.state.trace, glass.state.locked.query);
@@ -55,32 +48,10 @@ function createPlace(glass) {
 }
 
 /** A small "‹ 2 ›" that moves the layer or the head. @param {"layer"|"head"} name */
-function stepper(glass, name) {
-  const value = h("output.gp-step-value");
-  const move = (by, sign) => {
-    const button = h(
-      "button.gp-step",
-      { type: "button", "data-text-label": `tokens.${name}_${by < 0 ? "down" : "up"}` },
-      sign,
-    );
-    button.addEventListener("click", () => glass.select({ [name]: glass.state.locked[name] + by }));
-    return button;
-  };
-  const [down, up] = [move(-1, "‹"), move(1, "›")];
-  const box = h(
-    "span.gp-stepper",
-    { role: "group", "data-text-label": `tokens.${name}` },
-    h("span", { "data-text": `tokens.${name}` }),
-    down,
-    value,
-    up,
-  );
-  const draw = (count) => {
-    value.textContent = String(glass.state[name]);
-    down.disabled = glass.state.locked[name] === 0;
-    up.disabled = glass.state.locked[name] === count - 1;
-  };
-  return { box, draw };
+function selectionStepper(glass, name) {
+  const { locked } = glass.state;
+  const { element, show } = stepper((by) => glass.select({ [name]: locked[name] + by }), { label: `tokens.${name}`, back: `tokens.${name}_down`, on: `tokens.${name}_up` });
+  return { element, draw: (count) => show(String(glass.state[name]), locked[name] === 0, locked[name] === count - 1) };
 }
 
 const LONGEST = 10; // letters of a piece in the title; its chip has all of them
@@ -92,7 +63,7 @@ const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
 /** A token's button. @param {[number, string, boolean, string]} token  id, piece, whether it was generated, what run A has instead */
 function chipOf([id, piece, generated, other], t) {
   const meta = h("span.gp-meta", null, `${t} · ${id}`);
-  const chip = h("button.gp-chip", { type: "button", "data-position": t }, pieceOf(piece), meta);
+  const chip = h("button.gp-chip", { "data-position": t }, pieceOf(piece), meta);
   if (other) chip.append(h("span.gp-meta", null, other));
   chip.classList.toggle("is-generated", generated);
   return chip;
@@ -251,10 +222,10 @@ export default function tokens(element, glass) {
   /** What is said of written tokens is there while there are some. */
   const explain = (written) => { samples.querySelector(".is-generated").parentElement.hidden = !written; };
   explain(false); // or the first run would take them away
-  const steppers = ["layer", "head"].map((name) => stepper(glass, name));
-  const sides = createSwitch(glass, h);
+  const steppers = ["layer", "head"].map((name) => selectionStepper(glass, name));
+  const sides = createSwitch(glass);
   const note = h("p.gp-note");
-  panel.head.lastElementChild.before(sides.element, ...steppers.map(({ box }) => box), samples);
+  panel.head.lastElementChild.before(sides.element, ...steppers.map((one) => one.element), samples);
   const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
   wire(chips, glass, built);
   const place = createPlace(glass);
