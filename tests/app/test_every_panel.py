@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from app.texts import table, text
 from model.trace import SHAPES
 from tests.app.looking import run, settled, shown
 from tests.page import open_page
+from tests.panels import tensors
 from tests.peer import Peer
-from visuals import STATIC
 from visuals.tensors import tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -57,8 +56,7 @@ def sizes(roomy_checkpoint: Path, both: Page) -> dict[str, int]:
 @pytest.fixture(scope="module")
 def named() -> dict[str, list[str]]:
     """Which tensors the page names, by panel."""
-    script = f"import('{(STATIC / 'tensors.js').as_uri()}').then((m) => console.log(JSON.stringify(m.SHOWN)))"
-    return json.loads(subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True).stdout)
+    return tensors()
 
 
 @pytest.mark.parametrize("kind", PANELS)

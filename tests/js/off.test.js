@@ -38,24 +38,24 @@ test("many changes are counted", () => {
 });
 
 test("a panel says what it computes that nothing uses", () => {
-  assert.deepEqual(unused(head, "attention", at(2, 3)), ["off.head_unused", { layer: 2, head: 3 }]);
-  assert.equal(unused(head, "attention", at(2, 4)), null);
-  assert.equal(unused(head, "rmsnorm", at(2, 3)), null);
-  assert.deepEqual(unused({ changes: { ffn: [2] } }, "swiglu", at(2, 3)), ["off.ffn_unused", { layer: 2 }]);
-  assert.deepEqual(unused({ changes: { neurons: [[2, 5]] } }, "ffn-token", at(2, 3)), ["off.neuron_unused", { layer: 2, neuron: 5 }]);
+  assert.deepEqual(unused(head, "head", at(2, 3)), ["off.head_unused", { layer: 2, head: 3 }]);
+  assert.equal(unused(head, "head", at(2, 4)), null);
+  assert.equal(unused(head, undefined, at(2, 3)), null);
+  assert.deepEqual(unused({ changes: { ffn: [2] } }, "neuron", at(2, 3)), ["off.ffn_unused", { layer: 2 }]);
+  assert.deepEqual(unused({ changes: { neurons: [[2, 5]] } }, "neuron", at(2, 3)), ["off.neuron_unused", { layer: 2, neuron: 5 }]);
 });
 
 test("where a switched-off head's weights are the same in both runs, B − A says that B does not use them", () => {
-  const said = sameText({ A: plain, B: head }, "head-change", at(2, 3), text);
+  const said = sameText({ A: plain, B: head }, "head", at(2, 3), text);
   assert.match(said, /nothing uses them in B: head 3 of layer 2 off/);
-  assert.match(sameText({ A: plain, B: head }, "attention", at(0, 0), text), /^No difference here.*The change is elsewhere\. A: nothing changed in the model\. B: head 3 of layer 2 off/);
-  assert.equal(sameText({ A: plain, B: plain }, "attention", at(0, 0), text), text("minus.same"));
+  assert.match(sameText({ A: plain, B: head }, "head", at(0, 0), text), /^No difference here.*The change is elsewhere\. A: nothing changed in the model\. B: head 3 of layer 2 off/);
+  assert.equal(sameText({ A: plain, B: plain }, "head", at(0, 0), text), text("minus.same"));
 });
 
 test("both languages have all of it", () => {
   const zh = (key, params) => lookUp(tables.zh, key, params);
   assert.match(changedText({ A: plain, B: head }, zh), /第 2 层第 3 头已关.*零消融/);
-  assert.match(sameText({ A: plain, B: head }, "cell", at(2, 3), zh), /B 没有用到它们：第 2 层第 3 头已关/);
+  assert.match(sameText({ A: plain, B: head }, "head", at(2, 3), zh), /B 没有用到它们：第 2 层第 3 头已关/);
 });
 
 test("a neuron is off itself, or with its layer's FFN, in every SwiGLU panel", () => {

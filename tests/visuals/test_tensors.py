@@ -1,14 +1,12 @@
 """Where each tensor is made, read from the source and held against it; and that every panel names real tensors."""
 
-import json
 import re
-import subprocess
 
 import numpy as np
 
 import model
 from model.trace import SHAPES
-from visuals import STATIC
+from tests.panels import tensors
 from visuals.tensors import ROOT, tensor_places
 
 
@@ -27,6 +25,4 @@ def test_every_array_of_a_layer_has_its_line(lm: model.LanguageModel) -> None:
 
 
 def test_panels_name_tensors_that_there_are() -> None:
-    script = f"import('{(STATIC / 'tensors.js').as_uri()}').then((m) => console.log(JSON.stringify(m.SHOWN)))"
-    shown = json.loads(subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True).stdout)
-    assert {name for names in shown.values() for name in names} <= {*SHAPES, "logits"}
+    assert {name for names in tensors().values() for name in names} <= {*SHAPES, "logits"}

@@ -36,18 +36,21 @@ export const panelOf = (element) => panels.get(element);
  * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
  * value under the pointer
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
- *             tell: (value: string, reading?: string) => void, instead?: { csv: Function } }}
- * `instead`: what is saved while something else than the panel's own drawing is shown in it
+ *             tell: (value: string, reading?: string) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
+ * `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own drawing is
+ * shown in it
  */
 export function frame(element, glass, kind, { svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
   const panel = { title: h("h2.gp-title"), body: h("div.gp-body") };
   const readout = h("p.gp-readout");
   const box = explanation(kind, parts);
-  const tensors = tensorList(glass, kind);
-  if (tensors) {
+  let tensors = null;
+  panel.list = (names) => {
+    if (!names) return;
+    tensors = tensorList(glass, names);
     box.append(tensors.element);
     glass.on("painted", (fresh) => { if (fresh && !box.hidden) tensors.show(); });
-  }
+  };
   const explain = button("explain", () => {
     box.hidden = !box.hidden;
     explain.setAttribute("aria-expanded", String(!box.hidden));

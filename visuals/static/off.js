@@ -49,21 +49,21 @@ export function changedText({ A, B }, text, place = null) {
   return [what, ...(place ? [text(...place)] : meanings(runs, text))].join(" ");
 }
 
-const HEADS = new Set(["tokens", "attention", "heads", "cell", "arcs", "difference", "head-change", "rope", "rope-score", "rope-scaling", "rope-layout"]);
-const NEURONS = new Set(["swiglu", "ffn-token", "ffn-tokens"]);
-
-/** What of a run is computed at the selected place but not used: a text's name and its numbers, or null. */
-export function unused(trace, kind, { layer, head, neuron }) {
-  if (HEADS.has(kind) && headOff(trace, layer, head)) return [kind === "tokens" ? "off.head_brief" : "off.head_unused", { layer, head }];
-  if (!NEURONS.has(kind)) return null;
+/**
+ * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
+ * @param {"head"|"head_brief"|"neuron"|undefined} use what a panel shows
+ */
+export function unused(trace, use, { layer, head, neuron }) {
+  if (use?.startsWith("head")) return headOff(trace, layer, head) ? [use === "head" ? "off.head_unused" : "off.head_brief", { layer, head }] : null;
+  if (!use) return null;
   const neurons = neuronsOff(trace, layer);
   if (neurons === null) return ["off.ffn_unused", { layer }];
   return neurons.includes(neuron) ? ["off.neuron_unused", { layer, neuron }] : null;
 }
 
-/** In the place of a difference where the numbers of both runs are the same: what differs nevertheless. */
-export function sameText({ A, B }, kind, selection, text) {
-  const [a, b] = [A, B].map((trace) => unused(trace, kind, selection));
+/** In the place of a difference where the numbers of both runs are the same: what differs nevertheless. @param use as in `unused` */
+export function sameText({ A, B }, use, selection, text) {
+  const [a, b] = [A, B].map((trace) => unused(trace, use, selection));
   if (Boolean(a) !== Boolean(b)) return text("off.same_unused", { run: a ? "A" : "B", what: changesOf(a ? A : B, text) });
   const apart = changesOf(A, text) !== changesOf(B, text);
   return apart ? text("off.same_elsewhere", { a: changesOf(A, text) || text("compare.unchanged"), b: changesOf(B, text) || text("compare.unchanged") }) : text("minus.same");

@@ -2,15 +2,12 @@
 
 import { segmented } from "./controls.js";
 
-/** Panels that show both runs beside each other, whatever side is chosen; the token strip draws all three sides itself. */
-export const BOTH = new Set(["compare", "stream-change", "head-change"]);
-const ITSELF = new Set(["tokens", ...BOTH]);
-
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
  * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)
+ * @param {import("./glass.js").About} about
  */
-export function withSides(kind, element, glass, draw) {
+export function withSides(kind, element, glass, draw, about) {
   const { state } = glass;
   let face = null;
   const showB = (fresh) => {
@@ -21,16 +18,16 @@ export function withSides(kind, element, glass, draw) {
     face = { draw: showB, hide() {} }; // while it comes
     try {
       const { createFace } = await import("./minus/face.js");
-      face = await createFace(kind, element, glass, draw);
+      face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
       face.draw = () => { throw error; }; // glass.js says in the panel's place that it could not be drawn
     }
     glass.repaint(true);
   };
   return (fresh) => {
-    if (glass.sides() && !BOTH.has(kind)) element.dataset.side = state.side;
+    if (glass.sides() && about.sides !== "both") element.dataset.side = state.side;
     else delete element.dataset.side;
-    if (state.side === "B-A" && !ITSELF.has(kind)) {
+    if (state.side === "B-A" && !about.sides) {
       if (!face) fetchFace();
       return face.draw(fresh);
     }

@@ -2,38 +2,6 @@
 
 import { h } from "./dom.js";
 
-const STREAM = ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"];
-const NORMS = ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"];
-/** The names of model/trace.py's SHAPES, by panel. */
-export const SHOWN = {
-  tokens: ["attention"],
-  attention: ["q_rot", "k_rot", "scores", "attention"],
-  next: ["logits"],
-  rmsnorm: ["attn_norm_rms", "ffn_norm_rms"],
-  rope: ["q", "k", "q_rot", "k_rot"],
-  swiglu: ["gate", "up"],
-  overview: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"],
-  residual: STREAM,
-  "norm-vector": NORMS,
-  "norm-scale": NORMS,
-  "rope-score": ["q", "k", "q_rot", "k_rot", "scores"],
-  "rope-scaling": ["q", "k", "scores"],
-  "rope-layout": ["q", "k", "scores"],
-  heads: ["scores", "attention"],
-  cell: ["q_rot", "k_rot", "scores", "attention", "v", "attn_out"],
-  arcs: ["attention"],
-  difference: ["attention"],
-  "ffn-token": ["gate", "up", "ffn_out"],
-  "ffn-tokens": ["gate", "up"],
-  "kv-live": ["k_rot", "v"],
-  sampling: ["logits"],
-  lens: ["resid_out", "logits"],
-  contributions: ["attn_out", "ffn_out", "logits"],
-  compare: ["logits"],
-  "stream-change": ["resid_in", "resid_out"],
-  "head-change": ["attention"],
-};
-
 /** The size of a named dimension in a run. */
 function sizeOf(name, { T, model }) {
   const sizes = { T, d: model.d_model, f: model.ffn_hidden, V: model.vocab_size };
@@ -46,10 +14,8 @@ export const shapeText = (dims, trace) =>
 
 let asked = null; // the places are the same for every run
 
-/** A list that fills itself when it is opened. @param {string} kind the panel @returns {{ element: HTMLElement, show: Function }|null} */
-export function tensorList(glass, kind) {
-  const names = SHOWN[kind];
-  if (!names) return null;
+/** A list that fills itself when it is opened. @param {string[]} names of model/trace.py's SHAPES @returns {{ element: HTMLElement, show: Function }} */
+export function tensorList(glass, names) {
   const list = h("ul.gp-tensors");
   const element = h("div.gp-part", null, h("strong", { "data-text": "frame.tensor" }), list);
 

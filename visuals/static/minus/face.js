@@ -37,17 +37,6 @@ import { number, plus } from "./table.js";
  * does not say it, of `named` as titles have it; `between`: numbers before them that no subtraction of numbers gives
  */
 
-/** Which module reads a panel's runs. */
-const HOMES = {
-  attention: "glance", rope: "glance", rmsnorm: "glance", swiglu: "glance", next: "glance",
-  overview: "overview",
-  heads: "attend", cell: "attend", arcs: "attend", difference: "attend",
-  residual: "depth", lens: "depth", contributions: "depth",
-  "norm-vector": "norm", "norm-scale": "norm",
-  "rope-score": "position", "rope-scaling": "position", "rope-layout": "position",
-  "ffn-token": "detail", "ffn-tokens": "detail", sampling: "detail",
-};
-
 let styled = false;
 function fetchStyle() {
   if (styled) return;
@@ -56,11 +45,11 @@ function fetchStyle() {
 }
 
 /** @returns {Promise<{ draw: (fresh: boolean) => void, hide: () => void }>} */
-export async function createFace(kind, element, glass, plain) {
+export async function createFace(kind, element, glass, plain, { minus, unused }) {
   fetchStyle();
-  if (!(kind in HOMES)) return withoutDifference(kind, element, glass, plain);
-  const { default: readings } = await import(`./${HOMES[kind]}.js`);
-  return withDifference(kind, element, glass, readings[kind]);
+  if (!minus) return withoutDifference(kind, element, glass, plain);
+  const { default: readings } = await import(`./${minus}.js`);
+  return withDifference(kind, element, glass, readings[kind], unused);
 }
 
 /** The panel as it is for B, under a line that says why. */
@@ -82,8 +71,8 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
   return { layer, head, pair, query: piece(query), key: piece(key), m: query, n: key, layers: trace.model.n_layers, last: visible(trace.tokens.pieces.at(-1)) };
 }
 
-/** @param {Reading} reading */
-function withDifference(kind, element, glass, reading) {
+/** @param {Reading} reading @param {string|undefined} unused as in glass.js's About */
+function withDifference(kind, element, glass, reading, unused) {
   const { state } = glass;
   const panel = panelOf(element);
   const text = (name, params) => glass.text(`minus.${name}`, params);
@@ -161,7 +150,7 @@ function withDifference(kind, element, glass, reading) {
       part.element.classList.toggle("mn-same", same[i] || coming[i]);
       part.element.hidden = all;
       lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
-      lines[i].textContent = coming[i] ? glass.text("sides.waiting") : sameText(glass.sides(), kind, state, glass.text);
+      lines[i].textContent = coming[i] ? glass.text("sides.waiting") : sameText(glass.sides(), unused, state, glass.text);
     });
   }
 

@@ -12,6 +12,8 @@ import { createWalk } from "./walk.js";
 const LABELS = 56; // px for two lines of names
 const LINES = 2;
 
+export const about = { tensors: ["attention"], minus: "attend", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function arcs(element, glass) {
   const { state } = glass;

@@ -23,6 +23,8 @@ function table(glass) {
   return lines;
 }
 
+export const about = { tensors: ["q_rot", "k_rot", "scores", "attention"], minus: "glance", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function attention(element, glass) {
   const maps = createMaps(glass, "attention.maps");

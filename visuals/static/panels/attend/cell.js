@@ -46,6 +46,8 @@ export function headMap(glass, label) {
   return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
 }
 
+export const about = { tensors: ["q_rot", "k_rot", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {
   const { state } = glass;

@@ -58,6 +58,8 @@ export function apartMap(glass, label) {
   });
 }
 
+export const about = { tensors: ["attention"], minus: "attend", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function difference(element, glass) {
   const { state } = glass;

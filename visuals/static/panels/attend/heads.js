@@ -22,6 +22,8 @@ function table(survey) {
   return [["layer", "head", "mean_weight_on_first_token", "mean_weight_on_previous_token"], ...rows];
 }
 
+export const about = { tensors: ["scores", "attention"], minus: "attend", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function heads(element, glass) {
   const { state } = glass;

@@ -82,6 +82,8 @@ export function reader(answer) {
   };
 }
 
+export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function contributionsPanel(element, glass) {
   const { state } = glass;

@@ -87,6 +87,8 @@ export const lensMap = (glass, label, colour) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
+export const about = { tensors: ["resid_out", "logits"], minus: "depth" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function lensPanel(element, glass) {
   const { state } = glass;

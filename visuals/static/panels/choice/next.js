@@ -48,6 +48,8 @@ function makeRow(rank) {
   return { row, ...parts };
 }
 
+export const about = { tensors: ["logits"], minus: "glance" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function next(element, glass) {
   const table = () => {

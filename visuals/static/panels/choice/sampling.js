@@ -37,6 +37,8 @@ function createCalculation() {
 const asWritten = (drawn, { token }, step) =>
   drawn && (drawn.id === token.id ? drawn : { ...token, probability: step.drawnProbability, race: null });
 
+export const about = { tensors: ["logits"], minus: "detail" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function sampling(element, glass) {
   const { state } = glass;

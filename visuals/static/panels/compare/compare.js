@@ -27,6 +27,8 @@ function likeliest(text, { next }) {
   return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
+export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function compare(element, glass) {
   const { state } = glass;

@@ -19,6 +19,8 @@ function reasonAgainst(sides, layer) {
   return hindrance(sides) ?? (sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer");
 }
 
+export const about = { tensors: ["attention"], sides: "both", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function headChange(element, glass) {
   const { state } = glass;
@@ -56,7 +58,7 @@ export default function headChange(element, glass) {
     if (!width) return;
     const end = performance.now() + BUDGET;
     if (![[A], [B], [A, B]].map((runs, i) => maps[i].draw(runs, width, end)).every(Boolean)) glass.unfinished();
-    same.textContent = sameText({ A, B }, "head-change", state, glass.text);
+    same.textContent = sameText({ A, B }, about.unused, state, glass.text);
     same.hidden = !(maps[2].element.hidden = maps[2].same());
   }
 

@@ -16,6 +16,8 @@ const STEPS = 128;
 /** The ratio of full colour: the largest, but so much at the least that rounding draws as nothing. @param {ArrayLike<number>} values */
 export const mostOf = (values, dtype) => Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
 
+export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function streamChange(element, glass) {
   const { state } = glass;

@@ -60,6 +60,8 @@ function arithmetic({ gate, up, product }, neuron, row, text) {
   return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W${sub("down")}[:, ${String(neuron)}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
 }
 
+export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnToken(element, glass) {
   const { state } = glass;

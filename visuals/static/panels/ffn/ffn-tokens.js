@@ -14,6 +14,8 @@ import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
 
+export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {
   const { state } = glass;

@@ -63,6 +63,8 @@ function arithmetic({ neuron, gate, silu: activated, up, product }, text) {
   return line`${tinted("gate", "SiLU(gate)")} ⊙ ${tinted("up", "up")}   ${text("at", { neuron })}   ${tinted("gate", `SiLU(${shown(gate, 5)})`)} × ${factor()} = ${tinted("gate", shown(activated, 5))} × ${factor()} = ${strong(product)}`;
 }
 
+export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });

@@ -29,6 +29,8 @@ const keptOf = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glas
 /** Settings that the comparison of the four kinds leaves out. */
 const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "shared_layers", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);

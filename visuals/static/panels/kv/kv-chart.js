@@ -21,6 +21,8 @@ const MOST = 5;
 /** What a link says in place of a setting that was emptied: nothing at all would mean the first one. */
 const NOBODY = "none";
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvChart(element, glass) {
   const { state } = glass;

@@ -17,6 +17,8 @@ const OWN_GPU = ":gpu";
 /** Settings that only the reverse question depends on. */
 const REVERSE = ["users", "user_tokens"];
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvFit(element, glass) {
   const asked = question(glass);

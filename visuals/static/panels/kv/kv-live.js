@@ -75,6 +75,8 @@ function legend(panel) {
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
 }
 
+export const about = { tensors: ["k_rot", "v"] };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {
   const { state } = glass;

@@ -20,6 +20,8 @@ export const copiedFactors = ({ n_layers, n_heads, d_model }, { tokens, batch })
 
 const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value, 1);
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvMyth(element, glass) {
   const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });

@@ -56,6 +56,8 @@ const table = (race) => [
   ...race.steps.map((s) => [s.tokens, s.token_id, s.cached_seconds, s.full_seconds, s.cached_work, s.full_work, String(s.same)]),
 ];
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvRace(element, glass) {
   const { state } = glass;

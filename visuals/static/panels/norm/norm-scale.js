@@ -81,6 +81,8 @@ function makeTable() {
   };
 }
 
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function normScale(element, glass) {
   const { state } = glass;

@@ -25,6 +25,8 @@ export function stagesOf({ x, gamma, rms }) {
   return { x, after, gamma, product: after.map((value, i) => value * gamma[i]) };
 }
 
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function normVector(element, glass) {
   const { state } = glass;

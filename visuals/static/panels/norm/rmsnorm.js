@@ -25,6 +25,8 @@ function arithmetic(value, eps) {
   ];
 }
 
+export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function rmsnorm(element, glass) {
   const { state } = glass;

@@ -12,6 +12,8 @@ import { createPlayer } from "./play.js";
 import { indexOf, ROWS, shapeText, tensorOf } from "./rows.js";
 import { sumsOf } from "./sums.js";
 
+export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function overview(element, glass) {
   const { state } = glass;

@@ -46,6 +46,8 @@ export const addedMap = (glass, label, quantity) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
+export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], minus: "depth" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function residual(element, glass) {
   const { state } = glass;

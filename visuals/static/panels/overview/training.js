@@ -52,6 +52,8 @@ function table({ log, answers, measured }) {
   return [["what", "stage_or_skill", "language", "tokens_read", "value", "right", "cases"], ...widths, ...skills];
 }
 
+export const about = { namesChanges: false };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function training(element, glass) {
   const { state } = glass;

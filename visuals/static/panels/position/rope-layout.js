@@ -128,6 +128,8 @@ function makeTable() {
   return { box, fill };
 }
 
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeLayout(element, glass) {
   const { state } = glass;

@@ -47,6 +47,8 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScaling(element, glass) {
   const { state } = glass;

@@ -16,6 +16,8 @@ import { overDistance } from "./turning.js";
 const KIND = "rope-score";
 const MOVE = 100; // tokens that both positions are moved by at first
 
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScore(element, glass) {
   const { state } = glass;

@@ -68,6 +68,8 @@ function makeLegend(own) {
   return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map((name) => sample(`span.gp-stroke.is-${name}`, `rope.${name}`)), own);
 }
 
+export const about = { tensors: ["q", "k", "q_rot", "k_rot"], minus: "glance", unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function rope(element, glass) {
   const { state } = glass;

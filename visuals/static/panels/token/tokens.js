@@ -209,6 +209,8 @@ function table(glass) {
   return [["position", "id", "piece", "origin", name], ...rows];
 }
 
+export const about = { tensors: ["attention"], sides: "itself", unused: "head_brief" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function tokens(element, glass) {
   const panel = frame(element, glass, "tokens", {

@@ -1,0 +1,26 @@
+"""What the panels' own modules say about them, as Node reads it."""
+
+import json
+import subprocess
+from typing import Any
+
+from visuals import STATIC
+
+
+def about() -> dict[str, dict[str, Any]]:
+    """The export `about` of every panel that has one (visuals/static/glass.js says what is in it)."""
+    modules = {path: path.read_text(encoding="utf-8") for path in STATIC.glob("panels/*/*.js")}
+    files = {path.stem: path.as_uri() for path, source in modules.items() if "export const about" in source}
+    script = f"""
+        globalThis.ResizeObserver = class {{}};
+        const all = await Promise.all(Object.entries({json.dumps(files)}).map(async ([kind, file]) =>
+            [kind, (await import(file)).about]));
+        console.log(JSON.stringify(Object.fromEntries(all)));
+    """
+    done = subprocess.run(["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def tensors() -> dict[str, list[str]]:
+    """The tensors that each panel names; a panel without any is left out."""
+    return {kind: said["tensors"] for kind, said in about().items() if "tensors" in said}
