@@ -9,25 +9,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-import torch
-
 from model import GlassLlamaError, Step
-from model.sampling import Candidates, candidates
 from visuals.attend import first_head
-from visuals.payload import (
-    RUN_CANDIDATES,
-    STEP_CANDIDATES,
-    Message,
-    fewer,
-    layer_payload,
-    neurons_payload,
-    next_payload,
-    run_payload,
-    step_payload,
-    steps_payload,
-)
+from visuals.payload import Message, Pieces, layer_payload, neurons_payload
+from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
 from .chapters import CALCULATORS, DETAILS
@@ -55,7 +43,6 @@ from .session import HeldRun, Runs, Tickets
 
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
-STEPS_A_MESSAGE = 32
 # So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
 RUN_EVERY = 1.0
 
@@ -181,7 +168,7 @@ class Service:
                     yield {**self.show(held, self._layer_of(view, model)), "generating": True}
                     due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
                 elif time.perf_counter() - told >= STREAM_EVERY:
-                    yield self._steps(held, steps)
+                    yield steps_message(held.id, steps, self.engine.about(held.model), self._pieces(held))
                     told = time.perf_counter()
                 if self.tickets.stopped(ticket):
                     break
@@ -201,21 +188,8 @@ class Service:
 
     def show(self, held: HeldRun, layer: int = 0) -> Message:
         """The message of a held run, with one layer and the neurons of its last token."""
-        engine, trace = self.engine, held.trace
-        detail = layer_payload(held.id, layer, len(trace.token_ids) - 1, engine.layer(held.model, trace, layer))
-        offered = candidates(torch.from_numpy(trace.logits), RUN_CANDIDATES)
-        return run_payload(
-            held.id,
-            held.prompt,
-            held.n_prompt,
-            engine.about(held.model),
-            trace,
-            self._next(held, offered),
-            detail,
-            [self._step(held, i, step) for i, step in enumerate(held.steps)],
-            held.seconds,
-            held.changes,
-        )
+        found = self.engine.layer(held.model, held.trace, layer)
+        return run_message(held, self.engine.about(held.model), self._pieces(held), layer, found)
 
     def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
@@ -224,20 +198,8 @@ class Service:
         start = self.engine.study(held.model, first_head)
         return self.show(held, start["layer"]) | {"start": start}
 
-    def _steps(self, held: HeldRun, steps: Sequence[Step]) -> Message:
-        """The last few steps, and the candidates of the last: a page that misses one message has it from the next."""
-        first = max(0, len(steps) - STEPS_A_MESSAGE)
-        told = [self._step(held, first + i, step) for i, step in enumerate(steps[first:-1])]
-        return steps_payload(held.id, [*told, self._step(held, len(steps) - 1, steps[-1], offers=True)])
-
-    def _next(self, held: HeldRun, offered: Candidates) -> Message:
-        vocab_size = self.engine.about(held.model).config.vocab_size
-        return next_payload(offered, self.engine.pieces(held.model, offered.ids.tolist()), vocab_size)
-
-    def _step(self, held: HeldRun, index: int, step: Step, offers: bool = False) -> Message:
-        piece = self.engine.pieces(held.model, [step.token_id])[0]
-        following = self._next(held, fewer(step.candidates, STEP_CANDIDATES)) if offers else None
-        return step_payload(index, step, piece, following)
+    def _pieces(self, held: HeldRun) -> Pieces:
+        return partial(self.engine.pieces, held.model)
 
     def _run(self, prompt: Any, model: str, visitor: str) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)

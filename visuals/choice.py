@@ -1,6 +1,6 @@
 """The messages of the chapter on the next token: the logit lens, contributions, all logits, one draw."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,9 +8,8 @@ from jaxtyping import Float, Int
 from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
 
-from .payload import Message, pack
+from .payload import Message, Pieces, pack
 
-Pieces = Callable[[Sequence[int]], list[str]]
 SHOWN_THROWS = 64
 
 

@@ -6,7 +6,7 @@ Symbols: T tokens, L n_layers, V vocabulary, f ffn_hidden, K how many are kept.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +17,11 @@ from model.positions import rope_frequencies
 from model.sampling import Candidates
 
 Message = dict[str, Any]
+Pieces = Callable[[Sequence[int]], list[str]]  # a tokenizer's: the text of each token id
 DTYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "u2": "<u2", "i4": "<i4"}
 SHAPE_FIELDS = ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size", "norm_eps")
 SHAPE_FIELDS += ("max_context", "rope_theta")
 TOP_NEURONS = 24
-RUN_CANDIDATES = 64
-STEP_CANDIDATES = 20
 
 
 class About(NamedTuple):

@@ -10,7 +10,8 @@ from model.analysis.draw import draw as draw_token
 from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
 from model.sampling import Sampling, candidates
 from visuals.choice import contributions_payload, draw_payload, lens_payload
-from visuals.payload import RUN_CANDIDATES, Message, next_payload, pack
+from visuals.payload import Message, pack
+from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
 from ..requests import leader_of, token_of, whole
@@ -48,8 +49,7 @@ def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     token = token_of(held, asked)
     values = _logits_at(engine, held, asked)
     found = candidates(torch.from_numpy(values), RUN_CANDIDATES)
-    pieces = engine.pieces(held.model, found.ids.tolist())
-    message = next_payload(found, pieces, engine.about(held.model).config.vocab_size)
+    message = offers(found, engine.about(held.model), lambda ids: engine.pieces(held.model, ids))
     following = held.trace.token_ids[token + 1 : token + 2]
     told = [{"id": int(i), "logit": float(values[i]), "rank": int((values > values[i]).sum())} for i in following]
     return message | {"written": told[0] if told else None}

@@ -10,10 +10,11 @@ import pytest
 import model
 from app.engine import LocalEngine, Settings
 from app.requests import MAX_NEW_TOKENS
-from app.service import STEPS_A_MESSAGE, Service
+from app.service import Service
 from app.session import Runs
 from tests.standin import make_checkpoint
 from visuals.payload import unpack
+from visuals.run import STEPS_A_MESSAGE
 
 PROMPT = "The cat sleeps on the sofa."
 GREEDY = Settings()
