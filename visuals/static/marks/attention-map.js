@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { cells, enlarge, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
-import { mapFor } from "./attention-values.js";
+import { mapApart, mapFor } from "./attention-values.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
@@ -68,9 +68,10 @@ export function cellUnder({ x, y, size }, tokens, pointX, pointY) {
 
 /**
  * @typedef {{ label: string, view?: () => string, read: (run, view: string) => import("./attention-values.js").Reader|null,
- *             on: (run, view: string) => any[], off?: (run) => boolean }} What
+ *             on: (run, view: string) => any[], off?: (run) => boolean, between?: object[] }} What
  * `label`: the key of its name; `view`: which scale, weights unless told; `read`: null while something is missing; `on`:
- * what the map of a run is known by; `off`: whether nothing uses it
+ * what the map of a run is known by; `off`: whether nothing uses it; `between`: two maps that were drawn before this, which
+ * shows what the first has more than the second
  * @param {What} what
  */
 export function createMap(glass, what) {
@@ -104,7 +105,11 @@ export function createMap(glass, what) {
     const readers = runs.map((run) => what.read(run, view));
     const block = blockFor(state.trace.T, place.size);
     map = readers.includes(null) ? null : mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
-    const done = !map || map.done || map.work(end);
+    const apart = what.between?.map((one) => one.map());
+    const ready = apart?.every((one) => one?.done) ?? false;
+    if (map && ready) map = mapApart(...apart) ?? map;
+    const waits = apart && !ready && map?.block === 1; // then it comes with them
+    const done = !map || map.done || (!waits && map.work(end));
     const shown = done ? map : null;
     const limit = shown?.limit || 1;
     const scale = runs.length === 1 && view === "weights" ? WEIGHTS : runs.length === 1 && view === "weighted" ? rootScale(limit) : signedScale(limit);
@@ -115,5 +120,5 @@ export function createMap(glass, what) {
   /** Cells to a side of what one dot stands for. */
   const block = () => map?.block ?? 1;
   const same = () => Boolean(map?.done) && map.limit === 0;
-  return { element: canvas, draw, block, same, rows: () => (map?.done ? map.rows() : []) };
+  return { element: canvas, draw, block, same, map: () => map, rows: () => (map?.done ? map.rows() : []) };
 }

@@ -1,6 +1,6 @@
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two their change. Pure.
 
-import { eachRow } from "../compute.js";
+import { eachRow, largest } from "../compute.js";
 
 /** scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over. */
 export const VIEWS = ["scores", "weights", "weighted"];
@@ -94,6 +94,19 @@ export function mapFor(key, readers, block) {
   recent.push(found);
   if (recent.length > KEPT) recent.shift();
   return found.map;
+}
+
+/** @type {WeakMap<CellMap, { first: CellMap, made: CellMap }>} the last change to each map */
+const changes = new WeakMap();
+
+/** What a complete map has more than another; null where a dot stands for several cells: the largest change is another than that of the largest. @returns {CellMap|null} */
+export function mapApart(map, first) {
+  if (map.block > 1) return null;
+  if (changes.get(map)?.first !== first) {
+    const values = map.values.map((value, i) => value - first.values[i]);
+    changes.set(map, { first, made: { ...map, values, limit: largest(values) } });
+  }
+  return changes.get(map).made;
 }
 
 /**

@@ -42,7 +42,7 @@ export function headMap(glass, label) {
   const { state } = glass;
   const read = ({ held, trace, details: { values } }, view) =>
     view === "weighted" && !values ? null : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
-  const on = ({ held, details: { values } }, view) => [held, state.head, view === "weighted" && values];
+  const on = ({ held, details: { values } }, view) => [held, state.head, ...(view === "weighted" ? [values] : [])];
   return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
 }
 

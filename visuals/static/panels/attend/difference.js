@@ -48,10 +48,11 @@ const readers = ({ trace }, glass) =>
   [glass.state, otherHead(glass)].map(({ layer, head }) => (trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null));
 const on = ({ trace }, { layer, head }) => [trace.layers.get(layer), head];
 
-/** The map of head A's weights minus head B's. @param {string} label the key of its name */
-export function apartMap(glass, label) {
+/** The map of head A's weights minus head B's. @param {string} label the key of its name @param {object[]} [between] the maps of A and B, where they are drawn */
+export function apartMap(glass, label, between) {
   return createMap(glass, {
     label,
+    between,
     view: () => "difference",
     read: (run) => (readers(run, glass).includes(null) ? null : readApart(...readers(run, glass))),
     on: (run) => [...on(run, glass.state), ...on(run, otherHead(glass))],
@@ -70,7 +71,8 @@ export default function difference(element, glass) {
     on: (run) => on(run, which()),
     off: ({ trace }) => headOff(trace, which().layer, which().head),
   });
-  const maps = [one("a", 0, () => state), one("b", 1, other), apartMap(glass, "difference.map_minus")];
+  const both = [one("a", 0, () => state), one("b", 1, other)];
+  const maps = [...both, apartMap(glass, "difference.map_minus", both)];
   const panel = frame(element, glass, "difference", {
     csv: () => table(),
     parts: ["what", "formula"],

@@ -24,12 +24,15 @@ export const about = { tensors: ["attention"], sides: "both", unused: "head" };
 /** @param {HTMLElement} element @param {object} glass */
 export default function headChange(element, glass) {
   const { state } = glass;
-  const maps = NAMES.map((name) => createMap(glass, {
+  const one = (name, between) => createMap(glass, {
     label: `head-change.map_${name}`,
+    between,
     read: (trace) => readHead(trace.layers.get(state.layer), trace.model, state.head),
     on: (trace) => [trace.layers.get(state.layer), state.head],
     off: (trace) => headOff(trace, state.layer, state.head),
-  }));
+  });
+  const [a, b] = ["a", "b"].map((name) => one(name));
+  const maps = [a, b, one("change", [b, a])];
   const panel = frame(element, glass, "head-change", { csv: () => table() });
   const figures = maps.map((map, i) => h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), map.element));
   const empty = h("p.gp-note");
