@@ -33,6 +33,8 @@ export function ownChoice(first) {
   const view = watched({ kept: first, under: null });
   return {
     now: () => view.under ?? view.kept,
+    kept: () => view.kept,
+    under: () => view.under,
     keep: (value) => { view.kept = value; },
     hover: (value) => { view.under = same(view.under, value); },
   };

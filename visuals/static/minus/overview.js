@@ -1,21 +1,17 @@
 // What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
 
 import { largest, poolColumns, subtract } from "../compute.js";
-import { h, shown, svg as s } from "../dom.js";
-import { createDiagram } from "../panels/overview/diagram.js";
+import { h, shown } from "../dom.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
-import { createPlayer } from "../panels/overview/play.js";
-import { ROWS, indexOf, tensorOf } from "../panels/overview/rows.js";
+import { chosenIndex, createView, row } from "../panels/overview/overview.js";
+import { ROWS, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/values.js";
-import { ownChoice } from "../pointed.js";
 import { part } from "../reads.js";
 import { rowsOf } from "./saved.js";
 import { atToken } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
 
 const KEYS = ROWS.map(({ key }) => key);
-const row = ownChoice("attn");
-const channel = ownChoice(null); // an index of the row's values
 
 /** A row's tensor in one run, at the selected token. */
 const tensorIn = ({ trace, details: { stream, stage, ends } }, { layer, query }, key) =>
@@ -40,26 +36,9 @@ function sizeOf({ trace, details: { stream } }, { layer, query }, key) {
 /** The diagram with B − A of every tensor, and its player. @param {Function} text of the section "minus" @param {() => number|null} pointed the value that a table shows @returns {import("./face.js").Part} */
 function diagramOfChanges(glass, text, pointed) {
   const { state } = glass;
-  const svg = s("svg.ov-diagram");
+  const { player, diagram, room } = createView(glass);
   const say = (name, params) => glass.text(`overview.${name}`, params);
-  const repaint = (act) => (...values) => {
-    if (player.playing()) return;
-    act(...values);
-    glass.repaint();
-  };
-  const keepRow = (key) => {
-    row.keep(key);
-    channel.keep(null);
-  };
-  const player = createPlayer(glass, { now: () => row.now(), go: keepRow });
-  const element = h("div", null, player.element, h("div.ov-room", null, svg));
-  const diagram = createDiagram(svg, {
-    hover: repaint((key) => { row.hover(key); channel.hover(null); }),
-    choose: (key) => { row.keep(key); glass.repaint(); },
-    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
-    channel: repaint((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
-  });
-  svg.addEventListener("pointerleave", repaint(() => { row.hover(null); channel.hover(null); }));
+  const element = h("div", null, player.element, room);
   let same = false;
 
   /** The number beside a row's strip: the length of the change, which is not the change of the length. */
@@ -124,7 +103,7 @@ function diagramRows(a, b, state) {
 /** Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null where none is here. */
 function indexIn(a, b, state, pointed) {
   const change = changeOf(a, b, state, row.now());
-  return change && Math.min(pointed ?? channel.now() ?? mostChanged(change), change.length - 1);
+  return change && Math.min(pointed ?? chosenIndex() ?? mostChanged(change), change.length - 1);
 }
 /** How the row's value number i is called: a channel, or the id of a token. */
 const nameIn = (run, state, i) => String(tensorIn(run, state, row.now()).ids?.[i] ?? i);

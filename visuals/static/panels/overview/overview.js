@@ -3,9 +3,10 @@
 import { exact, h, shown, signed, svg as s } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { still } from "../../still.js";
-import { part, watched } from "../../reads.js";
+import { part } from "../../reads.js";
 import { createDiagram } from "./diagram.js";
 import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
@@ -14,10 +15,49 @@ import { sumsOf } from "./sums.js";
 
 export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview" };
 
+/** The row that is looked at; an index of its values. */
+export const row = ownChoice("attn");
+const channel = ownChoice(null);
+/** Which value of the row is looked at; null for the one that speaks for itself. */
+export const chosenIndex = () => channel.under() ?? (row.now() === row.kept() ? channel.kept() : null);
+
+/** The diagram and the walk through it: pointing at a row or a value looks at it, a click keeps it. */
+export function createView(glass) {
+  const svg = s("svg.ov-diagram");
+  const go = (key) => {
+    row.keep(key);
+    channel.keep(null);
+    leave();
+  };
+  const player = createPlayer(glass, { now: row.kept, go });
+  const pointing = (act) => (...values) => {
+    if (player.playing()) return;
+    act(...values);
+    glass.repaint();
+  };
+  const diagram = createDiagram(svg, {
+    hover: pointing((key) => { row.hover(key); channel.hover(null); }),
+    choose(key) {
+      channel.keep(channel.now());
+      row.keep(key);
+      glass.repaint();
+    },
+    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
+    channel: pointing((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
+  });
+  function leave() {
+    row.hover(null);
+    channel.hover(null);
+    glass.repaint();
+  }
+  svg.addEventListener("pointerleave", leave);
+  return { svg, player, diagram, room: h("div.ov-room", null, svg) };
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function overview(element, glass) {
   const { state } = glass;
-  const svg = s("svg.ov-diagram");
+  const { svg, player, diagram, room } = createView(glass);
   let run = null;
   const table = () => [
     ["row", "tensor", "shape", "index", "value"],
@@ -27,46 +67,11 @@ export default function overview(element, glass) {
     }),
   ];
   const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
-  // `row` is locked by a click or the walk, `hovered` is under the pointer; `channel` an index of the row's values.
-  const view = watched({ row: "attn", hovered: null, channel: null, pointed: null });
-  const active = () => view.hovered ?? view.row;
-  const player = createPlayer(glass, {
-    now: () => view.row,
-    go(key) {
-      Object.assign(view, { row: key, hovered: null, channel: null, pointed: null });
-      glass.repaint();
-    },
-  });
   const say = h("p.ov-say");
   const sums = h("div.gp-formula.ov-sums");
-  const room = h("div.ov-room", null, svg);
   panel.body.append(player.element, say, sums, room);
   still(say);
   const wide = widthOf(room, glass);
-
-  const diagram = createDiagram(svg, {
-    hover(key) {
-      if (player.playing()) return;
-      Object.assign(view, { hovered: key, pointed: null });
-      glass.repaint();
-    },
-    choose(key) {
-      Object.assign(view, { row: key, channel: view.pointed ?? view.channel });
-      glass.repaint();
-    },
-    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
-    channel(key, index, lock) {
-      if (player.playing()) return;
-      view.pointed = index;
-      if (lock) view.channel = index;
-      glass.repaint();
-    },
-  });
-  svg.addEventListener("pointerleave", () => {
-    if (!view.hovered) return;
-    Object.assign(view, { hovered: null, pointed: null });
-    glass.repaint();
-  });
 
   /** Shapes, sizes and strips of all rows for the token that is looked at. */
   function tensors() {
@@ -117,7 +122,7 @@ export default function overview(element, glass) {
 
   /** The row that is looked at: its sentence, its arithmetic, one of its values. */
   function tell() {
-    const key = active();
+    const key = row.now();
     const { token, layer, stage, ends, stream, trace } = run;
     diagram.activate(key);
     if (!stream) return;
@@ -130,7 +135,7 @@ export default function overview(element, glass) {
       sums.replaceChildren(h("p", null, key === "ids" ? panel.text("ids_note", { piece: visible(trace.tokens.pieces[token]), id: trace.tokens.ids[token] }) : panel.text("locked_only")));
       return panel.tell(`${where}${length}`, panel.text("read_row", { name, piece: visible(trace.tokens.pieces[token]) }));
     }
-    const wanted = view.pointed ?? (key === view.row ? view.channel : null);
+    const wanted = chosenIndex();
     const j = wanted !== null && wanted < values.length ? wanted : largest(values, key);
     diagram.markChannel(key, j);
     const index = ids ? ids[j] : j;
