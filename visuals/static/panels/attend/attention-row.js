@@ -3,6 +3,7 @@
 import { row, strongest } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
@@ -24,21 +25,9 @@ export function createRow(place, glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.row" });
   const heading = h("h3.gp-subtitle");
   const formula = h("div.gp-formula");
-  const rows = Array.from({ length: LARGEST + 1 }, () => {
-    const parts = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.gp-number")];
-    return { line: h("tr", null, ...parts), parts };
-  });
-  const names = ["key", "score", "weight"].map((name) =>
-    h(name === "key" ? "th.is-left" : "th", { scope: "col", "data-text": `attention.${name}` }),
-  );
-  const table = h(
-    "table.gp-table",
-    null,
-    h("thead", null, h("tr", null, ...names)),
-    h("tbody", null, ...rows.map((r) => r.line)),
-  );
+  const table = createTable("attention", [["key", "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: LARGEST + 1 });
   const sink = h("p.gp-note");
-  place.append(heading, canvas, h("div.gp-columns", null, h("div", null, formula, sink), table));
+  place.append(heading, canvas, h("div.gp-columns", null, h("div", null, formula, sink), table.element));
 
   let wide = 1;
   function find(x) {
@@ -113,17 +102,10 @@ export function createRow(place, glass, text) {
   function fillTable({ scores, weights }, { trace }) {
     const order = strongest(weights, LARGEST);
     const hidden = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
-    rows.forEach(({ line, parts: [name, score, weight] }, i) => {
-      const t = order[i];
-      const others = i === LARGEST && weights.length > LARGEST;
-      line.hidden = t === undefined && !others;
-      if (line.hidden) return;
-      name.textContent = others
-        ? text("others", { count: weights.length - LARGEST })
-        : `${visible(trace.tokens.pieces[t])}  (${t})`;
-      score.textContent = others ? "" : shown(scores[t], 4);
-      weight.textContent = share(others ? Math.max(0, hidden) : weights[t]);
-    });
+    const listed = order.map((t) => [`${visible(trace.tokens.pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
+    const left = weights.length - LARGEST;
+    if (left > 0) listed.push([text("others", { count: left }), "", share(Math.max(0, hidden))]);
+    table.fill(listed, writeTexts);
   }
 
   /** Draws the bars. @returns {{ scores: Float64Array, weights: Float64Array }} */

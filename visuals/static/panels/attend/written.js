@@ -2,6 +2,7 @@
 
 import { linkRows } from "../../controls.js";
 import { h, signed } from "../../dom.js";
+import { createTable } from "../../marks/table.js";
 import { part, watched } from "../../reads.js";
 import { channelLine, writtenLines } from "./formulas.js";
 import { cosine, dot, norm } from "./values.js";
@@ -10,20 +11,16 @@ import { cosine, dot, norm } from "./values.js";
 export function createWritten(glass, text) {
   const formula = h("div.gp-formula", { lang: "en" });
   const note = h("p.gp-note");
-  const names = ["channel", "written", "all_heads", "stream"].map((name) =>
-    h("th", { scope: "col", "data-text": `cell.${name}` }),
-  );
-  const body = h("tbody");
-  const table = h("table.gp-table.at-channels", null, h("thead", null, h("tr", null, ...names)), body);
+  const table = createTable("cell", ["channel", "written", "all_heads", "stream"].map((name) => [name, "td"]), { look: ".at-channels" });
   const sum = h("div.gp-formula", { lang: "en" });
-  const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table));
+  const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table.element));
   const view = watched({ chosen: 0 });
 
   function choose(rank) {
     view.chosen = rank;
     glass.repaint();
   }
-  linkRows(body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
+  linkRows(table.body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
 
   /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
   const draw = part((found, layer, head, query) => {
@@ -32,37 +29,14 @@ export function createWritten(glass, text) {
     if (!found) return;
     const { chosen } = view;
     const [written, stream] = [found.written.data, found.stream.data];
-    formula.replaceChildren(
-      ...writtenLines(
-        {
-          written: norm(written),
-          stream: norm(stream),
-          product: dot(written, stream),
-          cosine: cosine(written, stream),
-        },
-        text,
-      ),
-    );
+    const sizes = { written: norm(written), stream: norm(stream), product: dot(written, stream), cosine: cosine(written, stream) };
+    formula.replaceChildren(...writtenLines(sizes, text));
     const channels = [...found.channels.data];
-    body.replaceChildren(
-      ...channels.map((channel, rank) =>
-        h(
-          rank === chosen ? "tr.is-chosen" : "tr",
-          { "data-rank": rank },
-          h("td", null, String(channel)),
-          ...[written, found.attn_out.data, stream].map((values) => h("td", null, signed(values[channel], 4))),
-        ),
-      ),
-    );
+    const numbers = (channel) => [written, found.attn_out.data, stream].map((values) => signed(values[channel], 4));
+    table.body.replaceChildren(...channels.map((channel, rank) => table.line([String(channel), ...numbers(channel)], { "data-rank": rank, ...(rank === chosen ? { class: "is-chosen" } : {}) })));
     const width = found.mixed.data.length;
     const row = found.rows.data.subarray(chosen * width, (chosen + 1) * width);
-    sum.replaceChildren(
-      channelLine(
-        channels[chosen],
-        Float64Array.from(row, (w, i) => w * found.mixed.data[i]),
-        text,
-      ),
-    );
+    sum.replaceChildren(channelLine(channels[chosen], Float64Array.from(row, (w, i) => w * found.mixed.data[i]), text));
   });
 
   /** For data-value. */

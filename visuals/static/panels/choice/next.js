@@ -5,6 +5,7 @@ import { linkRows } from "../../controls.js";
 import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { createTable } from "../../marks/table.js";
 import { momentOf, offeredOf } from "../../moment.js";
 import { drawing } from "../../reads.js";
 
@@ -35,24 +36,11 @@ export function candidatesOf(next, token, count) {
   return { rows, extra, others: left, logZ: next.logZ };
 }
 
-/** One row's elements, made once. @returns {{ row: HTMLElement, piece, bar, probability, logit }} */
-function makeRow(rank) {
-  const parts = {
-    piece: h("th.gp-token", { scope: "row", dir: "auto" }),
-    bar: h("span.gp-bar"),
-    probability: h("td.gp-number"),
-    logit: h("td.gp-number"),
-  };
-  const track = h("td.gp-track", null, parts.bar);
-  const row = h("tr", { "data-rank": rank, tabindex: "0" }, parts.piece, track, parts.probability, parts.logit);
-  return { row, ...parts };
-}
-
 export const about = { tensors: ["logits"], minus: "glance" };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function next(element, glass) {
-  const table = () => {
+  const csv = () => {
     const { next: shownNext, token } = source(glass);
     if (!shownNext) return [];
     const { rows, extra, others } = candidatesOf(shownNext, token, shownNext.ids.length);
@@ -62,16 +50,17 @@ export default function next(element, glass) {
       ["", `${others.count} others`, "", others.probability],
     ];
   };
-  const panel = frame(element, glass, "next", { csv: table, parts: ["what", "formula", "myth"] });
-  const head = ["token", "bar", "probability", "logit"].map((name) =>
-    h(["token", "bar"].includes(name) ? "th.is-left" : "th", { scope: "col", "data-text": `next.${name}` }),
-  );
-  const rows = Array.from({ length: COUNT }, (_, i) => makeRow(i));
-  const extra = makeRow(COUNT); // the written token, where it is not among the first
-  const others = makeRow(COUNT + 1);
+  const panel = frame(element, glass, "next", { csv, parts: ["what", "formula", "myth"] });
+  const table = createTable("next", [["token", "th.gp-token"], ["bar", "td.gp-track"], ["probability", "td.gp-number"], ["logit", "td.gp-number"]], { rows: COUNT + 2, focus: true, look: ".gp-next" });
+  const rows = table.rows.map(({ line, fields: [piece, track, probability, logit] }, rank) => {
+    const bar = h("span.gp-bar");
+    line.dataset.rank = rank;
+    track.append(bar);
+    return { row: line, piece, bar, probability, logit };
+  });
+  const [extra, others] = rows.splice(COUNT); // the written token, where it is not among the first
   others.row.classList.add("is-others");
-  const body = h("tbody", null, ...rows.map((r) => r.row), extra.row, others.row);
-  panel.body.append(h("table.gp-table.gp-next", null, h("thead", null, h("tr", null, ...head)), body));
+  panel.body.append(table.element);
   let pointed = 0;
   let current = null;
 
@@ -103,7 +92,7 @@ export default function next(element, glass) {
     pointed = rank;
     tell();
   };
-  linkRows(body, { preview: point, focus: point, endPreview: () => point(0) }, ({ dataset }) => Number(dataset.rank), "tr[data-rank]");
+  linkRows(table.body, { preview: point, focus: point, endPreview: () => point(0) }, ({ dataset }) => Number(dataset.rank), "tr[data-rank]");
 
   function fill(parts, piece, probability, logit) {
     parts.piece.textContent = piece;

@@ -6,7 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { drawing, part, watched } from "../../reads.js";
 import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
-import { compared, createTable } from "./predictions.js";
+import { compared, createPredictions } from "./predictions.js";
 
 const SIDES = ["A", "B", "B-A"];
 
@@ -58,7 +58,7 @@ export default function compare(element, glass) {
   const hint = h("p.gp-note", { role: "status" });
   const run = press("run", () => glass.change({ ...view.changes, source: state.kept?.id }));
   const clear = press("clear", () => set({}));
-  const table = createTable(text, (value, reading) => panel.tell(value, reading));
+  const table = createPredictions(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
   const waiting = h("p.gp-note", { role: "status" });
 

@@ -2,8 +2,9 @@
 
 import { topCandidates } from "../../compute.js";
 import { linkRows } from "../../controls.js";
-import { exact, h, shown } from "../../dom.js";
+import { exact, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { createTable } from "../../marks/table.js";
 
 const COUNT = 10;
 
@@ -49,15 +50,12 @@ export function change(a, b) {
 }
 
 /** @param {Function} text of the panel @param {(value: string) => void} tell */
-export function createTable(text, tell) {
-  const head = ["token", "a", "b", "change"].map((name, i) =>
-    h(i ? "th" : "th.is-left", { scope: "col", "data-text": `compare.${name}` }),
-  );
-  const body = h("tbody");
+export function createPredictions(text, tell) {
+  const columns = [["token", "th.gp-token"], ...["a", "b", "change"].map((name) => [name, "td.gp-number"])];
+  const { element, body, line } = createTable("compare", columns, { focus: true });
   let readings = []; // of the rows: the value, and in words
   const say = (reading) => tell(...reading);
   linkRows(body, { preview: say, focus: say }, ({ sectionRowIndex }) => readings[sectionRowIndex], "tr");
-  const element = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), body);
 
   /** @param {Next} a what follows run A @param {Next} b what follows run B */
   function fill(a, b) {
@@ -65,13 +63,11 @@ export function createTable(text, tell) {
     readings = [];
     const rows = compared(a, b).map((row) => {
       const cells = [written(row.a, first), written(row.b, second), change(row.a, row.b)];
-      const line = h("tr", { tabindex: "0" }, h("th.gp-token", { scope: "row" }, visible(row.piece)));
-      line.append(...cells.map((cell) => h("td.gp-number", null, cell)));
       readings.push([
         `'${row.piece}' A=${row.a === null ? "?" : exact(row.a)} B=${row.b === null ? "?" : exact(row.b)}`,
         text("read", { piece: visible(row.piece), a: cells[0], b: cells[1], change: cells[2] || "–" }),
       ]);
-      return line;
+      return line([visible(row.piece), ...cells]);
     });
     body.replaceChildren(...rows);
   }

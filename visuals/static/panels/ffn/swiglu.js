@@ -9,7 +9,7 @@ import { createStrips } from "../../marks/strips.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { drawCurve } from "./swiglu-curve.js";
-import { createTable, STRIPS } from "./swiglu-table.js";
+import { createNeurons, STRIPS } from "./swiglu-table.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
@@ -76,7 +76,7 @@ export default function swiglu(element, glass) {
   ];
   const panel = frame(element, glass, "swiglu", { csv, parts: ["what", "formula", "myth"] });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
-  const table = createTable(glass);
+  const table = createNeurons(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
   const strips = createStrips(canvas, { legend: () => [[0, panel.text("lowest")], [0.5, "0"], [1, panel.text("highest")]] });
   const wide = widthOf(panel.body, glass);

@@ -3,11 +3,12 @@
 import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { createTable, listed } from "../../marks/table.js";
 import { nameRow } from "../../off.js";
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
-const COLUMNS = ["neuron", "product", "length", "raises", "lowers"];
+const COLUMNS = [["neuron", "th.gp-number"], ["product", "td.gp-number"], ["length", "td.gp-number"], ["raises", "td.ffn-words"], ["lowers", "td.ffn-words"]];
 
 /** A token and what is added to its logit. */
 const word = ({ piece, by }) =>
@@ -33,28 +34,9 @@ export function pushes(row, text) {
 
 /** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
 export function createWritten(glass) {
-  const rows = Array.from({ length: ROWS }, () => {
-    const fields = COLUMNS.map((name, i) =>
-      i ? h(i < 3 ? "td.gp-number" : "td.ffn-words") : h("th.gp-number", { scope: "row" }),
-    );
-    return { line: h("tr", { tabindex: "0" }, ...fields), fields };
-  });
+  const table = createTable(KIND, COLUMNS, { rows: ROWS, focus: true });
   let neurons = [];
-  const heads = COLUMNS.map((name, i) =>
-    h(i < 3 ? "th" : "th.is-left", { scope: "col", "data-text": `${KIND}.${name}` }),
-  );
-  const table = h(
-    "table.gp-table",
-    null,
-    h("thead", null, h("tr", null, ...heads)),
-    h("tbody", null, ...rows.map(({ line }) => line)),
-  );
-  const box = h(
-    "div.gp-list.ffn-written",
-    { tabindex: "0", role: "region", "data-text-label": `${KIND}.table` },
-    table,
-  );
-  linkRows(table, glass, ({ sectionRowIndex }) => (sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined));
+  linkRows(table.element, glass, ({ sectionRowIndex }) => (sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined));
 
   /**
    * @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token
@@ -62,10 +44,7 @@ export function createWritten(glass) {
    */
   function fill(written, product, off) {
     neurons = written.map(({ neuron }) => neuron);
-    rows.forEach(({ line, fields }, i) => {
-      const found = written[i];
-      line.hidden = !found;
-      if (!found) return;
+    table.fill(written, (fields, found, line) => {
       nameRow(line, fields[0], String(found.neuron), off(found.neuron), glass.text);
       fields[1].textContent = product ? shown(product[found.neuron], 5) : "…";
       fields[2].textContent = shown(found.norm, 4);
@@ -73,6 +52,6 @@ export function createWritten(glass) {
       fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
     });
   }
-  const mark = (chosen) => rows.forEach(({ line }, i) => line.classList.toggle("is-chosen", neurons[i] === chosen));
-  return { box, fill, mark };
+  const mark = (chosen) => table.mark((i) => neurons[i] === chosen);
+  return { box: listed(".ffn-written", `${KIND}.table`, table), fill, mark };
 }

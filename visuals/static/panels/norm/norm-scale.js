@@ -6,6 +6,7 @@ import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
+import { createTable, writeTexts } from "../../marks/table.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "./norm-choice.js";
@@ -60,25 +61,11 @@ function arithmetic({ meanSquare: m, eps }, a) {
   ];
 }
 
+/** A row a method, a column a case. */
 function makeTable() {
-  const head = h(
-    "tr",
-    null,
-    h("th.is-left", { scope: "col", "data-text": `${KIND}.method` }),
-    ...CASES.map((name) => h("th", { scope: "col", "data-text": `${KIND}.${name}` })),
-  );
-  const fields = METHODS.map(() => CASES.map(() => h("td.gp-number")));
-  const rows = METHODS.map(([name], i) =>
-    h("tr", null, h("th.gp-token.norm-method", { scope: "row", "data-text": `${KIND}.${name}` }), ...fields[i]),
-  );
-  return {
-    box: h(
-      "div.gp-list.norm-channels",
-      null,
-      h("table.gp-table", null, h("thead", null, head), h("tbody", null, ...rows)),
-    ),
-    fields,
-  };
+  const table = createTable(KIND, [["method", "th.gp-token.norm-method"], ...CASES.map((name) => [name, "td.gp-number"])], { rows: METHODS.length });
+  table.rows.forEach(({ fields: [name] }, i) => { name.dataset.text = `${KIND}.${METHODS[i][0]}`; });
+  return table;
 }
 
 export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm" };
@@ -93,7 +80,7 @@ export default function normScale(element, glass) {
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const scaling = createScaling(glass);
   const [table, formula, note] = [makeTable(), h("div.gp-formula"), h("p.gp-note", { "data-text": `${KIND}.measure` })];
-  const left = h("div", null, table.box, note, formula);
+  const left = h("div", null, h("div.gp-list.norm-channels", null, table.element), note, formula);
   const right = h("div", null, curve);
   panel.body.append(
     ...scaling.elements,
@@ -137,7 +124,7 @@ export default function normScale(element, glass) {
     view.vector = vector;
     view.found = changes(vector, a, b);
     panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
-    view.found.forEach((row, i) => row.forEach((value, c) => (table.fields[i][c].textContent = shown(value, 3))));
+    table.fill(view.found, ([, ...fields], row) => writeTexts(fields, row.map((value) => shown(value, 3))));
     formula.replaceChildren(...arithmetic(vector, a));
     view.chart = drawCurve(curve, curveWide(), vector, a, panel.text);
     const [before, after] = [rmsNorm(vector.x, vector.eps), rmsNorm(changed(vector.x, a, b), vector.eps)];

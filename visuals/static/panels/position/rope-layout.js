@@ -4,6 +4,7 @@ import { kvHead, softmax, vectorOf } from "../../compute.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { createTable, writeTexts } from "../../marks/table.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
 import { namesOf, placeOf } from "./place.js";
@@ -105,27 +106,11 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
   });
 }
 
+/** A row a case. */
 function makeTable() {
-  const columns = ["product", "shifted", "weight"];
-  const heads = ["case", ...columns].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }));
-  const fields = NAMES.map(() => columns.map(() => h("td.gp-number")));
-  const rows = NAMES.map((name, i) =>
-    h("tr", null, h("th.gp-token.position-case", { scope: "row", "data-text": `${KIND}.${name}` }), ...fields[i]),
-  );
-  const box = h(
-    "div.gp-list.position-table",
-    null,
-    h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows)),
-  );
-  const fill = (found, params, text) => {
-    heads.forEach((head, i) => (head.textContent = text(["case", ...columns][i], params)));
-    found.forEach((row, i) =>
-      [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)].forEach(
-        (value, c) => (fields[i][c].textContent = value),
-      ),
-    );
-  };
-  return { box, fill };
+  const table = createTable(null, [["case", "th.gp-token.position-case"], ...["product", "shifted", "weight"].map((name) => [name, "td.gp-number"])], { rows: NAMES.length });
+  table.rows.forEach(({ fields: [name] }, i) => { name.dataset.text = `${KIND}.${NAMES[i]}`; });
+  return table;
 }
 
 export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head" };
@@ -142,7 +127,7 @@ export default function ropeLayout(element, glass) {
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const [table, note] = [makeTable(), h("p.gp-note")];
   panel.body.append(
-    table.box,
+    h("div.gp-list.position-table", null, table.element),
     note,
     h("div.gp-samples", null, sample("span.gp-swatch", `${KIND}.sample_right`, "k"), sample("span.gp-swatch", `${KIND}.sample_mixed`, "muted")),
     canvas,
@@ -164,7 +149,8 @@ export default function ropeLayout(element, glass) {
     Object.assign(view, found);
     const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;
     panel.title.textContent = panel.text("title", namesOf(state));
-    table.fill(view.found, { m: query, n: key, shift: SHIFT }, panel.text);
+    table.entitle((name) => panel.text(name, { m: query, n: key, shift: SHIFT }));
+    table.fill(view.found, ([, ...fields], row) => writeTexts(fields, [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)]));
     note.textContent = panel.text("apart", { percent: shown(100 * apart, 3), query: namesOf(state).query });
     drawRow(canvas, width, weights[0], weights[2], key, trace.tokens.pieces, panel.text);
     const values = NAMES.map(

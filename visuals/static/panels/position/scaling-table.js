@@ -2,6 +2,7 @@
 
 import { linkRows } from "../../controls.js";
 import { h, shown, svg } from "../../dom.js";
+import { createTable } from "../../marks/table.js";
 
 export const METHODS = ["linear", "dynamic", "yarn", "llama3"];
 /** The strokes of the chart. */
@@ -15,30 +16,17 @@ function stroke(role, dash) {
 
 /** @param {(name: string) => void} choose @returns {{ box: HTMLElement, fill: Function }} */
 export function makeTable(choose) {
-  const names = ["method", "slowest", "attention", "real", "far"];
-  const heads = names.map((name) => h(name === "method" ? "th.is-left" : "th", { scope: "col" }));
-  const body = h("tbody");
-  linkRows(body, { select: choose }, ({ dataset }) => dataset.method);
-  const box = h(
-    "div.gp-list.position-table",
-    null,
-    h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), body),
-  );
+  const table = createTable(null, ["method", "slowest", "attention", "real", "far"].map((name, i) => [name, i ? "td.gp-number" : "th.gp-token"]));
+  linkRows(table.body, { select: choose }, ({ dataset }) => dataset.method);
+  const box = h("div.gp-list.position-table", null, table.element);
 
   function fill(rows, chosen, params, text) {
-    heads.forEach((head, i) => (head.textContent = text(names[i], params)));
-    body.replaceChildren(
+    table.entitle((name) => text(name, params));
+    table.body.replaceChildren(
       ...rows.map(({ name, slowest, frequencies, real, far }) => {
         const sample = stroke(name === chosen ? "accent" : "muted", name === chosen ? [] : DASHES[name]);
-        const cells = [shown(slowest, 4), shown(frequencies.scaling, 4), shown(real, 5), shown(far, 5)].map((value) =>
-          h("td.gp-number", null, value),
-        );
-        const line = h(
-          "tr",
-          METHODS.includes(name) ? { tabindex: "0", "data-method": name } : {},
-          h("th.gp-token", { scope: "row" }, sample, " ", text(name)),
-          ...cells,
-        );
+        const numbers = [shown(slowest, 4), shown(frequencies.scaling, 4), shown(real, 5), shown(far, 5)];
+        const line = table.line([[sample, " ", text(name)], ...numbers], METHODS.includes(name) ? { tabindex: "0", "data-method": name } : {});
         line.classList.toggle("is-chosen", name === chosen);
         return line;
       }),

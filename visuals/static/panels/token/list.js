@@ -3,6 +3,7 @@
 import { linkRows } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { createTable } from "../../marks/table.js";
 import { hex, kindOf, madeOf } from "./made.js";
 
 const COLUMNS = ["position", "token", "id", "bytes", "merges", "last_rank"];
@@ -15,14 +16,11 @@ function countsOf(ids, info) {
 
 /** @param {object} glass @param {Function} text */
 export function createList(glass, text) {
-  const names = COLUMNS.map((name) =>
-    h(name === "token" ? "th.is-left" : "th", { scope: "col", "data-text": `merges.${name}` }),
-  );
-  const body = h("tbody");
-  const table = h("table.gp-table", null, h("thead", null, h("tr", null, ...names)), body);
+  const table = createTable("merges", COLUMNS.map((name) => [name, name === "token" ? "th.gp-token" : "td"]));
+  const { body } = table;
   const heading = h("h3.gp-subtitle");
   const split = h("p.gp-note");
-  const box = h("div.gp-list", { tabindex: "0", "data-text-label": "merges.all" }, table);
+  const box = h("div.gp-list", { tabindex: "0", "data-text-label": "merges.all" }, table.element);
   const element = h("div", null, heading, split, box);
   let lines = [];
 
@@ -34,13 +32,8 @@ export function createList(glass, text) {
     const plain = ["special", "none"].includes(kindOf(info, id));
     const cut = info.split.some(({ first, last }) => first <= position && position <= last);
     const numbers = [id, hex(info.bytes[id]), plain ? "–" : steps.length, steps.at(-1)?.rank ?? "–"];
-    return h(
-      cut ? "tr.is-cut" : "tr",
-      { "data-position": position },
-      h("td", null, String(position)),
-      h("th.gp-token", { scope: "row", dir: "auto" }, visible(trace.tokens.pieces[position])),
-      ...numbers.map((value) => h("td", null, String(value))),
-    );
+    const contents = [String(position), visible(trace.tokens.pieces[position]), ...numbers.map(String)];
+    return table.line(contents, { "data-position": position, ...(cut ? { class: "is-cut" } : {}) });
   }
 
   function fill(trace, info) {

@@ -1,0 +1,40 @@
+// Tables: heads named by texts, over rows that are made once and filled again, or made anew.
+
+import { h } from "../dom.js";
+
+const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
+const cellOf = (tag, ...content) => h(tag, tag.startsWith("th.gp-token") ? { scope: "row", dir: "auto" } : tag.startsWith("th") ? { scope: "row" } : null, ...content);
+
+/**
+ * @param {string|null} section of the texts that name the columns; null where `entitle` does
+ * @param {[string, string][]} columns name, and tag of the cells; heads stand at the left over text, else at the right
+ * @param {{ rows?: number, focus?: boolean, look?: string }} how `focus`: the keys reach the rows
+ */
+export function createTable(section, columns, { rows: count = 0, focus = false, look = "" } = {}) {
+  const heads = columns.map(([name, tag]) => h(isText(tag) ? "th.is-left" : "th", { scope: "col", ...(section ? { "data-text": `${section}.${name}` } : {}) }));
+  const attributes = focus ? { tabindex: "0" } : {};
+  const rows = Array.from({ length: count }, () => {
+    const fields = columns.map(([, tag]) => cellOf(tag));
+    return { line: h("tr", attributes, ...fields), fields };
+  });
+  const body = h("tbody", null, ...rows.map(({ line }) => line));
+  const element = h(`table.gp-table${look}`, null, h("thead", null, h("tr", null, ...heads)), body);
+  /** A new row. @param {(Node|string|(Node|string)[])[]} contents by column @param {object} more attributes */
+  const line = (contents, more = {}) => h("tr", { ...attributes, ...more }, ...contents.map((content, i) => cellOf(columns[i][1], ...[content].flat())));
+  /** Fills as many rows as there are items, and hides the others. @param {(fields: HTMLElement[], item: any, line: HTMLElement) => void} write */
+  function fill(items, write) {
+    rows.forEach(({ line: row, fields }, i) => {
+      row.hidden = i >= items.length;
+      if (!row.hidden) write(fields, items[i], row);
+    });
+  }
+  const mark = (chosen) => rows.forEach(({ line: row }, i) => row.classList.toggle("is-chosen", chosen(i)));
+  const entitle = (say) => heads.forEach((head, i) => { head.textContent = say(columns[i][0]); });
+  return { element, body, rows, line, fill, mark, entitle };
+}
+
+/** A table in a place that scrolls. @param {string} look classes @param {string} label the key of its name */
+export const listed = (look, label, table) => h(`div.gp-list${look}`, { tabindex: "0", role: "region", "data-text-label": label }, table.element);
+
+/** Writes a text into each field. */
+export const writeTexts = (fields, texts) => texts.forEach((text, i) => { fields[i].textContent = text; });
