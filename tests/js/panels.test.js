@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namedRows } from "../../visuals/static/marks/depth.js";
-import { exact, share, shown, signed, watcher } from "../../visuals/static/dom.js";
+import { exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
 import { layoutMaps } from "../../visuals/static/panels/attend/attention-layout.js";
@@ -97,11 +97,6 @@ test("ranks on an axis: powers of ten, and the last rank there is", () => {
   assert.deepEqual(rankTicks(4096), [1, 10, 100, 1000, 4096]);
   assert.deepEqual(rankTicks(128256), [1, 10, 100, 1000, 10000, 128256]);
   assert.deepEqual(rankTicks(1000), [1, 10, 100, 1000]);
-});
-
-test("a watcher tells whether something changed", () => {
-  const changed = watcher();
-  assert.deepEqual([changed(1, NaN), changed(1, NaN), changed(2, NaN), changed(2)], [true, false, true, true]);
 });
 
 test("rows of a depth map: all are named where 14 px are free, else row 0 and the attention of some layers", () => {

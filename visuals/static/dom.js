@@ -79,13 +79,3 @@ export const tinted = (role, ...content) => h("span", { style: `color: var(--gla
 /** Lowered, and raised. @param {string|number} text */
 export const sub = (text) => h("sub", null, String(text));
 export const sup = (...content) => h("sup", null, ...content);
-
-/** Whether any of the values differs from the last call's; so that a panel draws only what changed. */
-export function watcher() {
-  let last = [];
-  return (...values) => {
-    const differs = values.length !== last.length || values.some((value, i) => !Object.is(value, last[i]));
-    last = values;
-    return differs;
-  };
-}

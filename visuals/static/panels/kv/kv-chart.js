@@ -1,12 +1,12 @@
 // Bytes against context for several models, or what takes them; a click on a point shows its arithmetic.
 
 import { createChart } from "../../chart.js";
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { only } from "../../settings.js";
-import { watched } from "../../reads.js";
+import { part, watched } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { nameOf, whole } from "./format.js";
@@ -40,14 +40,15 @@ export default function kvChart(element, glass) {
     const { view: kind, unit, x, y, weights } = view.settings;
     return { ...requestOf(asked.answered), few: wide() < 640, view: kind, unit, x, y, weights: Boolean(weights), compare: compared() };
   }
-  const refresh = watcher();
-  const nearer = watcher();
+  let wanted = null;
+  const ask = part(() => asker.ask(wanted));
+  const near = part(({ along, values }) => asker.near(wanted, along, values));
   /** A figure when the answered question or the view changed and the chart is in sight: of a slider's places, else asked for. */
   function need() {
     if (!asked.answered) return;
-    const wanted = request();
-    if (asked.sliding && nearer(asked.sliding)) asker.near(wanted, asked.sliding.along, asked.sliding.values);
-    if (refresh(asked.answered, view.settings, wide() < 640)) asker.ask(wanted);
+    wanted = request();
+    if (asked.sliding) near(asked.sliding);
+    ask(asked.answered, view.settings, wanted.few);
   }
   function set(change) {
     view.settings = { ...view.settings, ...change };
@@ -78,9 +79,10 @@ export default function kvChart(element, glass) {
   panel.body.append(bar.element, stale, trouble, legend, chart.element, beyond, hint, excluded, pinned);
   glass.translate(element);
 
-  const redraw = watcher();
-  const renamed = watcher();
-  return inView(element, function draw(fresh) {
+  let [figure, scene] = [null, ""]; // what was answered last, and the settings that it was asked with
+  const fillLegend = part(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
+  const plot = part(() => chart.draw(figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); }));
+  return inView(element, function draw() {
     need();
     const { answer, settings } = view;
     panel.title.textContent = panel.text("title");
@@ -98,12 +100,10 @@ export default function kvChart(element, glass) {
     excluded.textContent = answer.excluded.length ? panel.text("excluded", { models: answer.excluded.map((model) => nameOf(glass, model)).join(", "), dtype: asked.answer.dtype }) : "";
     const past = beyondContext(answer.figure.data).map(([model, context]) => panel.text("beyond_model", { model: nameOf(glass, model), context: whole(context) }));
     beyond.textContent = past.length ? panel.text("beyond", { models: past.join(glass.text("kv.list_comma")) }) : "";
-    const names = answer.figure.data.map(({ name }) => name).join("|");
-    if (renamed(names, settings.view, state.theme, state.language) || fresh) legend.replaceChildren(...entriesOf(answer.figure.data, glass));
-    if (redraw(answer, state.theme, state.language) || fresh) {
-      const scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
-      chart.draw(answer.figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); });
-    }
+    figure = answer.figure;
+    scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
+    fillLegend(figure.data.map(({ name }) => name).join("|"), settings.view);
+    plot(answer, state.theme, state.language);
     panel.tell(`view=${settings.view} x=${settings.x} y=${settings.y} unit=${settings.unit} traces=${answer.figure.data.length}`);
   });
 }

@@ -1,10 +1,10 @@
 // What fits on a GPU: weights and cache on one, the largest batch and context, what users need, the bound on decoding.
 
-import { h, watcher } from "../../dom.js";
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { only } from "../../settings.js";
-import { watched } from "../../reads.js";
+import { part, watched } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
@@ -39,8 +39,8 @@ export default function kvFit(element, glass) {
   const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
   const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
-  const near = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
-  const reverse = [slidingField("users", set, [0, 12], 4, near), slidingField("user_tokens", set, [7, 20], 4, near)];
+  const nearNeeds = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
+  const reverse = [slidingField("users", set, [0, 12], 4, nearNeeds), slidingField("user_tokens", set, [7, 20], 4, nearNeeds)];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const [fit, needs] = [fitView(glass), needsView(glass)];
@@ -66,14 +66,16 @@ export default function kvFit(element, glass) {
     return requestOf(kept);
   }
 
-  const [nearer, otherFit, otherNeeds] = [watcher(), watcher(), watcher()];
+  const questions = { fit: part((request) => askFit.ask(JSON.parse(request))), needs: part((request) => askNeeds.ask(JSON.parse(request))) };
+  let fitting = null;
+  const near = part(({ along, values }) => askFit.near(fitting, along, values));
   /** Asks what changed, now that the panel is in sight. */
   function need() {
     if (!asked.answered) return;
-    const [fitting, needing] = [requestForFit(), requestForNeeds()];
-    if (asked.sliding && nearer(asked.sliding)) askFit.near(fitting, asked.sliding.along, asked.sliding.values);
-    if (otherFit(JSON.stringify(fitting))) askFit.ask(fitting);
-    if (otherNeeds(JSON.stringify(needing))) askNeeds.ask(needing);
+    fitting = requestForFit();
+    if (asked.sliding) near(asked.sliding);
+    questions.fit(JSON.stringify(fitting));
+    questions.needs(JSON.stringify(requestForNeeds()));
   }
 
   return inView(element, function draw() {
