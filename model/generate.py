@@ -8,7 +8,6 @@ from typing import Literal
 
 import torch
 
-from .cache import KVCache
 from .checkpoint import LanguageModel
 from .prompt import prompt_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
@@ -68,7 +67,7 @@ def generate(
 def _steps(lm: LanguageModel, ids: list[int], max_new_tokens: int, how: Sampling, seed: int) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
-    cache = KVCache(lm.config, capacity=limit, dtype=lm.dtype, device=lm.device)
+    cache = lm.net.cache(limit)
     text = lm.tokenizer.stream(ids)
     feed, position = ids, 0
     while True:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention
-from ..norms import rms
+from ..norms import LayerNorm
 from .stream import each_layer, on_device
 
 KEPT = 5
@@ -40,7 +40,8 @@ class Contributions(NamedTuple):
 
     `embedding` (T,), `attention` and `ffn` (L, T) and `patched` (T,) sum to `logit` (T,) but for rounding; `patched` is
     what an intervention put in the stream's place, less what stood there. `logit` is the network's own, from final norm
-    and head; `scale` (T,) is the RMS that the final norm divides by. All float64.
+    and head; `scale` (T,) is what the final norm divides by. Where that norm adds a bias, `constant` (T,) is its part
+    of the sum; otherwise None. All float64.
     """
 
     embedding: Float[np.ndarray, "T"]
@@ -49,6 +50,7 @@ class Contributions(NamedTuple):
     patched: Float[np.ndarray, "T"]
     logit: Float[np.ndarray, "T"]
     scale: Float[np.ndarray, "T"]
+    constant: Float[np.ndarray, "T"] | None = None
 
 
 def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.ndarray, "T"]:
@@ -97,16 +99,17 @@ def contributions(
 ) -> Contributions:
     """What each part of the network adds to the logit of `targets[t]` at every position t of a run's stream.
 
-    A logit is RMSNorm(x)·W[target], with x the sum of all that was written to the stream. With the norm's RMS frozen at
-    its value in this run that is linear in x, and a part's share is its vector ⊙ γ / RMS · W[target]. With `against`,
-    all is for the logit of the target less that of `against[t]`: softmax weighs differences alone. `what` is the run's
-    intervention.
+    A logit is norm(x)·W[target], with x the sum of all that was written to the stream. With what the norm divides by
+    frozen at its value in this run that is linear in x: a part's share is its vector ⊙ γ / RMS · W[target], and a
+    LayerNorm takes the vector's mean from it first. With `against`, all is for the logit of the target less that of
+    `against[t]`: softmax weighs differences alone. `what` is the run's intervention.
     """
     net = lm.net
     last = on_device(lm, stream[-1])
-    scale = rms(last, lm.config.norm_eps).double()
+    scale = net.norm.divisor(last).double()
     reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
-    direction = reads * net.norm.weight.detach().double() / scale[:, None]
+    direction, constant = net.norm.reads(reads)
+    direction = direction / scale[:, None]
 
     def share(written: Tensor) -> np.ndarray:
         return (written.double() * direction).sum(-1).cpu().numpy()
@@ -126,6 +129,7 @@ def contributions(
         patched=patched,
         logit=logit,
         scale=scale.cpu().numpy(),
+        constant=constant.cpu().numpy() if isinstance(net.norm, LayerNorm) else None,
     )
 
 
@@ -135,7 +139,7 @@ def unembed(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tup
     for start in range(0, len(stream), rows):
         part = slice(start, min(start + rows, len(stream)))
         with torch.inference_mode():
-            logits = lm.net.head(lm.net.norm(on_device(lm, stream[part]))).float()
+            logits = lm.net.scored(on_device(lm, stream[part])).float()
         yield part, logits
 
 
