@@ -3,10 +3,10 @@
 from typing import Any
 
 from ..fields import refusal
-from . import bloom, falcon, glm, llama, mixtral, qwen
+from . import bloom, deepseek, falcon, glm, llama, mixtral, qwen
 from .family import Family
 
-_FILES = (llama, qwen, bloom, falcon, glm, mixtral)
+_FILES = (llama, qwen, bloom, falcon, glm, mixtral, deepseek)
 FAMILIES: dict[str, Family] = {kind: family for file in _FILES for kind, family in file.FAMILIES.items()}
 
 
