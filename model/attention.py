@@ -14,7 +14,7 @@ from .config import NetworkConfig
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
-from .positions import Places
+from .positions import HasPlaces, Places
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -37,7 +37,9 @@ class Heads(Module):
         self.scale = scale  # of q·k; None: 1/√qk_dim
         self.scores, self.attention, self.mixed = Tap(), Tap(), Tap()
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, places: Places, eager: bool) -> Float[Tensor, "B T n_heads width"]:
+    def mix(
+        self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces, eager: bool
+    ) -> Float[Tensor, "B T n_heads width"]:
         """Each head's weighted sum of values.
 
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
@@ -46,7 +48,7 @@ class Heads(Module):
         mixed = self._eager(q, k, v, places) if eager else self._fused(q, k, v, places)
         return self.mixed(mixed.transpose(1, 2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: Places) -> Float[Tensor, "B n_heads T width"]:
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
         if places.bias is None:
             if q.shape[2] == 1:  # one new token sees every key: the heads of a group can stand as rows of one query
                 grouped = q.reshape(len(q), self.n_kv_heads, -1, q.shape[-1])
@@ -59,7 +61,7 @@ class Heads(Module):
         seen = mask if places.bias is None else hidden(places.bias, mask)
         return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=seen, scale=self.scale)
 
-    def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: Places) -> Float[Tensor, "B n_heads T width"]:
+    def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
         scores = q @ self._share(k).transpose(2, 3) * self.score_scale
         scores = self.scores(scores if places.bias is None else scores + self.position_bias(places.bias[None]))
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if places.mask is None else places.mask
@@ -99,8 +101,9 @@ class Attention(Heads):
         out_bias: bool = False,
         qk_norm: bool = False,
         rotary: bool = True,
+        scale: float | None = None,
     ):
-        super().__init__(config.n_heads, config.n_kv_heads, config.head_dim)
+        super().__init__(config.n_heads, config.n_kv_heads, config.head_dim, scale)
         d, head_dim = config.d_model, config.head_dim
         self.head_dim = head_dim
         kv_width = config.n_kv_heads * head_dim

@@ -78,6 +78,18 @@ class SwiGLU(FeedForward):
         return F.silu(gate) * up
 
 
+class GeGLU(SwiGLU):
+    """down( GELU(gate(x)) ⊙ up(x) ), the GELU by its tanh: T5 1.1's (Shazeer 2020, eq. 6). Taps as SwiGLU's."""
+
+    def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        gate, up = self.gate_up_proj(x)
+        return self.down_proj(self.inner(self.gate(gate), self.up(up)))
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        assert gate is not None
+        return F.gelu(gate, approximate="tanh") * up
+
+
 class Mlp(FeedForward):
     """down( activation( up(x) ) ): two matrices and no gate. Tap: `up`, before the activation, (B, T, f)."""
 

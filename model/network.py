@@ -6,7 +6,7 @@ A part that a network lacks is absent. Nothing asks which family a network is of
 from typing import ClassVar, cast
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from .attention import Heads
@@ -22,9 +22,10 @@ class Layer(Module):
     """One layer: attention and feed-forward, each reading a normalised copy of the residual stream and added to it.
 
     `norms` names the layer's norms, each with the tap of the stream that it reads; `ffn_reads` is the one before the
-    feed-forward.
+    feed-forward. `further` names what else writes to the stream, each to its tap NAME_out.
     """
 
+    further: ClassVar[tuple[str, ...]] = ()
     norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "ffn_norm": "resid_mid"}
     ffn_reads: ClassVar[str] = "ffn_norm"
 
@@ -43,13 +44,24 @@ class Layer(Module):
 
 
 class Network(Module):
-    """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits."""
+    """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
+
+    `head_scale` multiplies what the head reads. A network that has read a source text, which it does not continue,
+    keeps its ids as `source_ids`, and reads it with `encoder`.
+    """
 
     config: NetworkConfig
     embed: nn.Embedding
     layers: nn.ModuleList
     norm: Norm
     head: nn.Linear
+    head_scale: float = 1.0
+    encoder: "Network"
+    source_ids: Int[Tensor, "B S"] | None = None
+
+    def begin(self, ids: list[int]) -> tuple["Network", list[int]]:
+        """The network that continues this text, and the tokens that it starts from: itself, and the text."""
+        return self, ids
 
     def block(self, layer: int) -> Layer:
         """One layer's block."""
@@ -68,9 +80,13 @@ class Network(Module):
         """The residual stream before the first layer."""
         return self.embed(ids)
 
+    def unembed(self, normed: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
+        """The logits that the head makes of the normalised stream."""
+        return self.head(normed if self.head_scale == 1.0 else normed * self.head_scale)
+
     def scored(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
         """The logits that final norm and head make of the stream after the last layer."""
-        return self.head(self.norm(stream))
+        return self.unembed(self.norm(stream))
 
     @property
     def dtype(self) -> torch.dtype:

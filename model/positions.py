@@ -11,10 +11,10 @@ query may look at; None is the causal mask).
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
@@ -80,7 +80,28 @@ class Bias(NamedTuple):
         return self
 
 
-Places = Rotation | PairRotation | Bias
+class Seen(NamedTuple):
+    """Which keys the queries may look at, and nothing else: for keys that have no place beside the queries."""
+
+    mask: Bool[Tensor, "T S"]
+
+    bias = None
+
+
+class HasPlaces(Protocol):
+    """What attention asks of where its tokens stand."""
+
+    @property
+    def bias(self) -> Tensor | None: ...
+    @property
+    def mask(self) -> Tensor | None: ...
+
+
+class Places(HasPlaces, Protocol):
+    """What self-attention asks besides: its queries and keys turned to their places, all of them or those of one."""
+
+    def turn(self, x: Tensor) -> Tensor: ...
+    def at(self, position: int) -> "Places": ...
 
 
 def rope_frequencies(config: LlamaConfig, total_tokens: int = 0, device: torch.device | str = "cpu") -> RopeFrequencies:
@@ -146,6 +167,30 @@ def alibi(n_heads: int, start: int, count: int, like: Tensor) -> Float[Tensor, "
     queries = torch.arange(start, start + count, device=like.device)
     distance = queries[:, None] - torch.arange(start + count, device=like.device)
     return (-alibi_slopes(n_heads).to(like.device)[:, None, None] * distance).to(like.dtype)
+
+
+def buckets(
+    start: int, count: int, buckets: int, max_distance: int, both_ways: bool, device: torch.device
+) -> Int[Tensor, "T S"]:
+    """T5's bucket of every (query, key) pair, for `count` queries from `start` on and all keys up to the last.
+
+    Half of the buckets hold one distance each, the others ever longer ranges, on a logarithmic scale up to
+    `max_distance`; what is farther shares the last. With `both_ways` (the encoder) the second half of all buckets is
+    for keys after the query; otherwise those share bucket 0 with the query itself (arXiv 1910.10683, section 2.1; Mesh
+    TensorFlow's transformer_layers.py).
+    """
+    queries = torch.arange(start, start + count, device=device)
+    ahead = torch.arange(start + count, device=device) - queries[:, None]
+    first = torch.zeros_like(ahead)
+    if both_ways:
+        buckets //= 2
+        first, distance = (ahead > 0) * buckets, ahead.abs()
+    else:
+        distance = (-ahead).clamp(min=0)
+    single = buckets // 2
+    octaves = (distance.clamp(min=1).float() / single).log() / math.log(max_distance / single)
+    wide = (single + (octaves * (buckets - single)).long()).clamp(max=buckets - 1)
+    return first + torch.where(distance < single, distance, wide)
 
 
 def rotate(x: Float[Tensor, "B heads T head_dim"], rope: Rotation) -> Float[Tensor, "B heads T head_dim"]:

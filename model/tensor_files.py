@@ -1,7 +1,7 @@
 """The tensors of a checkpoint's safetensors files, under our names. No other format is ever loaded: it can run code."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,15 @@ class Place:
 def places(net: Network, family: Family) -> dict[str, Place]:
     """Where every tensor of this network is, by our name."""
     names = family.names(net.config)
-    return {ours: Place(net, ours, names) for ours, _ in net.named_parameters(remove_duplicate=False)}
+    return {ours: Place(net, ours, names) for ours in _own(net)}
+
+
+def _own(net: Network) -> Iterator[str]:
+    """Every parameter by its name; a module that stands in two places counts once, a weight in two modules twice."""
+    for path, module in net.named_modules():
+        for name, weight in module.named_parameters(recurse=False):
+            if weight is not None:
+                yield f"{path}.{name}" if path else name
 
 
 def weight_files(directory: Path, index: dict[str, Any] | None) -> list[Path]:

@@ -5,7 +5,7 @@ So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .errors import GlassLlamaError
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Layer, Network
@@ -42,11 +43,21 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "ffn_out": ("T", "d"),
     "resid_out": ("T", "d"),
 }
-# What networks of other families have besides, or in place of some of these: k how many experts a token goes to.
+# What networks of other families have besides, or in place of some of these: k how many experts a token goes to, S the
+# tokens of a source text.
 FURTHER: dict[str, tuple[str, ...]] = {
     "attn_norm_mean": ("T",),
     "ffn_norm_mean": ("T",),
     "position_bias": ("n_heads", "T", "T"),
+    "resid_cross": ("T", "d"),
+    "cross_norm_rms": ("T",),
+    "cross_normed": ("T", "d"),
+    "cross_q": ("n_heads", "T", "head_dim"),
+    "cross_k": ("n_heads", "S", "head_dim"),
+    "cross_v": ("n_heads", "S", "head_dim"),
+    "cross_scores": ("n_heads", "T", "S"),
+    "cross_attention": ("n_heads", "T", "S"),
+    "cross_out": ("T", "d"),
     "kv_latent": ("T", "kv_lora_rank"),
     "k_rope": ("T", "qk_rope_head_dim"),
     "router_scores": ("T", "n_experts"),
@@ -68,7 +79,8 @@ class LayerTrace:
     `*_norm_mean` first, and divides by the root mean square of the rest. With experts, `router_scores` are those of
     all, `experts` the chosen ones' numbers, best first, `expert_weight` what their outputs are multiplied by; `gate`
     and `up` are the chosen ones', in that order. Under MLA, `kv_latent` and `k_rope` (rotated) are what the cache holds
-    of a token, and `k_rot` and `v` what each head's are rebuilt to.
+    of a token, and `k_rot` and `v` what each head's are rebuilt to. `cross_*` is a decoder's look at the source, whose
+    stream before it is `resid_cross`.
 
     What the network does not have is absent: reading it raises AttributeError, and `arrays` does not list it.
     """
@@ -83,6 +95,15 @@ class LayerTrace:
     q_rot: np.ndarray
     k_rot: np.ndarray
     position_bias: np.ndarray
+    resid_cross: np.ndarray
+    cross_norm_rms: np.ndarray
+    cross_normed: np.ndarray
+    cross_q: np.ndarray
+    cross_k: np.ndarray
+    cross_v: np.ndarray
+    cross_scores: np.ndarray
+    cross_attention: np.ndarray
+    cross_out: np.ndarray
     kv_latent: np.ndarray
     k_rope: np.ndarray
     router_scores: np.ndarray
@@ -121,7 +142,8 @@ class Trace:
 
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
-    changed in this run, in its layers as well.
+    changed in this run, in its layers as well. `lm` is what ran: where it read a source text first, `source` is its
+    encoder's run, which has no logits (0,).
     """
 
     lm: LanguageModel
@@ -131,6 +153,7 @@ class Trace:
     figures: dict[str, np.ndarray]
     logits: np.ndarray
     intervention: Intervention = NOTHING
+    source: "Trace | None" = None
     _layers: LayerCache[LayerTrace] = field(default_factory=lambda: LayerCache(LAYER_CACHE_BYTES), repr=False)
 
     @property
@@ -165,7 +188,7 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays held now, recomputed layers included."""
-        return self._own_bytes + self._layers.nbytes
+        return self._own_bytes + self._layers.nbytes + (0 if self.source is None else self.source.nbytes)
 
     @cached_property
     def _own_bytes(self) -> int:
@@ -192,14 +215,31 @@ class Trace:
             return _recompute(self.lm, self.residual[i], i)
 
 
-def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Intervention = NOTHING) -> Trace:
+def run_trace(
+    lm: LanguageModel,
+    prompt: str | Sequence[int],
+    intervention: Intervention = NOTHING,
+    target: str | Sequence[int] | None = None,
+) -> Trace:
     """Run the model once on a text or on token ids, with parts of it changed if so wished, and record it.
 
-    Raises GlassLlamaError for a prompt that is empty, longer than the model's context, or not of its vocabulary.
+    A network with an encoder reads the prompt, and what is recorded is its decoder on the start token and `target`
+    (none). Raises GlassLlamaError for a prompt or target that is empty, longer than the model's context, or not of its
+    vocabulary, and for a target where there is no encoder.
     """
-    ids = prompt_ids(lm, prompt)
+    net, ids = lm.net.begin(prompt_ids(lm, prompt))
+    if net.source_ids is None:
+        if target is not None:
+            raise GlassLlamaError("target", "target: this network has no encoder; it continues the prompt alone.")
+        return _recorded(lm, ids, intervention)
+    written = ids if target is None else ids + prompt_ids(lm, target)
+    source = _recorded(replace(lm, net=net.encoder, config=net.encoder.config), net.source_ids[0].tolist(), NOTHING)
+    return replace(_recorded(replace(lm, net=net), written, intervention), source=source)
+
+
+def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> Trace:
     block = lm.net.block(0)  # norms and neurons are of one kind in all layers
-    middle = [name for name, reads in block.norms.items() if reads == "resid_mid"]
+    inside = {name: reads for name, reads in block.norms.items() if reads != "resid_in"}
     # The changes go on before the hooks that record, which so see what the rest of the network sees. Of what is large
     # its figure is taken at once, while the processor still has the values at hand.
     with (
@@ -209,8 +249,8 @@ def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Inte
         ExitStack() as recording,
     ):
         seen = {
-            f"{name}_{what}": recording.enter_context(capture(lm.net, "layers.*.resid_mid", record=figure))
-            for name in middle
+            f"{name}_{what}": recording.enter_context(capture(lm.net, f"layers.*.{reads}", record=figure))
+            for name, reads in inside.items()
             for what, figure in figures(getattr(block, name)).items()
         }
         gates = recording.enter_context(capture(lm.net, f"layers.*.ffn.{block.ffn.opens}", record=_share_above_0))
@@ -218,7 +258,7 @@ def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Inte
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))
         kept = {name: torch.cat(list(rows.values())) for name, rows in (seen | {"gate_open": gates}).items()}
-        for name in block.norms.keys() - middle:
+        for name in block.norms.keys() - inside:
             kept |= {f"{name}_{what}": figure(residual[:-1]) for what, figure in figures(getattr(block, name)).items()}
         kept |= {f"final_norm_{what}": figure(residual[-1]) for what, figure in figures(lm.net.norm).items()}
     return Trace(

@@ -41,7 +41,7 @@ class Contributions(NamedTuple):
     `embedding` (T,), `attention` and `ffn` (L, T) and `patched` (T,) sum to `logit` (T,) but for rounding; `patched` is
     what an intervention put in the stream's place, less what stood there. `logit` is the network's own, from final norm
     and head; `scale` (T,) is what the final norm divides by. Where that norm adds a bias, `constant` (T,) is its part
-    of the sum; otherwise None. All float64.
+    of the sum; where layers look at a source, `cross` (L, T) is what that adds; otherwise None. All float64.
     """
 
     embedding: Float[np.ndarray, "T"]
@@ -51,6 +51,7 @@ class Contributions(NamedTuple):
     logit: Float[np.ndarray, "T"]
     scale: Float[np.ndarray, "T"]
     constant: Float[np.ndarray, "T"] | None = None
+    cross: Float[np.ndarray, "L T"] | None = None
 
 
 def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.ndarray, "T"]:
@@ -62,7 +63,7 @@ def norm_and_head(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Flo
     """One vector after the last layer: normalised (d,), the final norm's γ (d,), and its logits (V,). float32."""
     with torch.inference_mode():
         normed = lm.net.norm(on_device(lm, vector))
-        values = (normed, lm.net.norm.weight, lm.net.head(normed))
+        values = (normed, lm.net.norm.weight, lm.net.unembed(normed))
         return [value.float().cpu().numpy() for value in values]
 
 
@@ -108,17 +109,21 @@ def contributions(
     last = on_device(lm, stream[-1])
     scale = net.norm.divisor(last).double()
     reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
-    direction, constant = net.norm.reads(reads)
+    direction, constant = net.norm.reads(reads * net.head_scale)
     direction = direction / scale[:, None]
 
     def share(written: Tensor) -> np.ndarray:
         return (written.double() * direction).sum(-1).cpu().numpy()
 
     attention, ffn, patched = [], [], np.zeros(len(targets))
-    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out")
+    further = [f"{name}_out" for name in net.block(0).further]
+    cross = {name: [] for name in further}
+    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out", *further)
     for seen, after in zip(every, stream[1:], strict=True):
         attention.append(share(seen["attn_out"]))
         ffn.append(share(seen["ffn_out"]))
+        for name in further:
+            cross[name].append(share(seen[name]))
         if what.patches:
             patched += share(on_device(lm, after) - seen["resid_out"])
     logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
@@ -130,6 +135,7 @@ def contributions(
         logit=logit,
         scale=scale.cpu().numpy(),
         constant=constant.cpu().numpy() if isinstance(net.norm, LayerNorm) else None,
+        cross=np.stack(cross["cross_out"]) if cross else None,
     )
 
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ..checkpoint import LanguageModel
+from ..attention import Heads
 from ..errors import check_index
 from ..interventions import intervened
 from ..norms import LayerNorm, Norm
@@ -27,19 +27,20 @@ from ..trace import Trace
 class Source(NamedTuple):
     """One writer to the residual stream at a token: the embedding, head `head` of `layer`, or the FFN of `layer`.
 
-    "patch" is what an intervention put in the stream's place before `layer`, less what stood there. Where a network has
-    them, "bias" is that of W_O in a layer below, and in the score's own layer what the biases of norm and projection
-    add to q and k; "position" is a bias on the score itself, which stands on the diagonal.
+    "cross" is a head that looks at a source text. "patch" is what an intervention put in the stream's place before
+    `layer`, less what stood there. Where a network has them, "bias" is that of W_O in a layer below, and in the score's
+    own layer what the biases of norm and projection add to q and k; "position" is a bias on the score itself, which
+    stands on the diagonal.
     """
 
-    kind: Literal["embedding", "head", "ffn", "patch", "bias", "position"]
+    kind: Literal["embedding", "head", "cross", "ffn", "patch", "bias", "position"]
     layer: int | None = None
     head: int | None = None
 
     def __str__(self) -> str:
-        """`embedding`, `4.4` (layer.head), `ffn 0`, `patch 2`, `bias 1`, `position`."""
-        if self.kind == "head":
-            return f"{self.layer}.{self.head}"
+        """`embedding`, `4.4` (layer.head), `ffn 0`, `patch 2`, `bias 1`, `position`, `cross 2.1`."""
+        if self.head is not None:
+            return f"{'' if self.kind == 'head' else f'{self.kind} '}{self.layer}.{self.head}"
         return self.kind if self.layer is None else f"{self.kind} {self.layer}"
 
 
@@ -113,18 +114,22 @@ def stream_writes(
     for i in range(layer):
         block = net.block(i)
         x = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)[None]
+        others = [f"{name}.mixed" for name in block.further]
         with (
             torch.inference_mode(),
             intervened(net, trace.intervention),
-            capture(block, "attn.mixed", "attn_out", "ffn_out", "resid_out") as seen,
+            capture(block, "attn.mixed", "attn_out", "ffn_out", "resid_out", *others) as seen,
         ):
             block(x, places)
-            heads = _head_writes(lm, i, seen["attn.mixed"][0, tokens])
+            heads = _head_writes(block.attn, seen["attn.mixed"][0, tokens])
             if i in trace.intervention.attention:
                 heads = torch.zeros_like(heads)
             ffn, out = (seen[name][0, tokens].double().cpu() for name in ("ffn_out", "resid_out"))
         sources += [Source("head", i, h) for h in range(lm.config.n_heads)] + [Source("ffn", i)]
         written += [*heads.unbind(1), ffn]
+        for name, mixed in zip(block.further, others, strict=True):
+            sources += [Source("cross", i, h) for h in range(lm.config.n_heads)]
+            written += _head_writes(getattr(block, name), seen[mixed][0, tokens]).unbind(1)
         bias = block.attn.o_proj.bias
         if bias is not None:
             sources.append(Source("bias", i))
@@ -135,6 +140,6 @@ def stream_writes(
     return tuple(sources), torch.stack(written, 1)
 
 
-def _head_writes(lm: LanguageModel, layer: int, mixed: Float[Tensor, "t heads width"]) -> Float[Tensor, "t heads d"]:
-    w_o = lm.net.block(layer).attn.o_proj.weight.double().cpu().unflatten(1, mixed.shape[1:])
+def _head_writes(attn: Heads, mixed: Float[Tensor, "t heads width"]) -> Float[Tensor, "t heads d"]:
+    w_o = attn.o_proj.weight.double().cpu().unflatten(1, mixed.shape[1:])
     return torch.einsum("thw,dhw->thd", mixed.double().cpu(), w_o)

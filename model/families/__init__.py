@@ -3,10 +3,10 @@
 from typing import Any
 
 from ..fields import refusal
-from . import bloom, deepseek, falcon, glm, llama, mixtral, qwen
+from . import bloom, deepseek, falcon, glm, llama, mixtral, qwen, t5
 from .family import Family
 
-_FILES = (llama, qwen, bloom, falcon, glm, mixtral, deepseek)
+_FILES = (llama, qwen, bloom, falcon, glm, mixtral, deepseek, t5)
 FAMILIES: dict[str, Family] = {kind: family for file in _FILES for kind, family in file.FAMILIES.items()}
 
 
