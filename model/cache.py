@@ -7,35 +7,39 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .config import LlamaConfig
+from .config import NetworkConfig
 
 
 class KVCache:
     """Room for the rotated keys and the values of `capacity` tokens, each (B, n_kv_heads, capacity, head_dim) a layer.
 
-    Queries are not kept: a query is used once, by its own token.
+    Queries are not kept: a query is used once, by its own token. `rows` is (heads, width) of what else a network keeps
+    of each token in place of keys and values: MLA its latent and its shared key.
     """
 
     def __init__(
         self,
-        config: LlamaConfig,
+        config: NetworkConfig,
         capacity: int,
         batch: int = 1,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
+        rows: tuple[tuple[int, int], tuple[int, int]] | None = None,
     ):
-        shape = (batch, config.n_kv_heads, capacity, config.head_dim)
+        own = (config.n_kv_heads, config.head_dim)
+        shapes = [(batch, heads, capacity, width) for heads, width in (rows or (own, own))]
         self.capacity = capacity
-        self.keys = [torch.empty(shape, dtype=dtype, device=device) for _ in range(config.n_layers)]
-        self.values = [torch.empty(shape, dtype=dtype, device=device) for _ in range(config.n_layers)]
+        self.keys, self.values = (
+            [torch.empty(shape, dtype=dtype, device=device) for _ in range(config.n_layers)] for shape in shapes
+        )
 
     def write(
         self,
         layer: int,
         position: int,
         k: Float[Tensor, "B n_kv_heads T head_dim"],
-        v: Float[Tensor, "B n_kv_heads T head_dim"],
-    ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S head_dim"]]:
+        v: Float[Tensor, "B n_kv_heads T v_head_dim"],
+    ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:
         """Store T tokens from `position` on; gives all S = position + T keys and values so far, as views.
 
         Raises IndexError where they would not fit.

@@ -1,10 +1,10 @@
 """The shape of a LLaMA, and reading it from Hugging Face's config.json. Knows nothing about torch."""
 
-import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .errors import GlassLlamaError
+from .fields import count, eos, expect_fixed, expect_type, flag, number, refusal
 
 RopeKind = Literal["linear", "dynamic", "yarn", "llama3"]
 
@@ -66,8 +66,8 @@ class RopeScaling:
 
 
 @dataclass(frozen=True)
-class LlamaConfig:
-    """Everything that decides the shape and the arithmetic of a LLaMA. Names as in docs: see DESIGN's notation.
+class NetworkConfig:
+    """What decides the shape of any network here. Names as in docs: see DESIGN's notation.
 
     `head_dim` is its own field, never d_model / n_heads. `max_context` is in tokens. `eos_ids` are the tokens that end
     a text (empty where the checkpoint names none).
@@ -81,8 +81,6 @@ class LlamaConfig:
     ffn_hidden: int
     vocab_size: int
     norm_eps: float = 1e-5
-    rope_theta: float = 10_000.0
-    rope_scaling: RopeScaling | None = None
     max_context: int = 2048
     tied_embeddings: bool = False
     eos_ids: tuple[int, ...] = ()
@@ -100,20 +98,41 @@ class LlamaConfig:
         ):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise _refusal(name, value, "a whole number of at least 1")
+                raise refusal(name, value, "a whole number of at least 1")
         if self.n_heads % self.n_kv_heads:
             raise GlassLlamaError(
                 "config", f"n_heads ({self.n_heads}) is not a multiple of n_kv_heads ({self.n_kv_heads})."
             )
-        if self.head_dim % 2:
-            raise _refusal("head_dim", self.head_dim, "even, since RoPE rotates pairs")
-        if self.rope_scaling is not None and self.rope_scaling.kind == "dynamic" and self.head_dim == 2:
-            raise _refusal("head_dim", 2, "at least 4, since dynamic NTK leaves the first pair as it is")
 
     @property
     def group_size(self) -> int:
         """Query heads that share one K/V head: 1 is MHA, n_heads is MQA, anything between is GQA."""
         return self.n_heads // self.n_kv_heads
+
+    @property
+    def context_limit(self) -> int:
+        """Tokens that a prompt and its continuation may have."""
+        return self.max_context
+
+
+@dataclass(frozen=True)
+class LlamaConfig(NetworkConfig):
+    """Everything that decides the shape and the arithmetic of a LLaMA: NetworkConfig's fields, and RoPE's."""
+
+    rope_theta: float = 10_000.0
+    rope_scaling: RopeScaling | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rotary_dim % 2:
+            raise refusal("head_dim", self.head_dim, "even, since RoPE rotates pairs")
+        if self.rope_scaling is not None and self.rope_scaling.kind == "dynamic" and self.rotary_dim == 2:
+            raise refusal("head_dim", 2, "at least 4, since dynamic NTK leaves the first pair as it is")
+
+    @property
+    def rotary_dim(self) -> int:
+        """The part of a head that RoPE rotates: in a LLaMA all of it."""
+        return self.head_dim
 
     @property
     def context_limit(self) -> int:
@@ -130,33 +149,9 @@ class LlamaConfig:
         Raises GlassLlamaError, naming the field, for what is missing, malformed, or would change the result and is not
         implemented.
         """
-        if raw.get("model_type") != "llama":
-            raise _refusal("model_type", raw.get("model_type"), '"llama"')
-        for name, accepted in FIXED_FIELDS.items():
-            if name in raw and raw[name] not in accepted:
-                raise _refusal(name, raw[name], " or ".join(repr(value) for value in accepted))
-        n_heads, d_model = _count(raw, "num_attention_heads"), _count(raw, "hidden_size")
-        if d_model % n_heads and raw.get("head_dim") is None:
-            raise _refusal(
-                "head_dim", None, f"a number: hidden_size ({d_model}) is no multiple of the heads ({n_heads})"
-            )
-        max_context = _count(raw, "max_position_embeddings", 2048)
-        theta, scaling = _rope(raw, max_context)
-        return cls(
-            n_layers=_count(raw, "num_hidden_layers"),
-            d_model=d_model,
-            n_heads=n_heads,
-            n_kv_heads=_count(raw, "num_key_value_heads", n_heads),
-            head_dim=_count(raw, "head_dim", d_model // n_heads),
-            ffn_hidden=_count(raw, "intermediate_size"),
-            vocab_size=_count(raw, "vocab_size"),
-            norm_eps=_number(raw.get("rms_norm_eps", 1e-6), "rms_norm_eps"),
-            rope_theta=theta,
-            rope_scaling=scaling,
-            max_context=max_context,
-            tied_embeddings=_flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", False),
-            eos_ids=_eos(raw.get("eos_token_id")),
-        )
+        expect_type(raw, "llama")
+        expect_fixed(raw, FIXED_FIELDS)
+        return cls(**read_shape(raw))
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model; only unscaled RoPE is written."""
@@ -183,74 +178,60 @@ class LlamaConfig:
         }
 
 
-def _refusal(field: str, value: Any, expected: str) -> GlassLlamaError:
-    return GlassLlamaError(
-        "config", f"config.json: {field} is {value!r}; expected {expected}.", field=field, value=repr(value)
-    )
+def read_shape(raw: dict[str, Any]) -> dict[str, Any]:
+    """LlamaConfig's fields from a config.json that names them as LLaMA's does; its relatives' configs do."""
+    n_heads, d_model = count(raw, "num_attention_heads"), count(raw, "hidden_size")
+    if d_model % n_heads and raw.get("head_dim") is None:
+        raise refusal("head_dim", None, f"a number: hidden_size ({d_model}) is no multiple of the heads ({n_heads})")
+    max_context = count(raw, "max_position_embeddings", 2048)
+    theta, scaling = rope(raw, max_context)
+    return {
+        "n_layers": count(raw, "num_hidden_layers"),
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_kv_heads": count(raw, "num_key_value_heads", n_heads),
+        "head_dim": count(raw, "head_dim", d_model // n_heads),
+        "ffn_hidden": count(raw, "intermediate_size"),
+        "vocab_size": count(raw, "vocab_size"),
+        "norm_eps": number(raw.get("rms_norm_eps", 1e-6), "rms_norm_eps"),
+        "rope_theta": theta,
+        "rope_scaling": scaling,
+        "max_context": max_context,
+        "tied_embeddings": flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", False),
+        "eos_ids": eos(raw.get("eos_token_id")),
+    }
 
 
-def _count(raw: dict[str, Any], field: str, default: int | None = None) -> int:
-    """A whole number of at least 1; `default` stands in for a field that is absent or null, None for an error."""
-    value = raw.get(field)
-    if value is None and default is None:
-        raise GlassLlamaError("config", f"config.json: {field} is missing.", field=field)
-    value = default if value is None else value
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _refusal(field, value, "a whole number of at least 1")
-    return value
-
-
-def _number(value: Any, field: str, above: float = 0.0) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not above < value <= sys.float_info.max:
-        raise _refusal(field, value, f"a finite number above {above:g}")
-    return float(value)
-
-
-def _flag(value: Any, field: str, default: bool) -> bool:
-    if value is not None and not isinstance(value, bool):
-        raise _refusal(field, value, "true or false")
-    return default if value is None else value
-
-
-def _eos(value: Any) -> tuple[int, ...]:
-    if value is None:
-        return ()
-    ids = value if isinstance(value, list) else [value]
-    if not all(isinstance(i, int) and not isinstance(i, bool) and i >= 0 for i in ids):
-        raise _refusal("eos_token_id", value, "a token id or a list of token ids")
-    return tuple(ids)
-
-
-def _rope(raw: dict[str, Any], max_context: int) -> tuple[float, RopeScaling | None]:
+def rope(raw: dict[str, Any], max_context: int) -> tuple[float, RopeScaling | None]:
     """(rope_theta, scaling) from `rope_parameters` (transformers 5) or `rope_theta` and `rope_scaling` (before)."""
     given = raw.get("rope_scaling") or raw.get("rope_parameters") or {}
     if not isinstance(given, dict):
-        raise _refusal("rope_scaling", given, "an object with a rope_type")
+        raise refusal("rope_scaling", given, "an object with a rope_type")
     fields = {name: value for name, value in given.items() if value is not None}
-    theta = _number(fields.pop("rope_theta", raw.get("rope_theta", 10_000.0)), "rope_theta", above=1.0)
+    theta = number(fields.pop("rope_theta", raw.get("rope_theta", 10_000.0)), "rope_theta", above=1.0)
     kind = fields.pop("rope_type", fields.get("type", "default"))
     fields.pop("type", None)
     if (rotated := fields.pop("partial_rotary_factor", 1)) != 1:
-        raise _refusal("partial_rotary_factor", rotated, "1 (all of head_dim is rotated)")
+        raise refusal("partial_rotary_factor", rotated, "1 (all of head_dim is rotated)")
     if not isinstance(kind, str) or kind not in ROPE_FIELDS:
-        raise _refusal("rope_scaling.rope_type", kind, "one of " + ", ".join(ROPE_FIELDS))
+        raise refusal("rope_scaling.rope_type", kind, "one of " + ", ".join(ROPE_FIELDS))
     required, optional = ROPE_FIELDS[kind]
     for name in sorted(required - fields.keys()):
         raise GlassLlamaError("config", f"config.json: rope_scaling.{name} is missing.", field=name)
     if kind == "default":  # what the other kinds read is without effect here
         optional = {name for needed, free in ROPE_FIELDS.values() for name in needed | free}
     for name in sorted(fields.keys() - required - optional):
-        raise _refusal(f"rope_scaling.{name}", fields[name], f"no such field for {kind} scaling")
+        raise refusal(f"rope_scaling.{name}", fields[name], f"no such field for {kind} scaling")
     return theta, None if kind == "default" else _scaling(kind, fields, raw, max_context)
 
 
 def _scaling(kind: Any, fields: dict[str, Any], raw: dict[str, Any], max_context: int) -> RopeScaling:
     """The scaling from its fields, once their names are known to be right."""
     original = "original_max_position_embeddings"  # some checkpoints keep it beside the scaling; that one then counts
-    original_max_context = _count(raw if raw.get(original) is not None else fields, original, max_context)
-    truncate = _flag(fields.get("truncate"), "rope_scaling.truncate", True)
+    original_max_context = count(raw if raw.get(original) is not None else fields, original, max_context)
+    truncate = flag(fields.get("truncate"), "rope_scaling.truncate", True)
     numbers = {
-        name: _number(value, f"rope_scaling.{name}")
+        name: number(value, f"rope_scaling.{name}")
         for name, value in fields.items()
         if name not in (original, "truncate")
     }

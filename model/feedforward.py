@@ -1,4 +1,8 @@
-"""SwiGLU, the feed-forward of every LLaMA (Shazeer 2020, arXiv 2002.05202, eq. 6)."""
+"""SwiGLU, the feed-forward of every LLaMA (Shazeer 2020, arXiv 2002.05202, eq. 6), and those of other families."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import ClassVar
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -8,8 +12,52 @@ from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
 
+Activation = Callable[[Tensor], Tensor]
+# By their names in Hugging Face's configs. GELU (Hendrycks and Gimpel 2016, arXiv 1606.08415) is x·Φ(x), "new" by the
+# tanh that comes close to it.
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_new": partial(F.gelu, approximate="tanh"),
+}
 
-class SwiGLU(Module):
+
+class FeedForward(Module):
+    """What every feed-forward here has: neurons, each of which writes one column of `down_proj`.
+
+    `opens` names the tap that a neuron's activation reads: above 0, the neuron is open. `dimensions` are those of a
+    trace's arrays that differ from trace.SHAPES.
+    """
+
+    opens: ClassVar[str] = "gate"
+    dimensions: ClassVar[dict[str, tuple[str, ...]]] = {}
+
+    down_proj: nn.Linear
+
+    @property
+    def neurons(self) -> int:
+        """How many neurons there are."""
+        return self.down_proj.in_features
+
+    @property
+    def out_bias(self) -> Tensor | None:
+        """What is added to the neurons' sum, where there is a bias."""
+        return self.down_proj.bias
+
+    def outlets(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
+        """The maps through which these neurons write, each with its columns of theirs."""
+        yield self.down_proj, neurons
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        """The neurons' activations, which scale the columns of `down_proj`, from what passed the taps."""
+        raise NotImplementedError
+
+    def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
+        """What each neuron adds along a direction, float64, at the token whose values at the taps are `here`."""
+        return self.inner(here.get("gate"), here["up"]).double() * (along @ self.down_proj.weight.double().cpu())
+
+
+class SwiGLU(FeedForward):
     """down( SiLU(gate(x)) ⊙ up(x) ), with `ffn_hidden` neurons and no biases.
 
     Taps: `gate` before SiLU, `up`; both (B, T, f).
@@ -24,3 +72,39 @@ class SwiGLU(Module):
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         gate, up = self.gate_up_proj(x)
         return self.down_proj(F.silu(self.gate(gate)) * self.up(up))
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        assert gate is not None
+        return F.silu(gate) * up
+
+
+class GeGLU(SwiGLU):
+    """down( GELU(gate(x)) ⊙ up(x) ), the GELU by its tanh: T5 1.1's (Shazeer 2020, eq. 6). Taps as SwiGLU's."""
+
+    def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        gate, up = self.gate_up_proj(x)
+        return self.down_proj(self.inner(self.gate(gate), self.up(up)))
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        assert gate is not None
+        return F.gelu(gate, approximate="tanh") * up
+
+
+class Mlp(FeedForward):
+    """down( activation( up(x) ) ): two matrices and no gate. Tap: `up`, before the activation, (B, T, f)."""
+
+    opens = "up"
+
+    def __init__(self, d_model: int, ffn_hidden: int, activation: Activation, bias: bool = False):
+        super().__init__()
+        self.up_proj = nn.Linear(d_model, ffn_hidden, bias=bias)
+        self.down_proj = nn.Linear(ffn_hidden, d_model, bias=bias)
+        self.activation = activation
+        self.up = Tap()
+
+    def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        return self.down_proj(self.activation(self.up(self.up_proj(x))))
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        assert gate is None
+        return self.activation(up)

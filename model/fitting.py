@@ -8,13 +8,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from .config import LlamaConfig
+from .config import NetworkConfig
 from .errors import GlassLlamaError
+from .families.family import Family
 
-EMBEDDING = "model.embed_tokens.weight"
 
-
-def check_depth(directory: Path, files: Sequence[Path], config: LlamaConfig) -> None:
+def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, family: Family) -> None:
     """Before anything is built: the layers and the size that config.json states are those that the files' headers list.
 
     What is built is then as large as files that are really there; each tensor's shape is compared once it is.
@@ -23,17 +22,20 @@ def check_depth(directory: Path, files: Sequence[Path], config: LlamaConfig) -> 
     for file in files:
         try:
             with safe_open(file, framework="pt") as opened:
-                shapes |= {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
+                found = {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
+                shapes |= {family.rename(name): shape for name, shape in found.items()}
         except (SafetensorError, OSError) as error:
             raise damaged(file, error) from error
-    pattern = re.compile(r"model\.layers\.(\d+)\.")
+    (of_a_layer,) = family.names(config)["layers.{i}.attn_norm.weight"]
+    pattern = re.compile(re.escape(of_a_layer.partition("{i}")[0]) + r"(\d+)\.")
     layers = {found[1] for name in shapes if (found := pattern.match(name))}
     if len(layers) < config.n_layers:
         raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: num_hidden_layers is "
                               f"{config.n_layers}, but the files hold {len(layers)} layers.")  # fmt: skip
-    embedding = shapes.get(EMBEDDING)
+    (name,) = family.names(config)["embed.weight"]
+    embedding = shapes.get(name)
     if embedding is not None and embedding != [config.vocab_size, config.d_model]:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {EMBEDDING} has shape "
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {name} has shape "
                               f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 import torch
 
-from .cache import KVCache
 from .checkpoint import LanguageModel
 from .prompt import prompt_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
@@ -53,6 +52,8 @@ def generate(
 ) -> Iterator[Step]:
     """Continue a prompt (text or token ids), one Step a token, until end of text, max_context or max_new_tokens.
 
+    A network with an encoder reads the prompt and writes a text of its own: cache_tokens and max_context count that.
+
     Temperature 0 is greedy; otherwise draws are reproducible by `seed`. Raises GlassLlamaError at the call, before the
     first step, for an empty or too long prompt and for a setting out of range.
     """
@@ -67,14 +68,15 @@ def generate(
 
 def _steps(lm: LanguageModel, ids: list[int], max_new_tokens: int, how: Sampling, seed: int) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
+    net, ids = lm.net.begin(ids)
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
-    cache = KVCache(lm.config, capacity=limit, dtype=lm.dtype, device=lm.device)
+    cache = net.cache(limit)
     text = lm.tokenizer.stream(ids)
     feed, position = ids, 0
     while True:
         start = time.perf_counter()
         with torch.inference_mode():
-            logits = lm.net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
+            logits = net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
             position += len(feed)
             token, drawn = choose(logits, how, random)
             offered = candidates(logits)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from .errors import check_index
-from .llama import Llama
+from .network import Network
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ Change = Callable[[Tensor], Tensor]
 
 
 @contextmanager
-def intervened(net: Llama, what: Intervention) -> Iterator[None]:
+def intervened(net: Network, what: Intervention) -> Iterator[None]:
     """While the context is open, the network runs with these changes; a tap shows what it was changed to.
 
     The changes come off when the context closes, also after an error. A patch belongs to a pass that starts at token 0.
@@ -68,11 +68,12 @@ def intervened(net: Llama, what: Intervention) -> Iterator[None]:
             handle.remove()
 
 
-def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
+def _changes(net: Network, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
     """What changes the input of a module, and what changes its output."""
     config = net.config
-    heads = _by_layer(what.heads, config.n_layers, config.n_heads, "head")
-    neurons = _by_layer(what.neurons, config.n_layers, config.ffn_hidden, "neuron")
+    heads = _by_layer(what.heads, config.n_layers, [config.n_heads] * config.n_layers, "head")
+    widths = [net.block(layer).ffn.neurons for layer in range(config.n_layers)]
+    neurons = _by_layer(what.neurons, config.n_layers, widths, "neuron")
     for layer in (*what.attention, *what.ffn):
         check_index("layer", layer, config.n_layers)
     before: list[tuple[nn.Module, Change]] = []
@@ -80,7 +81,8 @@ def _changes(net: Llama, what: Intervention) -> tuple[list[tuple[nn.Module, Chan
     for layer, off in heads.items():
         after.append((net.get_submodule(f"layers.{layer}.attn.mixed"), _without(off, dim=-2)))
     for layer, off in neurons.items():
-        before.append((net.get_submodule(f"layers.{layer}.ffn.down_proj"), _without(off, dim=-1)))
+        outlets = net.block(layer).ffn.outlets(off)
+        before += [(module, _without(columns, dim=-1)) for module, columns in outlets]
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]
     for patch in what.patches:
@@ -108,10 +110,10 @@ def _patched(patch: Patch) -> Change:
     return change
 
 
-def _by_layer(pairs: tuple[tuple[int, int], ...], layers: int, count: int, what: str) -> dict[int, list[int]]:
+def _by_layer(pairs: tuple[tuple[int, int], ...], layers: int, counts: list[int], what: str) -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for layer, index in pairs:
         check_index("layer", layer, layers)
-        check_index(what, index, count)
+        check_index(what, index, counts[layer])
         found[layer].append(index)
     return found

@@ -5,33 +5,34 @@ Read this first. Each part is one file: norms.py, positions.py, attention.py, fe
 Shapes: B batch, T tokens, d d_model, V vocabulary.
 """
 
-from typing import cast
+from collections.abc import Callable
+from functools import partial
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from .attention import Attention
+from .attention import Attention, Heads
 from .cache import KVCache
 from .config import LlamaConfig
-from .feedforward import SwiGLU
-from .module import Module
-from .norms import RMSNorm
-from .positions import Rotation, rope_frequencies, rotation
+from .feedforward import FeedForward, SwiGLU
+from .network import Layer, Network
+from .norms import Norm, RMSNorm
+from .positions import Places, Rotation, rope_frequencies, rotation
 from .taps import Tap
 
 
-class Block(Module):
+class Block(Layer):
     """One layer: attention and feed-forward, each on a normalised copy of the residual stream, each added back to it.
 
     Taps, all (B, T, d): `resid_in`, `attn_normed`, `attn_out`, `resid_mid`, `ffn_normed`, `ffn_out`, `resid_out`.
     """
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, norm: Callable[[], Norm], attn: Heads, ffn: FeedForward):
         super().__init__()
-        self.attn_norm = RMSNorm(config.d_model, config.norm_eps)
-        self.attn = Attention(config)
-        self.ffn_norm = RMSNorm(config.d_model, config.norm_eps)
-        self.ffn = SwiGLU(config.d_model, config.ffn_hidden)
+        self.attn_norm = norm()
+        self.attn = attn
+        self.ffn_norm = norm()
+        self.ffn = ffn
         self.resid_in, self.resid_mid, self.resid_out = Tap(), Tap(), Tap()
         self.attn_normed, self.ffn_normed = Tap(), Tap()
         self.attn_out, self.ffn_out = Tap(), Tap()
@@ -39,7 +40,7 @@ class Block(Module):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        rope: Rotation,
+        places: Places,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -47,19 +48,21 @@ class Block(Module):
     ) -> Float[Tensor, "B T d"]:
         x = self.resid_in(x)
         normed = self.attn_normed(self.attn_norm(x))
-        x = self.resid_mid(x + self.attn_out(self.attn(normed, rope, layer, cache, position, eager)))
+        x = self.resid_mid(x + self.attn_out(self.attn(normed, places, layer, cache, position, eager)))
         normed = self.ffn_normed(self.ffn_norm(x))
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
 
-class Llama(Module):
+class Llama(Network):
     """The network. `net(ids)` gives the logits of every position; nothing in it remembers the last call."""
+
+    config: LlamaConfig
 
     def __init__(self, config: LlamaConfig):
         super().__init__()
         self.config = config
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
-        self.layers = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.layers = nn.ModuleList(self.make_block(i) for i in range(config.n_layers))
         self.norm = RMSNorm(config.d_model, config.norm_eps)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied_embeddings:
@@ -78,18 +81,41 @@ class Llama(Module):
 
         All T tokens are scored, with `last_only` the last one alone. `eager` writes attention out: see Attention.
         """
-        rope = self.rotation(position, ids.shape[1])
+        places = self.places(position, ids.shape[1])
         x = self.embed(ids)
         for i, block in enumerate(self.layers):
-            x = block(x, rope, i, cache, position, eager)
+            x = block(x, places, i, cache, position, eager)
         x = self.final_resid(x)
         return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
-    def block(self, layer: int) -> Block:
-        """One layer's block."""
-        return cast(Block, self.layers[layer])
+    def make_block(self, _layer: int) -> Layer:
+        """One layer's block, with weights that are still to be read."""
+        config = self.config
+        norm = partial(RMSNorm, config.d_model, config.norm_eps)
+        return Block(norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def rotation(self, position: int, count: int) -> Rotation:
+    def places(self, position: int, count: int) -> Rotation:
         """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""
         weight = self.embed.weight
         return rotation(rope_frequencies(self.config, position + count, weight.device), position, count, weight.dtype)
+
+
+# Our name of each tensor -> Hugging Face's; several names are matrices one below the other in ours. {i} is the layer.
+TENSORS: dict[str, tuple[str, ...]] = {
+    "embed.weight": ("model.embed_tokens.weight",),
+    "layers.{i}.attn_norm.weight": ("model.layers.{i}.input_layernorm.weight",),
+    "layers.{i}.attn.qkv_proj.weight": (
+        "model.layers.{i}.self_attn.q_proj.weight",
+        "model.layers.{i}.self_attn.k_proj.weight",
+        "model.layers.{i}.self_attn.v_proj.weight",
+    ),
+    "layers.{i}.attn.o_proj.weight": ("model.layers.{i}.self_attn.o_proj.weight",),
+    "layers.{i}.ffn_norm.weight": ("model.layers.{i}.post_attention_layernorm.weight",),
+    "layers.{i}.ffn.gate_up_proj.weight": (
+        "model.layers.{i}.mlp.gate_proj.weight",
+        "model.layers.{i}.mlp.up_proj.weight",
+    ),
+    "layers.{i}.ffn.down_proj.weight": ("model.layers.{i}.mlp.down_proj.weight",),
+    "norm.weight": ("model.norm.weight",),
+    "head.weight": ("lm_head.weight",),
+}

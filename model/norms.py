@@ -1,6 +1,11 @@
-"""RMSNorm, the normalisation of every LLaMA (Zhang and Sennrich 2019, arXiv 1910.07467)."""
+"""RMSNorm, the normalisation of every LLaMA (Zhang and Sennrich 2019, arXiv 1910.07467), and LayerNorm beside it.
+
+A norm can be asked what it subtracts and what it divides by: with these held at their values in a run it is linear, and
+what it gives can be taken apart by who wrote its input.
+"""
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -25,3 +30,54 @@ class RMSNorm(nn.Module):
         wide = x.float()
         normed = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)
         return self.weight * normed.to(x.dtype)
+
+    def divisor(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch"]:
+        """What x is divided by: its root mean square."""
+        return rms(x, self.eps)
+
+    def apart(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
+        """What becomes of the parts of one x that is divided by `divisor`, in their dtype and on their device."""
+        return parts / divisor.to(parts) * self.weight.detach().to(parts)
+
+    def reads(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
+        """(directions, constants), float64: norm(x)·row = x·direction / divisor(x) + constant. All constants are 0."""
+        rows = rows.double()
+        return rows * self.weight.detach().to(rows), torch.zeros_like(rows[..., 0])
+
+
+class LayerNorm(nn.Module):
+    """(x - mean(x)) / σ(x) · γ + β (Ba et al. 2016, arXiv 1607.06450), σ² the mean square about the mean, plus eps."""
+
+    def __init__(self, d_model: int, eps: float):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+    def mean(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch"]:
+        """What is subtracted from x: the mean of its channels."""
+        return x.float().mean(-1)
+
+    def divisor(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch"]:
+        """What x - mean(x) is divided by: its root mean square, which is x's standard deviation."""
+        return rms(x.float() - self.mean(x)[..., None], self.eps)
+
+    def apart(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
+        """What becomes of the parts of one x that is divided by `divisor`; β is to be added to their sum."""
+        centred = parts - parts.mean(-1, keepdim=True)
+        return centred / divisor.to(parts) * self.weight.detach().to(parts)
+
+    def reads(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
+        """(directions, constants), float64: norm(x)·row = x·direction / divisor(x) + constant.
+
+        Subtracting x's mean from x comes to the same as subtracting the direction's mean from the direction.
+        """
+        rows = rows.double()
+        scaled = rows * self.weight.detach().to(rows)
+        return scaled - scaled.mean(-1, keepdim=True), (rows * self.bias.detach().to(rows)).sum(-1)
+
+
+Norm = RMSNorm | LayerNorm

@@ -1,15 +1,20 @@
 """Rotary position embedding (Su et al. 2021, arXiv 2104.09864) and the ways to stretch it to longer contexts.
 
 Pairs are the half-split ones, (i, i + head_dim/2), since Hugging Face stores LLaMA's weights so. Meta's own files use
-the interleaved pairs (2i, 2i+1); the two differ by a fixed permutation of the rows of W_Q and W_K.
+the interleaved pairs (2i, 2i+1); the two differ by a fixed permutation of the rows of W_Q and W_K. GLM and DeepSeek
+keep interleaved pairs, and GLM rotates a part of each head alone.
+
+Beside it the positions that are no rotation but a bias on the scores: ALiBi. Whatever its kind, what a network hands to
+its layers as `places` has `turn` (for who rotates), `bias` (added to the scores, or None) and `mask` (which keys a
+query may look at; None is the causal mask).
 """
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
@@ -28,6 +33,76 @@ class Rotation(NamedTuple):
     cos: Float[Tensor, "T head_dim"]
     sin: Float[Tensor, "T head_dim"]
 
+    bias = None
+    mask = None
+
+    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys at their places."""
+        return rotate(x, self)
+
+    def at(self, position: int) -> "Rotation":
+        """The rotation of this one of the T positions, in float64 on the CPU."""
+        return Rotation(*(part[position : position + 1].double().cpu() for part in self))
+
+
+class PairRotation(NamedTuple):
+    """cos and sin of interleaved pairs (2i, 2i+1), each number twice; channels beyond their width are not rotated."""
+
+    cos: Float[Tensor, "T rotary_dim"]
+    sin: Float[Tensor, "T rotary_dim"]
+    mask: Bool[Tensor, "T S"] | None = None
+
+    bias = None
+
+    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys at their places."""
+        turned, rest = x.split((self.cos.shape[-1], x.shape[-1] - self.cos.shape[-1]), -1)
+        swapped = turned.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)  # (b, a) for each pair (a, b)
+        return torch.cat((torch.addcmul(turned * self.cos, swapped, self.sin), rest), -1)
+
+    def at(self, position: int) -> "PairRotation":
+        """The rotation of this one of the T positions, in float64 on the CPU."""
+        return PairRotation(*(part[position : position + 1].double().cpu() for part in (self.cos, self.sin)))
+
+
+class Bias(NamedTuple):
+    """What is added to the scores of T queries and S keys, the last query standing at the last key."""
+
+    bias: Float[Tensor, "n_heads T S"]
+    mask: Bool[Tensor, "T S"] | None = None
+
+    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys as they are: nothing is rotated."""
+        return x
+
+    def at(self, _position: int) -> "Bias":
+        """What turns the queries and keys of one position: nothing."""
+        return self
+
+
+class Seen(NamedTuple):
+    """Which keys the queries may look at, and nothing else: for keys that have no place beside the queries."""
+
+    mask: Bool[Tensor, "T S"]
+
+    bias = None
+
+
+class HasPlaces(Protocol):
+    """What attention asks of where its tokens stand."""
+
+    @property
+    def bias(self) -> Tensor | None: ...
+    @property
+    def mask(self) -> Tensor | None: ...
+
+
+class Places(HasPlaces, Protocol):
+    """What self-attention asks besides: its queries and keys turned to their places, all of them or those of one."""
+
+    def turn(self, x: Tensor) -> Tensor: ...
+    def at(self, position: int) -> "Places": ...
+
 
 def rope_frequencies(config: LlamaConfig, total_tokens: int = 0, device: torch.device | str = "cpu") -> RopeFrequencies:
     """Frequencies theta^(-2i/head_dim) of a model's pairs in float32, after its scaling.
@@ -45,7 +120,7 @@ def _frequencies(config: LlamaConfig, total_tokens: int, device: torch.device) -
 
 
 def _scaled(config: LlamaConfig, total_tokens: int) -> RopeFrequencies:
-    scaling, dim = config.rope_scaling, config.head_dim
+    scaling, dim = config.rope_scaling, config.rotary_dim
     inv_freq = _unscaled(config.rope_theta, dim)
     if scaling is None:
         return RopeFrequencies(inv_freq, 1.0)
@@ -68,6 +143,56 @@ def rotation(frequencies: RopeFrequencies, start: int, count: int, dtype: torch.
     return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1))
 
 
+def interleaved(places: Rotation, mask: Bool[Tensor, "T S"] | None = None) -> PairRotation:
+    """The same angles for interleaved pairs."""
+    half = places.cos.shape[-1] // 2
+    cos, sin = places.cos[:, :half], places.sin[:, half:]
+    return PairRotation(cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2), mask)
+
+
+def alibi_slopes(n_heads: int) -> Float[Tensor, "n_heads"]:
+    """ALiBi's slope of every head (Press et al. 2021, arXiv 2108.12409, section 3).
+
+    A geometric sequence from 2^(-8/n) on, with that ratio, for n a power of two; otherwise that of the power below, and
+    after it every other slope of twice that power.
+    """
+    power = 2 ** math.floor(math.log2(n_heads))
+    slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+    slopes += [2 ** (-8 * (2 * i + 1) / (2 * power)) for i in range(n_heads - power)]
+    return torch.tensor(slopes)
+
+
+def alibi(n_heads: int, start: int, count: int, like: Tensor) -> Float[Tensor, "n_heads T S"]:
+    """-slope × distance for `count` queries from position `start` on and all keys up to the last of them."""
+    queries = torch.arange(start, start + count, device=like.device)
+    distance = queries[:, None] - torch.arange(start + count, device=like.device)
+    return (-alibi_slopes(n_heads).to(like.device)[:, None, None] * distance).to(like.dtype)
+
+
+def buckets(
+    start: int, count: int, buckets: int, max_distance: int, both_ways: bool, device: torch.device
+) -> Int[Tensor, "T S"]:
+    """T5's bucket of every (query, key) pair, for `count` queries from `start` on and all keys up to the last.
+
+    Half of the buckets hold one distance each, the others ever longer ranges, on a logarithmic scale up to
+    `max_distance`; what is farther shares the last. With `both_ways` (the encoder) the second half of all buckets is
+    for keys after the query; otherwise those share bucket 0 with the query itself (arXiv 1910.10683, section 2.1; Mesh
+    TensorFlow's transformer_layers.py).
+    """
+    queries = torch.arange(start, start + count, device=device)
+    ahead = torch.arange(start + count, device=device) - queries[:, None]
+    first = torch.zeros_like(ahead)
+    if both_ways:
+        buckets //= 2
+        first, distance = (ahead > 0) * buckets, ahead.abs()
+    else:
+        distance = (-ahead).clamp(min=0)
+    single = buckets // 2
+    octaves = (distance.clamp(min=1).float() / single).log() / math.log(max_distance / single)
+    wide = (single + (octaves * (buckets - single)).long()).clamp(max=buckets - 1)
+    return first + torch.where(distance < single, distance, wide)
+
+
 def rotate(x: Float[Tensor, "B heads T head_dim"], rope: Rotation) -> Float[Tensor, "B heads T head_dim"]:
     """Turn each pair (a, b) of every head by its angle: (a·cos - b·sin, b·cos + a·sin)."""
     a, b = x.chunk(2, -1)
@@ -81,7 +206,7 @@ def _unscaled(theta: float, dim: int) -> Float[Tensor, "pairs"]:
 def _dynamic_theta(config: LlamaConfig, scaling: RopeScaling, total_tokens: int) -> float:
     """Dynamic NTK (bloc97 and emozilla 2023): past the trained context the base grows with the sequence."""
     stretch = total_tokens / config.max_context
-    dim = config.head_dim
+    dim = config.rotary_dim
     return config.rope_theta * (scaling.factor * stretch - (scaling.factor - 1)) ** (dim / (dim - 2))
 
 

@@ -4,7 +4,8 @@ So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -13,13 +14,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .errors import GlassLlamaError
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
-from .norms import rms
+from .network import Layer, Network
+from .norms import LayerNorm, Norm
 from .prompt import prompt_ids
-from .taps import capture
+from .taps import Tap, capture
 
-# Every array of a LayerTrace and its dimensions: T tokens, d d_model, f ffn_hidden.
+# Every array of a LLaMA's LayerTrace and its dimensions: T tokens, d d_model, f ffn_hidden.
 SHAPES: dict[str, tuple[str, ...]] = {
     "resid_in": ("T", "d"),
     "attn_norm_rms": ("T",),
@@ -40,24 +43,50 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "ffn_out": ("T", "d"),
     "resid_out": ("T", "d"),
 }
-# Taps inside a block's sub-layers; all others belong to the block itself.
-_INSIDE = dict.fromkeys(("q", "k", "v", "q_rot", "k_rot", "scores", "attention"), "attn") | {
-    "gate": "ffn",
-    "up": "ffn",
+# What networks of other families have besides, or in place of some of these: k how many experts a token goes to, S the
+# tokens of a source text.
+FURTHER: dict[str, tuple[str, ...]] = {
+    "attn_norm_mean": ("T",),
+    "ffn_norm_mean": ("T",),
+    "position_bias": ("n_heads", "T", "T"),
+    "resid_cross": ("T", "d"),
+    "cross_norm_rms": ("T",),
+    "cross_normed": ("T", "d"),
+    "cross_q": ("n_heads", "T", "head_dim"),
+    "cross_k": ("n_heads", "S", "head_dim"),
+    "cross_v": ("n_heads", "S", "head_dim"),
+    "cross_scores": ("n_heads", "T", "S"),
+    "cross_attention": ("n_heads", "T", "S"),
+    "cross_out": ("T", "d"),
+    "kv_latent": ("T", "kv_lora_rank"),
+    "k_rope": ("T", "qk_rope_head_dim"),
+    "router_scores": ("T", "n_experts"),
+    "experts": ("T", "k"),
+    "expert_weight": ("T", "k"),
+    "shared_gate": ("T", "shared_f"),
+    "shared_up": ("T", "shared_f"),
 }
 # Recomputed layers that a trace may hold at once; the newest always stays.
 LAYER_CACHE_BYTES = 12 * 2**20
 
 
-@dataclass(frozen=True, eq=False)
 class LayerTrace:
-    """Every value inside one layer of a run, as float32 arrays whose dimensions SHAPES names.
+    """Every value inside one layer of a run, as arrays whose dimensions `shapes` names: float32, ids int64.
 
-    `q` and `k` are before RoPE, `q_rot` and `k_rot` after it. `scores` are q_rot·k_rot/√head_dim before the causal
-    mask; `attention` is their softmax after it. `gate` is before SiLU.
+    `q` and `k` are before RoPE, `q_rot` and `k_rot` after it. `scores` are q_rot·k_rot/√head_dim, with `position_bias`
+    where there is one, before the mask; `attention` is their softmax after it. `gate` is before SiLU; `up` of a
+    feed-forward without a gate is before its activation. `*_norm_rms` is what a norm divides by; a LayerNorm subtracts
+    `*_norm_mean` first, and divides by the root mean square of the rest. With experts, `router_scores` are those of
+    all, `experts` the chosen ones' numbers, best first, `expert_weight` what their outputs are multiplied by; `gate`
+    and `up` are the chosen ones', in that order. Under MLA, `kv_latent` and `k_rope` (rotated) are what the cache holds
+    of a token, and `k_rot` and `v` what each head's are rebuilt to. `cross_*` is a decoder's look at the source, whose
+    stream before it is `resid_cross`.
+
+    What the network does not have is absent: reading it raises AttributeError, and `arrays` does not list it.
     """
 
     resid_in: np.ndarray
+    attn_norm_mean: np.ndarray
     attn_norm_rms: np.ndarray
     attn_normed: np.ndarray
     q: np.ndarray
@@ -65,10 +94,28 @@ class LayerTrace:
     v: np.ndarray
     q_rot: np.ndarray
     k_rot: np.ndarray
+    position_bias: np.ndarray
+    resid_cross: np.ndarray
+    cross_norm_rms: np.ndarray
+    cross_normed: np.ndarray
+    cross_q: np.ndarray
+    cross_k: np.ndarray
+    cross_v: np.ndarray
+    cross_scores: np.ndarray
+    cross_attention: np.ndarray
+    cross_out: np.ndarray
+    kv_latent: np.ndarray
+    k_rope: np.ndarray
+    router_scores: np.ndarray
+    experts: np.ndarray
+    expert_weight: np.ndarray
+    shared_gate: np.ndarray
+    shared_up: np.ndarray
     scores: np.ndarray
     attention: np.ndarray
     attn_out: np.ndarray
     resid_mid: np.ndarray
+    ffn_norm_mean: np.ndarray
     ffn_norm_rms: np.ndarray
     ffn_normed: np.ndarray
     gate: np.ndarray
@@ -76,46 +123,76 @@ class LayerTrace:
     ffn_out: np.ndarray
     resid_out: np.ndarray
 
+    def __init__(self, arrays: dict[str, np.ndarray]):
+        self.__dict__.update(arrays)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays that there are, by name."""
+        return dict(vars(self))
+
     @property
     def nbytes(self) -> int:
-        return sum(getattr(self, f.name).nbytes for f in fields(self))
+        return sum(array.nbytes for array in vars(self).values())
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What a run left behind. Arrays are float32.
 
-    `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `attn_norm_rms` and
-    `ffn_norm_rms` (L, T) and `final_norm_rms` (T,) are the RMS that each norm divides by; `gate_open` (L, T) is the
-    share of a layer's SwiGLU neurons whose gate is above 0; `logits` (V,) are the last position's. `intervention` is
-    what was changed in this run, in its layers as well.
+    `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
+    of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
+    changed in this run, in its layers as well. `lm` is what ran: where it read a source text first, `source` is its
+    encoder's run, which has no logits (0,).
     """
 
     lm: LanguageModel
     token_ids: list[int]
     pieces: list[str]
     residual: np.ndarray
-    attn_norm_rms: np.ndarray
-    ffn_norm_rms: np.ndarray
-    final_norm_rms: np.ndarray
-    gate_open: np.ndarray
+    figures: dict[str, np.ndarray]
     logits: np.ndarray
     intervention: Intervention = NOTHING
+    source: "Trace | None" = None
     _layers: LayerCache[LayerTrace] = field(default_factory=lambda: LayerCache(LAYER_CACHE_BYTES), repr=False)
 
     @property
     def n_layers(self) -> int:
-        return len(self.attn_norm_rms)
+        return len(self.residual) - 1
+
+    @property
+    def attn_norm_rms(self) -> np.ndarray:
+        """(L, T): what each layer's norm before attention divides by."""
+        return self._figure("attn_norm_rms")
+
+    @property
+    def ffn_norm_rms(self) -> np.ndarray:
+        """(L, T): what each layer's norm before the feed-forward divides by; absent where there is no such norm."""
+        return self._figure("ffn_norm_rms")
+
+    @property
+    def final_norm_rms(self) -> np.ndarray:
+        """(T,): what the final norm divides by."""
+        return self._figure("final_norm_rms")
+
+    @property
+    def gate_open(self) -> np.ndarray:
+        """(L, T): the share of a layer's neurons whose activation reads a number above 0: a SwiGLU's gate."""
+        return self._figure("gate_open")
+
+    def _figure(self, name: str) -> np.ndarray:
+        if name not in self.figures:
+            raise AttributeError(f"this network has no {name}; it has {', '.join(self.figures)}")
+        return self.figures[name]
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays held now, recomputed layers included."""
-        return self._own_bytes + self._layers.nbytes
+        return self._own_bytes + self._layers.nbytes + (0 if self.source is None else self.source.nbytes)
 
     @cached_property
     def _own_bytes(self) -> int:
-        own = (getattr(self, f.name) for f in fields(self))
-        return sum(array.nbytes for array in own if isinstance(array, np.ndarray))
+        return sum(array.nbytes for array in (self.residual, self.logits, *self.figures.values()))
 
     def watch(self, grew: Callable[[int], None] | None) -> int:
         """From now on tell `grew` by how many bytes this grew when a layer was recomputed; `nbytes` as of now.
@@ -138,58 +215,104 @@ class Trace:
             return _recompute(self.lm, self.residual[i], i)
 
 
-def run_trace(lm: LanguageModel, prompt: str | Sequence[int], intervention: Intervention = NOTHING) -> Trace:
+def run_trace(
+    lm: LanguageModel,
+    prompt: str | Sequence[int],
+    intervention: Intervention = NOTHING,
+    target: str | Sequence[int] | None = None,
+) -> Trace:
     """Run the model once on a text or on token ids, with parts of it changed if so wished, and record it.
 
-    Raises GlassLlamaError for a prompt that is empty, longer than the model's context, or not of its vocabulary.
+    A network with an encoder reads the prompt, and what is recorded is its decoder on the start token and `target`
+    (none). Raises GlassLlamaError for a prompt or target that is empty, longer than the model's context, or not of its
+    vocabulary, and for a target where there is no encoder.
     """
-    ids = prompt_ids(lm, prompt)
-    root = partial(rms, eps=lm.config.norm_eps)
+    net, ids = lm.net.begin(prompt_ids(lm, prompt))
+    if net.source_ids is None:
+        if target is not None:
+            raise GlassLlamaError("target", "target: this network has no encoder; it continues the prompt alone.")
+        return _recorded(lm, ids, intervention)
+    written = ids if target is None else ids + prompt_ids(lm, target)
+    source = _recorded(replace(lm, net=net.encoder, config=net.encoder.config), net.source_ids[0].tolist(), NOTHING)
+    return replace(_recorded(replace(lm, net=net), written, intervention), source=source)
+
+
+def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> Trace:
+    block = lm.net.block(0)  # norms and neurons are of one kind in all layers
+    inside = {name: reads for name, reads in block.norms.items() if reads != "resid_in"}
     # The changes go on before the hooks that record, which so see what the rest of the network sees. Of what is large
     # its figure is taken at once, while the processor still has the values at hand.
     with (
         torch.inference_mode(),
         intervened(lm.net, intervention),
         capture(lm.net, "layers.*.resid_in", "final_resid") as stream,
-        capture(lm.net, "layers.*.resid_mid", record=root) as middle,
-        capture(lm.net, "layers.*.ffn.gate", record=_share_above_0) as gates,
+        ExitStack() as recording,
     ):
+        seen = {
+            f"{name}_{what}": recording.enter_context(capture(lm.net, f"layers.*.{reads}", record=figure))
+            for name, reads in inside.items()
+            for what, figure in figures(getattr(block, name)).items()
+        }
+        gates = recording.enter_context(capture(lm.net, f"layers.*.ffn.{block.ffn.opens}", record=_share_above_0))
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))
-        into, into_ffn, gate_open = root(residual), torch.cat(list(middle.values())), torch.cat(list(gates.values()))
+        kept = {name: torch.cat(list(rows.values())) for name, rows in (seen | {"gate_open": gates}).items()}
+        for name in block.norms.keys() - inside:
+            kept |= {f"{name}_{what}": figure(residual[:-1]) for what, figure in figures(getattr(block, name)).items()}
+        kept |= {f"final_norm_{what}": figure(residual[-1]) for what, figure in figures(lm.net.norm).items()}
     return Trace(
         lm=lm,
         token_ids=ids,
         pieces=lm.tokenizer.pieces(ids),
         residual=_array(residual),
-        attn_norm_rms=_array(into[:-1]),
-        ffn_norm_rms=_array(into_ffn),
-        final_norm_rms=_array(into[-1]),
-        gate_open=_array(gate_open),
+        figures={name: _array(values) for name, values in kept.items()},
         logits=_array(logits),
         intervention=intervention,
     )
 
 
+def shapes(net: Network, layer: int) -> dict[str, tuple[str, ...]]:
+    """Every array that a LayerTrace of this layer has, and its dimensions as in SHAPES and FURTHER."""
+    block = net.block(layer)
+    every = SHAPES | FURTHER | block.attn.dimensions | block.ffn.dimensions
+    figured = [f"{name}_{what}" for name in block.norms for what in figures(getattr(block, name))]
+    return {name: every[name] for name in (*array_taps(block), *figured)}
+
+
+def array_taps(block: Layer) -> dict[str, str]:
+    """The arrays that pass a tap of this block, and the tap of each, which attention and feed-forward hold."""
+    taps = {}
+    for path, module in block.named_modules():
+        first, _, rest = path.partition(".")
+        name = (rest if first in ("attn", "ffn") else path).replace(".", "_")
+        if isinstance(module, Tap) and name in SHAPES | FURTHER:
+            taps[name] = path
+    return taps
+
+
+def figures(norm: Norm) -> dict[str, Callable[[Tensor], Tensor]]:
+    """What a norm can be asked about a vector before it: `rms`, what it divides by; `mean`, what it subtracts."""
+    return {"rms": norm.divisor} | ({"mean": norm.mean} if isinstance(norm, LayerNorm) else {})
+
+
 def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) -> LayerTrace:
-    block = lm.net.layers[i]
-    names = {
-        name: f"{_INSIDE[name]}.{name}" if name in _INSIDE else name for name in SHAPES if not name.endswith("rms")
-    }
+    block = lm.net.block(i)
+    taps = array_taps(block)
     x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
-    with torch.inference_mode(), capture(block, *names.values()) as seen:
-        block(x, lm.net.rotation(0, len(resid_in)), eager=True)
-        arrays = {name: _array(seen[tap][0]) for name, tap in names.items()}
-        for norm, source in (("attn_norm_rms", "resid_in"), ("ffn_norm_rms", "resid_mid")):
-            arrays[norm] = _array(rms(seen[source][0], lm.config.norm_eps))
-    return LayerTrace(**arrays)
+    with torch.inference_mode(), capture(block, *taps.values()) as seen:
+        block(x, lm.net.places(0, len(resid_in)), eager=True)
+        arrays = {name: _array(seen[tap][0]) for name, tap in taps.items()}
+        for norm, source in block.norms.items():
+            for what, figure in figures(getattr(block, norm)).items():
+                arrays[f"{norm}_{what}"] = _array(figure(seen[source][0]))
+    return LayerTrace(arrays)
 
 
-def _share_above_0(gate: Float[Tensor, "B T f"]) -> Float[Tensor, "B T"]:
+def _share_above_0(gate: Float[Tensor, "B T *f"]) -> Float[Tensor, "B T"]:
     # Signs rather than a comparison: on a CPU, making booleans of a part of a wider array takes five times as long.
-    return gate.sign().clamp(min=0).float().mean(-1)
+    return gate.flatten(2).sign().clamp(min=0).float().mean(-1)
 
 
 def _array(values: Tensor) -> np.ndarray:
-    return values.float().cpu().numpy()
+    return (values.float() if values.is_floating_point() else values).cpu().numpy()

@@ -42,7 +42,7 @@ def contributions_payload(
     """Every part's share of one logit, or of a difference of two, for all tokens."""
     others = None if against is None else pack(against, "i4")
     return {
-        **{name: pack(values, "f4") for name, values in parts._asdict().items()},
+        **{name: pack(values, "f4") for name, values in parts._asdict().items() if values is not None},
         "targets": pack(targets, "i4"),
         "against": others,
         "names": named(targets if against is None else np.append(targets, against), pieces),

@@ -19,7 +19,10 @@ def stream_payload(sizes: StreamSizes, final: LogitLens, pieces: Sequence[str]) 
     """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts."""
     best = {"ids": pack(final.ids[:, 0], "i4"), "pieces": list(pieces)}
     best |= {"logit": pack(final.logit, "f4"), "probability": pack(final.probability, "f4")}
-    return {**{name: pack(values, "f4") for name, values in sizes._asdict().items()}, "best": best}
+    return {
+        **{name: pack(values, "f4") for name, values in sizes._asdict().items() if values is not None},
+        "best": best,
+    }
 
 
 def stage_payload(layer: LayerTrace, token: int, gains: Sequence[Float[np.ndarray, "d"]]) -> Message:

@@ -42,10 +42,8 @@ def tensor_places() -> dict[str, Place]:
             maker = _MAKERS.get(name, Block)
             found = next(
                 function
-                for function in vars(maker).values()
-                if inspect.isfunction(function)
-                and re.search(rf"self\.{name}\(", inspect.getsource(function))
-                and function.__name__ != "__init__"
+                for _, function in inspect.getmembers(maker, inspect.isfunction)
+                if re.search(rf"self\.{name}\(", inspect.getsource(function)) and function.__name__ != "__init__"
             )
             places[name] = Place(dims, *_line(found, rf"self\.{name}\("))
     places["logits"] = Place(("V",), *_line(Llama.forward, r"self\.head\("))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..cache import KVCache
 from ..checkpoint import LanguageModel
-from ..config import LlamaConfig
+from ..config import NetworkConfig
 from ..interventions import NOTHING, Intervention, intervened
 
 REPEATS = 3
@@ -58,7 +58,7 @@ def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3
         raise IndexError(f"{len(ids)} tokens leave no room in a context of {lm.config.context_limit}")
     text, end = list(ids), time.perf_counter() + seconds
     room = min(count, lm.config.context_limit - len(text))
-    cache = KVCache(lm.config, len(text) + room, dtype=lm.dtype, device=lm.device)
+    cache = lm.net.cache(len(text) + room)
     steps: list[Race] = []
     with torch.inference_mode():
         if len(text) > 1:
@@ -74,7 +74,7 @@ def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3
     return steps
 
 
-def multiply_adds(config: LlamaConfig, new: int, past: int) -> int:
+def multiply_adds(config: NetworkConfig, new: int, past: int) -> int:
     """Multiplications (each with an addition) to read `new` tokens after `past`, and to score one next token.
 
     new × (weights of all layers) + V·d + L × n_heads × 2·head_dim × (query, key) pairs: q·k takes head_dim of them, and
@@ -85,7 +85,7 @@ def multiply_adds(config: LlamaConfig, new: int, past: int) -> int:
     return new * layer_weights(config) + config.vocab_size * config.d_model + attention
 
 
-def layer_weights(config: LlamaConfig) -> int:
+def layer_weights(config: NetworkConfig) -> int:
     """Entries of all matrices that a token is multiplied with in the layers: Q, K, V, O, gate, up and down."""
     heads = (2 * config.n_heads + 2 * config.n_kv_heads) * config.head_dim
     return config.n_layers * config.d_model * (heads + 3 * config.ffn_hidden)
@@ -93,7 +93,7 @@ def layer_weights(config: LlamaConfig) -> int:
 
 def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> CacheContents:
     """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors."""
-    cache = KVCache(lm.config, len(ids), dtype=lm.dtype, device=lm.device)
+    cache = lm.net.cache(len(ids))
     with torch.inference_mode(), intervened(lm.net, what):
         lm.net(_row(lm, ids), cache, 0, last_only=True)
     return CacheContents(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention
-from ..norms import rms
+from ..norms import LayerNorm
 from .stream import each_layer, on_device
 
 KEPT = 5
@@ -40,7 +40,8 @@ class Contributions(NamedTuple):
 
     `embedding` (T,), `attention` and `ffn` (L, T) and `patched` (T,) sum to `logit` (T,) but for rounding; `patched` is
     what an intervention put in the stream's place, less what stood there. `logit` is the network's own, from final norm
-    and head; `scale` (T,) is the RMS that the final norm divides by. All float64.
+    and head; `scale` (T,) is what the final norm divides by. Where that norm adds a bias, `constant` (T,) is its part
+    of the sum; where layers look at a source, `cross` (L, T) is what that adds; otherwise None. All float64.
     """
 
     embedding: Float[np.ndarray, "T"]
@@ -49,6 +50,8 @@ class Contributions(NamedTuple):
     patched: Float[np.ndarray, "T"]
     logit: Float[np.ndarray, "T"]
     scale: Float[np.ndarray, "T"]
+    constant: Float[np.ndarray, "T"] | None = None
+    cross: Float[np.ndarray, "L T"] | None = None
 
 
 def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.ndarray, "T"]:
@@ -60,7 +63,7 @@ def norm_and_head(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Flo
     """One vector after the last layer: normalised (d,), the final norm's γ (d,), and its logits (V,). float32."""
     with torch.inference_mode():
         normed = lm.net.norm(on_device(lm, vector))
-        values = (normed, lm.net.norm.weight, lm.net.head(normed))
+        values = (normed, lm.net.norm.weight, lm.net.unembed(normed))
         return [value.float().cpu().numpy() for value in values]
 
 
@@ -97,25 +100,30 @@ def contributions(
 ) -> Contributions:
     """What each part of the network adds to the logit of `targets[t]` at every position t of a run's stream.
 
-    A logit is RMSNorm(x)·W[target], with x the sum of all that was written to the stream. With the norm's RMS frozen at
-    its value in this run that is linear in x, and a part's share is its vector ⊙ γ / RMS · W[target]. With `against`,
-    all is for the logit of the target less that of `against[t]`: softmax weighs differences alone. `what` is the run's
-    intervention.
+    A logit is norm(x)·W[target], with x the sum of all that was written to the stream. With what the norm divides by
+    frozen at its value in this run that is linear in x: a part's share is its vector ⊙ γ / RMS · W[target], and a
+    LayerNorm takes the vector's mean from it first. With `against`, all is for the logit of the target less that of
+    `against[t]`: softmax weighs differences alone. `what` is the run's intervention.
     """
     net = lm.net
     last = on_device(lm, stream[-1])
-    scale = rms(last, lm.config.norm_eps).double()
+    scale = net.norm.divisor(last).double()
     reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
-    direction = reads * net.norm.weight.detach().double() / scale[:, None]
+    direction, constant = net.norm.reads(reads * net.head_scale)
+    direction = direction / scale[:, None]
 
     def share(written: Tensor) -> np.ndarray:
         return (written.double() * direction).sum(-1).cpu().numpy()
 
     attention, ffn, patched = [], [], np.zeros(len(targets))
-    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out")
+    further = [f"{name}_out" for name in net.block(0).further]
+    cross = {name: [] for name in further}
+    every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out", *further)
     for seen, after in zip(every, stream[1:], strict=True):
         attention.append(share(seen["attn_out"]))
         ffn.append(share(seen["ffn_out"]))
+        for name in further:
+            cross[name].append(share(seen[name]))
         if what.patches:
             patched += share(on_device(lm, after) - seen["resid_out"])
     logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
@@ -126,6 +134,8 @@ def contributions(
         patched=patched,
         logit=logit,
         scale=scale.cpu().numpy(),
+        constant=constant.cpu().numpy() if isinstance(net.norm, LayerNorm) else None,
+        cross=np.stack(cross["cross_out"]) if cross else None,
     )
 
 
@@ -135,7 +145,7 @@ def unembed(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tup
     for start in range(0, len(stream), rows):
         part = slice(start, min(start + rows, len(stream)))
         with torch.inference_mode():
-            logits = lm.net.head(lm.net.norm(on_device(lm, stream[part]))).float()
+            logits = lm.net.scored(on_device(lm, stream[part])).float()
         yield part, logits
 
 

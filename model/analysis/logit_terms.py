@@ -1,8 +1,8 @@
 """What made this logit: one token's logit as an exact sum over the embedding, every head by source token, every neuron.
 
-With attention weights, the final norm's RMS and SiLU(gate) held at the run's values all that is written to the stream
-at a token adds up linearly, and final norm and head read it along one direction (direct logit attribution; Elhage et
-al. 2021). Head h of a layer writes Σₛ α[t, s]·W_O[h]·v[s], neuron n SiLU(gate)·up·W_down[:, n].
+With attention weights, what the final norm divides by and SiLU(gate) held at the run's values all that is written to
+the stream at a token adds up linearly, and final norm and head read it along one direction (direct logit attribution;
+Elhage et al. 2021). Head h of a layer writes Σₛ α[t, s]·W_O[h]·v[s], neuron n SiLU(gate)·up·W_down[:, n].
 
 Symbols: L n_layers, T tokens, d d_model, f ffn_hidden.
 """
@@ -13,27 +13,36 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..attention import Heads
 from ..errors import check_index
-from ..trace import Trace
-from .neurons import product
+from ..trace import Trace, array_taps
 
 
 class LogitTerms(NamedTuple):
     """The parts of one logit at one token, float64; `total` is their sum.
 
-    `heads` is by layer, head and source token, 0 after the query; `patched` is what an intervention put in the stream's
-    place. `logit` is the network's own, from final norm and head.
+    `heads` is by layer, head and source token, 0 after the query; `neurons` has one row a layer, numbered as an
+    Intervention's; `biases` is what the biases of attention, feed-forward and final norm add (a LLaMA has none);
+    `cross`, where layers look at a source, is by layer, head and source token, else None; `patched` is what an
+    intervention put in the stream's place. `logit` is the network's own, from final norm and head.
     """
 
     embedding: float
     heads: Float[Tensor, "L n_heads T"]
-    neurons: Float[Tensor, "L f"]
+    neurons: tuple[Float[Tensor, "_"], ...]
+    biases: float
     patched: float
     logit: float
+    cross: Float[Tensor, "L n_heads S"] | None = None
 
     @property
     def total(self) -> float:
-        return self.embedding + self.patched + float(self.heads.sum() + self.neurons.sum())
+        inner = sum(float(layer.sum()) for layer in self.neurons)
+        return self.embedding + self.biases + self.patched + float(self.heads.sum()) + inner + self._across
+
+    @property
+    def _across(self) -> float:
+        return 0.0 if self.cross is None else float(self.cross.sum())
 
 
 def logit_terms(trace: Trace, token_id: int, against: int | None = None, position: int = -1) -> LogitTerms:
@@ -49,31 +58,48 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
     with torch.inference_mode():
         rows = net.head.weight.double().cpu()
         read = rows[token_id] - (0 if against is None else rows[against])
-        direction = read * net.norm.weight.double().cpu() / float(trace.final_norm_rms[at])
+        direction, constant = (part.cpu() for part in net.norm.reads(read.to(lm.device) * net.head_scale))
+        direction, biases = direction / float(trace.final_norm_rms[at]), float(constant)
         stream = torch.from_numpy(trace.residual[:, at]).double()
-        heads, neurons, patched = [], [], 0.0
+        heads, cross, neurons, patched = [], [], [], 0.0
         for i in range(trace.n_layers):
             layer = trace.layer(i)
-            heads.append(_heads(trace, i, at, direction) * (i not in off.attention))
-            inner = product(*(torch.from_numpy(values[at]) for values in (layer.gate, layer.up))).double()
+            v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
+            own = _heads(net.block(i).attn, seen_at, v, direction) * (i not in off.attention)
+            own[[head for of, head in off.heads if of == i]] = 0
+            heads.append(own)
+            for name in net.block(i).further:
+                v, seen_at = (torch.from_numpy(layer.arrays[f"{name}_{part}"]).double() for part in ("v", "attention"))
+                cross.append(_heads(getattr(net.block(i), name), seen_at[:, at], v, direction))
+            block = net.block(i)
+            passed = [name for name, tap in array_taps(block).items() if tap.startswith("ffn.")]
+            here = {name: torch.from_numpy(layer.arrays[name][at]) for name in passed}
+            inner = block.ffn.shares(here, direction)
             inner[[n for of, n in off.neurons if of == i]] = 0
-            down = direction @ net.block(i).ffn.down_proj.weight.double().cpu()
-            neurons.append(inner * down * (i not in off.ffn))
+            neurons.append(inner * (i not in off.ffn))
+            for bias, silent in ((block.attn.o_proj.bias, off.attention), (block.ffn.out_bias, off.ffn)):
+                if bias is not None and i not in silent:
+                    biases += float(direction @ bias.double().cpu())
             patched += float((stream[i + 1] - torch.from_numpy(layer.resid_out[at]).double()) @ direction)
-        logits = net.head(net.norm(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype))).float().cpu()
+        logits = net.scored(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype)).float().cpu()
     logit = float(logits[token_id]) - (0.0 if against is None else float(logits[against]))
     changed = bool(off.patches)  # without one the difference is rounding alone
     return LogitTerms(
-        float(stream[0] @ direction), torch.stack(heads), torch.stack(neurons), patched if changed else 0.0, logit
+        float(stream[0] @ direction),
+        torch.stack(heads),
+        tuple(neurons),
+        biases,
+        patched if changed else 0.0,
+        logit,
+        torch.stack(cross) if cross else None,
     )
 
 
-def _heads(trace: Trace, i: int, at: int, direction: Float[Tensor, "d"]) -> Float[Tensor, "n_heads T"]:
-    """What each head of layer i adds, by source token."""
-    layer, config = trace.layer(i), trace.lm.config
-    columns = trace.lm.net.block(i).attn.o_proj.weight.double().cpu().unflatten(1, (config.n_heads, config.head_dim))
-    values = torch.from_numpy(layer.v).double().repeat_interleave(config.group_size, dim=0)
-    read = torch.einsum("d,dhw->hw", direction, columns)
-    added = torch.einsum("hs,hsw,hw->hs", torch.from_numpy(layer.attention[:, at]).double(), values, read)
-    added[[head for of, head in trace.intervention.heads if of == i]] = 0
-    return added
+def _heads(
+    attn: Heads, weights: Float[Tensor, "n_heads S"], values: Float[Tensor, "n_kv_heads S v_dim"], along: Tensor
+) -> Float[Tensor, "n_heads S"]:
+    """What each head adds along a direction, by source token."""
+    columns = attn.o_proj.weight.double().cpu().unflatten(1, (attn.n_heads, -1))
+    read = torch.einsum("d,dhw->hw", along, columns)
+    shared = values.repeat_interleave(attn.n_heads // attn.n_kv_heads, dim=0)
+    return torch.einsum("hs,hsw,hw->hs", weights, shared, read)

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
-from ..llama import Llama
+from ..network import Network
 from ..prompt import prompt_ids
 
 POINTS = 8
@@ -178,7 +178,7 @@ def share_of(pair: Pair, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
 
 
 @contextmanager
-def swapped(net: Llama, swaps: dict[str, Swap]) -> Iterator[None]:
+def swapped(net: Network, swaps: dict[str, Swap]) -> Iterator[None]:
     """While the context is open, what these modules give is what `swaps` make of it; the changes always come off."""
     handles = []
     try:
@@ -191,7 +191,7 @@ def swapped(net: Llama, swaps: dict[str, Swap]) -> Iterator[None]:
             handle.remove()
 
 
-def node_taps(net: Llama) -> tuple[list[str], list[str]]:
+def node_taps(net: Network) -> tuple[list[str], list[str]]:
     """The taps of heads and of FFNs, layer by layer."""
     every = range(net.config.n_layers)
     return [HEADS.format(i) for i in every], [FFN.format(i) for i in every]
@@ -214,7 +214,7 @@ def _values(lm: LanguageModel, ids: Int[Tensor, "1 T"]) -> tuple[Float[Tensor, "
     return logits, Values(*(torch.stack([seen[name] for name in names]) for names in (heads, ffn)))
 
 
-def _nudges(net: Llama) -> tuple[dict[str, Tensor], dict[str, Swap]]:
+def _nudges(net: Network) -> tuple[dict[str, Tensor], dict[str, Swap]]:
     """A zero added to every node, whose gradient is the node's."""
     nudges: dict[str, Tensor] = {}
 

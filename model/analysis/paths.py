@@ -35,7 +35,7 @@ def possible_edges(pair: Pair, nodes: Sequence[Node]) -> list[tuple[Node, Node]]
     differ = (pair.ids != pair.other_ids)[0].nonzero()[:, 0].tolist()
     sources = [*(Node("embedding", -1, None, token) for token in differ), *nodes]
     targets = [*nodes, Node("logits", layers, None, tokens - 1)]
-    return [(source, target) for source in sources for target in targets if _reaches(source, target)]
+    return [(source, target) for source in sources for target in targets if _reaches(pair, source, target)]
 
 
 def edges(
@@ -43,7 +43,8 @@ def edges(
 ) -> Iterator[list[Edge]]:
     """The effect of each of `paths` (all possible edges), `rows` at a time: for who shows progress or may stop."""
     net = pair.lm.net
-    taps = ("layers.*.resid_in", "layers.*.resid_mid", "layers.*.attn.mixed", "layers.*.ffn_out", "final_resid")
+    reads = {f"layers.*.{tap}" for tap in net.block(0).norms.values()}
+    taps = (*reads, "layers.*.attn.mixed", "layers.*.ffn_out", "final_resid")
     kept = keep(pair, [nodes])
     (whole,) = recovered(pair, kept)
     with torch.inference_mode():
@@ -56,9 +57,11 @@ def edges(
             yield [Edge(*ends, whole - share) for ends, share in zip(part, left.tolist(), strict=True)]
 
 
-def _reaches(source: Node, target: Node) -> bool:
+def _reaches(pair: Pair, source: Node, target: Node) -> bool:
     """Whether what `source` writes is in what `target` reads without passing another node."""
-    earlier = source.layer < target.layer or (source.layer, source.kind, target.kind) == (target.layer, "head", "ffn")
+    earlier = source.layer < target.layer
+    if (source.layer, source.kind, target.kind) == (target.layer, "head", "ffn"):
+        earlier = not pair.lm.net.block(target.layer).parallel
     same = source.token == target.token
     return earlier and (source.token <= target.token if target.kind == "head" else same)
 
@@ -88,8 +91,9 @@ def _changes(pair: Pair, base: dict[str, Tensor], part: Sequence[tuple[Node, Nod
             places.setdefault("final_resid", []).append(((row, target.token), value))
         elif target.kind == "ffn":
             block = net.block(target.layer)
-            stream = base[f"layers.{target.layer}.resid_mid"][:, target.token, None] + delta
-            value = block.ffn(block.ffn_norm(stream))[0, 0]
+            reads = block.norms[block.ffn_reads]
+            stream = base[f"layers.{target.layer}.{reads}"][:, target.token, None] + delta
+            value = block.feed(stream)[0, 0]
             places.setdefault(FFN.format(target.layer), []).append(((row, target.token), value))
         else:
             value = _mixed(pair, base[f"layers.{target.layer}.resid_in"], source.token, delta, target)
@@ -103,12 +107,12 @@ def _delta(pair: Pair, base: dict[str, Tensor], source: Node) -> Float[Tensor, "
     """What the other run's value of a node would add to the stream, less what the node wrote."""
     net, token = pair.lm.net, source.token
     if source.kind == "embedding":
-        return net.embed(pair.other_ids[0, token]) - net.embed(pair.ids[0, token])
+        return net.embedded(pair.other_ids[0, token]) - net.embedded(pair.ids[0, token])
     if source.head is None:
         return pair.other_values.ffn[source.layer, token] - base[FFN.format(source.layer)][0, token]
     attn = net.block(source.layer).attn
     own = base[HEADS.format(source.layer)][0, token, source.head]
-    columns = attn.o_proj.weight.unflatten(1, (attn.n_heads, attn.head_dim))[:, source.head]
+    columns = attn.o_proj.weight.unflatten(1, (attn.n_heads, -1))[:, source.head]
     return columns @ (pair.other_values.heads[source.layer, token, source.head] - own)
 
 
@@ -119,7 +123,7 @@ def _mixed(pair: Pair, stream: Float[Tensor, "1 T d"], token: int, delta: Float[
     changed = stream.clone()
     changed[0, token] += delta
     with capture(block, "attn.mixed") as seen:
-        block.attn(block.attn_norm(changed), net.rotation(0, stream.shape[1]))
+        block.attn(block.attn_norm(changed), net.places(0, stream.shape[1]))
     return seen["attn.mixed"][0, target.token, target.head or 0]
 
 

@@ -24,15 +24,16 @@ class StreamSizes(NamedTuple):
 
     `resid` (L + 1, T) is the stream's norm; the five after it, (L, T) each, are those of SITES inside a layer;
     `final_normed` (T,) is the norm after the final RMSNorm. `attn_cosine` and `ffn_cosine` (L, T) are the cosines
-    between what the sub-layer adds and the stream that it is added to (`resid_in`, `resid_mid`): NaN where one of the
-    two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle then.
+    between what the sub-layer adds and the stream that it reads (`resid_in`, `resid_mid`): NaN where one of the
+    two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle then. A site that the
+    network does not have is None.
     """
 
     resid: np.ndarray
     attn_normed: np.ndarray
     attn_out: np.ndarray
-    resid_mid: np.ndarray
-    ffn_normed: np.ndarray
+    resid_mid: np.ndarray | None
+    ffn_normed: np.ndarray | None
     ffn_out: np.ndarray
     final_normed: np.ndarray
     attn_cosine: np.ndarray
@@ -47,10 +48,10 @@ def each_layer(
     `what` is the run's intervention. As the run computed them, with fused attention, so that no layer's T × T weights
     are held.
     """
-    rope = lm.net.rotation(0, stream.shape[1])
+    places = lm.net.places(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
         with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
-            block(on_device(lm, resid_in)[None], rope)
+            block(on_device(lm, resid_in)[None], places)
             yield {name: seen[name][0] for name in taps}
 
 
@@ -63,12 +64,14 @@ def stream_sizes(
     lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention = NOTHING
 ) -> StreamSizes:
     """Measure a run's stream at every site of every layer; `what` is the run's intervention."""
-    norms: dict[str, list[Tensor]] = {name: [] for name in SITES}
+    block = lm.net.block(0)
+    sites = [name for name in SITES if hasattr(block, name)]
+    norms: dict[str, list[Tensor]] = {name: [] for name in sites}
     cosines: dict[str, list[Tensor]] = {"attn": [], "ffn": []}
-    for seen in each_layer(lm, stream, what, *SITES):
+    for seen in each_layer(lm, stream, what, *sites):
         for name, vectors in seen.items():
             norms[name].append(length(vectors))
-        for part, before in (("attn", "resid_in"), ("ffn", "resid_mid")):
+        for part, before in (("attn", "resid_in"), ("ffn", block.norms[block.ffn_reads])):
             cosines[part].append(cosine(seen[f"{part}_out"], seen[before]))
     with torch.inference_mode():
         final = length(lm.net.norm(on_device(lm, stream[-1])))
@@ -76,10 +79,14 @@ def stream_sizes(
     first, after = table.pop("resid_in"), table.pop("resid_out")
     return StreamSizes(
         resid=np.concatenate([first, after[-1:]]),
+        attn_normed=table["attn_normed"],
+        attn_out=table["attn_out"],
+        resid_mid=table.get("resid_mid"),
+        ffn_normed=table.get("ffn_normed"),
+        ffn_out=table["ffn_out"],
         final_normed=final.float().cpu().numpy(),
         attn_cosine=_table(cosines["attn"]),
         ffn_cosine=_table(cosines["ffn"]),
-        **table,
     )
 
 

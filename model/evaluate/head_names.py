@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..config import LlamaConfig
+from ..config import NetworkConfig
 from ..errors import GlassLlamaError, reason
 
 FILE = "heads.json"
@@ -36,7 +36,7 @@ class HeadKind(NamedTuple):
     prompts: dict[str, str]
 
 
-def read_heads(directory: Path | None, config: LlamaConfig) -> dict[str, HeadKind]:
+def read_heads(directory: Path | None, config: NetworkConfig) -> dict[str, HeadKind]:
     """The jobs of a checkpoint's heads by name; none where there is no such file.
 
     Raises GlassLlamaError for a file that does not fit the model or is not of this form.
@@ -61,7 +61,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _kind(raw: Any, where: str, config: LlamaConfig) -> HeadKind:
+def _kind(raw: Any, where: str, config: NetworkConfig) -> HeadKind:
     kind = _object(raw, where)
     best, prompt = kind.get("best"), kind.get("prompt")
     if not isinstance(best, list):
@@ -76,7 +76,7 @@ def _kind(raw: Any, where: str, config: LlamaConfig) -> HeadKind:
     )
 
 
-def _head(raw: Any, where: str, config: LlamaConfig) -> HeadScore:
+def _head(raw: Any, where: str, config: NetworkConfig) -> HeadScore:
     given = _object(raw, where)
     layer, head = (_within(given.get(name), limit, f"{where}.{name}") for name, limit in (
         ("layer", config.n_layers), ("head", config.n_heads)))  # fmt: skip

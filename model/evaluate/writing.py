@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.cache import KVCache
 from model.checkpoint import LanguageModel
 from model.evaluate.judges import Judge
 from model.prompt import prompt_ids
@@ -85,7 +84,7 @@ def write(
 @torch.inference_mode()
 def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], object]) -> None:
     position, seen = 0, min(len(row.prompt) for row in rows)
-    cache = KVCache(lm.config, max(len(row.prompt) + row.limit for row in rows), len(rows), lm.dtype, lm.device)
+    cache = lm.net.cache(max(len(row.prompt) + row.limit for row in rows), len(rows))
     feed = [row.prompt[:seen] for row in rows]
     while rows:
         logits = lm.net(torch.tensor(feed, device=lm.device), cache, position, last_only=True)[:, -1].float()

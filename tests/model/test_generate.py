@@ -12,18 +12,20 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 import model
+from model.network import Network
 from tests.reference import reference
 
 PROMPT = "The cat sleeps"
 BYTES_PER_TOKEN = 2 * 3 * 2 * 8 * 4  # K and V × n_layers × n_kv_heads × head_dim × bytes of float32
 
 
-class Script(torch.nn.Module):
+class Script(Network):
     """A network that writes given tokens: all its probability is on the next one of the script."""
 
     def __init__(self, lm: model.LanguageModel, prompt: int, script: Sequence[int]):
         super().__init__()
-        self.embed, self.vocabulary, self.prompt, self.script = lm.net.embed, lm.config.vocab_size, prompt, script
+        self.config, self.embed = lm.config, lm.net.embed
+        self.vocabulary, self.prompt, self.script = lm.config.vocab_size, prompt, script
 
     def forward(self, ids: torch.Tensor, _cache: object, position: int, last_only: bool) -> torch.Tensor:
         assert last_only

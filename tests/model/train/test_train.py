@@ -184,7 +184,7 @@ def test_a_block_begins_as_the_identity() -> None:
     initialise(net, seed=0)
     x = torch.randn(1, 5, TINY.d_model)
     for block in net.layers:
-        assert torch.equal(block(x, net.rotation(0, 5)), x)
+        assert torch.equal(block(x, net.places(0, 5)), x)
     again = Llama(TINY)
     initialise(again, seed=0)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), again.parameters(), strict=True))

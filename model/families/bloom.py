@@ -1,0 +1,144 @@
+"""BLOOM (BigScience 2022, arXiv 2211.05100): a decoder with ALiBi, LayerNorm and biases.
+
+Its norms subtract the mean and add a bias; one stands right after the embedding. No position enters q or k: ALiBi takes
+slope × distance from each score. Q, K and V come from one matrix, head by head. The feed-forward has two matrices and
+GELU. Checked against transformers' modeling_bloom.py.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..attention import Attention
+from ..cache import KVCache
+from ..config import NetworkConfig
+from ..feedforward import ACTIVATIONS, Mlp
+from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..llama import Block
+from ..network import Network
+from ..norms import LayerNorm
+from ..positions import Bias, alibi
+from ..taps import Tap
+from .family import Family
+
+# Fields that change the result and that this code implements in one way only.
+FIXED: dict[str, tuple[Any, ...]] = {
+    "apply_residual_connection_post_layernorm": (False, None),
+    "quantization_config": (None,),
+    "auto_map": (None, {}),
+    "is_encoder_decoder": (False, None),
+}
+
+
+@dataclass(frozen=True)
+class BloomConfig(NetworkConfig):
+    """NetworkConfig's fields; every head has its own K and V, and the feed-forward is four times as wide as the stream.
+
+    ALiBi sets no limit to the context; `max_context` is the length of training, `seq_length` (2048 where not stated).
+    """
+
+    @classmethod
+    def from_hf(cls, raw: dict[str, Any]) -> "BloomConfig":
+        """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
+        expect_type(raw, "bloom")
+        expect_fixed(raw, FIXED)
+        d_model = count(raw, "n_embed" if raw.get("n_embed") is not None else "hidden_size")
+        n_heads = count(raw, "num_attention_heads" if raw.get("num_attention_heads") is not None else "n_head")
+        if d_model % n_heads:
+            raise refusal("n_head", n_heads, f"a divisor of hidden_size ({d_model})")
+        return cls(
+            n_layers=count(raw, "num_hidden_layers" if raw.get("num_hidden_layers") is not None else "n_layer"),
+            d_model=d_model,
+            n_heads=n_heads,
+            n_kv_heads=n_heads,
+            head_dim=d_model // n_heads,
+            ffn_hidden=4 * d_model,
+            vocab_size=count(raw, "vocab_size"),
+            norm_eps=number(raw.get("layer_norm_epsilon", 1e-5), "layer_norm_epsilon"),
+            max_context=count(raw, "seq_length", 2048),
+            tied_embeddings=flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True),
+            eos_ids=eos(raw.get("eos_token_id", 2)),
+        )
+
+
+class Bloom(Network):
+    """The network. `net(ids)` gives the logits of every position."""
+
+    config: BloomConfig
+
+    def __init__(self, config: BloomConfig):
+        super().__init__()
+        self.config = config
+        norm = partial(LayerNorm, config.d_model, config.norm_eps)
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.embed_norm = norm()
+        self.layers = nn.ModuleList(
+            Block(
+                norm,
+                Attention(config, bias=True, out_bias=True, rotary=False),
+                Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS["gelu_new"], bias=True),
+            )
+            for _ in range(config.n_layers)
+        )
+        self.norm = norm()
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        if config.tied_embeddings:
+            self.head.weight = self.embed.weight
+        self.final_resid, self.final_normed = Tap(), Tap()
+
+    def forward(
+        self,
+        ids: Int[Tensor, "B T"],
+        cache: KVCache | None = None,
+        position: int = 0,
+        eager: bool = False,
+        last_only: bool = False,
+    ) -> Float[Tensor, "B scored V"]:
+        """Logits of T tokens that start at `position`, as Llama.forward gives them."""
+        places = self.places(position, ids.shape[1])
+        x = self.embedded(ids)
+        for i, block in enumerate(self.layers):
+            x = block(x, places, i, cache, position, eager)
+        x = self.final_resid(x)
+        return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
+
+    def embedded(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
+        """The residual stream before the first layer: the embedding, normalised."""
+        return self.embed_norm(self.embed(ids))
+
+    def places(self, position: int, count: int) -> Bias:
+        """ALiBi's bias on the scores of `count` queries from `position` on."""
+        return Bias(alibi(self.config.n_heads, position, count, self.embed.weight))
+
+
+def fused_rows(config: BloomConfig) -> dict[str, Tensor]:
+    """Files keep the rows of q, k and v by head (head 0's q, k, v, then head 1's); ours stand q, k, v, each by head."""
+    rows = torch.arange(3 * config.d_model).view(config.n_heads, 3, config.head_dim).transpose(0, 1).flatten()
+    return {f"layers.{{i}}.attn.qkv_proj.{part}": rows for part in ("weight", "bias")}
+
+
+def prefixed(name: str) -> str:
+    """transformers writes `transformer.` before each name; BigScience's own files do not."""
+    return name if name.startswith(("transformer.", "lm_head.")) else f"transformer.{name}"
+
+
+MODULES = {
+    "embed_norm": "transformer.word_embeddings_layernorm",
+    "layers.{i}.attn_norm": "transformer.h.{i}.input_layernorm",
+    "layers.{i}.attn.qkv_proj": "transformer.h.{i}.self_attention.query_key_value",
+    "layers.{i}.attn.o_proj": "transformer.h.{i}.self_attention.dense",
+    "layers.{i}.ffn_norm": "transformer.h.{i}.post_attention_layernorm",
+    "layers.{i}.ffn.up_proj": "transformer.h.{i}.mlp.dense_h_to_4h",
+    "layers.{i}.ffn.down_proj": "transformer.h.{i}.mlp.dense_4h_to_h",
+    "norm": "transformer.ln_f",
+}
+TENSORS = {
+    "embed.weight": ("transformer.word_embeddings.weight",),
+    "head.weight": ("lm_head.weight",),
+    **{f"{ours}.{part}": (f"{theirs}.{part}",) for ours, theirs in MODULES.items() for part in ("weight", "bias")},
+}
+FAMILIES = {"bloom": Family(BloomConfig.from_hf, Bloom, TENSORS, rename=prefixed, row_order=fused_rows)}

@@ -1,0 +1,144 @@
+"""GLM: ChatGLM3 (model_type "chatglm") and GLM-4 ("glm"), a LLaMA but for its attention.
+
+Half of each head's channels are rotated, in interleaved pairs; Q, K and V have biases. The two write the same network
+under other names. GLM was first trained to fill in blanks after a text that all its tokens see whole (Du et al. 2021,
+arXiv 2103.10360); ChatGLM3 and GLM-4 run causally, and `with_prefix` runs them the older way. Checked against
+transformers' modeling_glm.py and, for ChatGLM3, the modeling_chatglm.py beside its weights.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..attention import Attention
+from ..config import FIXED_FIELDS, LlamaConfig, read_shape
+from ..errors import GlassLlamaError
+from ..feedforward import SwiGLU
+from ..fields import count, expect_fixed, expect_type, flag, number, refusal
+from ..llama import TENSORS as LLAMA
+from ..llama import Block, Llama
+from ..masks import prefix_mask
+from ..norms import RMSNorm
+from ..positions import PairRotation, interleaved, rope_frequencies, rotation
+from .family import Family, Names
+
+FIXED = {
+    name: accepted for name, accepted in FIXED_FIELDS.items() if name not in ("attention_bias", "partial_rotary_factor")
+}
+# What transformers' class takes for a field that the file leaves out, where LLaMA's does not.
+DEFAULTS = {"num_key_value_heads": 2, "head_dim": 128, "max_position_embeddings": 131_072, "rms_norm_eps": 1.5625e-7}
+# ChatGLM's fields that change the result and that this code implements in one way only.
+CHATGLM_FIXED: dict[str, tuple[Any, ...]] = {
+    "multi_query_attention": (True,),
+    "rmsnorm": (True, None),
+    "post_layer_norm": (True, None),
+    "add_bias_linear": (False, None),
+    "apply_residual_connection_post_layernorm": (False, None),
+    "original_rope": (True, None),
+    # ChatGLM3-32k divides positions by it, GLM-4 multiplies RoPE's base: the file does not say which.
+    "rope_ratio": (1, None),
+    "pre_seq_len": (None, 0),
+    "quantization_bit": (None, 0),
+    "quantization_config": (None,),
+    "is_encoder_decoder": (False, None),
+}
+
+
+@dataclass(frozen=True)
+class GlmConfig(LlamaConfig):
+    """A LLaMA's fields; `rotary_factor`: the part of each head that is rotated; `qkv_bias`: biases on Q, K and V."""
+
+    rotary_factor: float = 0.5
+    qkv_bias: bool = True
+
+    @property
+    def rotary_dim(self) -> int:
+        """The part of a head that RoPE rotates."""
+        return int(self.head_dim * self.rotary_factor)
+
+    @classmethod
+    def from_hf(cls, raw: dict[str, Any]) -> "GlmConfig":
+        """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
+        expect_type(raw, "glm")
+        expect_fixed(raw, FIXED)
+        name, rope = "partial_rotary_factor", dict(raw.get("rope_parameters") or {})
+        stated = rope.pop(name, None)
+        factor = number(raw.get(name, 0.5) if stated is None else stated, name)
+        if factor > 1:
+            raise refusal(name, factor, "a number above 0, at most 1")
+        bias = flag(raw.get("attention_bias"), "attention_bias", True)
+        return cls(**read_shape(DEFAULTS | raw | {"rope_parameters": rope}), rotary_factor=factor, qkv_bias=bias)
+
+    @classmethod
+    def from_chatglm(cls, raw: dict[str, Any]) -> "GlmConfig":
+        """Read ChatGLM3's config.json, which has names of its own. Raises as `from_hf`."""
+        expect_type(raw, "chatglm")
+        expect_fixed(raw, CHATGLM_FIXED)
+        if raw.get("multi_query_attention") is None:
+            raise GlassLlamaError("config", "config.json: multi_query_attention is missing; expected true, as in "
+                                  "ChatGLM2 and 3: the first ChatGLM is another network.")  # fmt: skip
+        names = {
+            "num_hidden_layers": "num_layers",
+            "num_key_value_heads": "multi_query_group_num",
+            "head_dim": "kv_channels",
+            "intermediate_size": "ffn_hidden_size",
+            "vocab_size": "padded_vocab_size",
+            "max_position_embeddings": "seq_length",
+        }
+        same = ("hidden_size", "num_attention_heads", "eos_token_id", "tie_word_embeddings")
+        shape = {ours: count(raw, theirs) for ours, theirs in names.items()} | {name: raw.get(name) for name in same}
+        shape["rms_norm_eps"] = raw.get("layernorm_epsilon", 1e-5)
+        return cls(**read_shape(shape), qkv_bias=flag(raw.get("add_qkv_bias"), "add_qkv_bias", False))
+
+
+class Glm(Llama):
+    """The network: a LLaMA with half-rotated heads and biases on q, k and v. `prefix` is how many tokens at the start
+    all see each other; 0 is causal."""
+
+    config: GlmConfig
+    prefix: int = 0
+
+    def make_block(self, _layer: int) -> Block:
+        """One layer's block."""
+        config = self.config
+        norm = partial(RMSNorm, config.d_model, config.norm_eps)
+        return Block(norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
+
+    def places(self, position: int, count: int) -> PairRotation:
+        """RoPE's cos and sin for interleaved pairs, and the prefix's mask while the prefix is read.
+
+        Raises IndexError where a prefix is read in more than one pass: its first tokens would miss the last.
+        """
+        weight = self.embed.weight
+        frequencies = rope_frequencies(self.config, position + count, weight.device)
+        if 0 < position < self.prefix:
+            raise IndexError(f"position {position}: a prefix of {self.prefix} tokens must be read in one pass")
+        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not position else None
+        return interleaved(rotation(frequencies, position, count, weight.dtype), mask)
+
+    def with_prefix(self, tokens: int) -> "Glm":
+        """The same network, sharing its weights, in which the first `tokens` tokens all see each other."""
+        net = copy(self)
+        net.prefix = tokens
+        return net
+
+
+TENSORS = LLAMA | {
+    "layers.{i}.attn.qkv_proj.bias": tuple(f"model.layers.{{i}}.self_attn.{name}_proj.bias" for name in "qkv"),
+    "layers.{i}.ffn.gate_up_proj.weight": ("model.layers.{i}.mlp.gate_up_proj.weight",),
+}
+_LAYER = "transformer.encoder.layers.{i}"
+CHATGLM: Names = {
+    "embed.weight": ("transformer.embedding.word_embeddings.weight",),
+    "layers.{i}.attn_norm.weight": (f"{_LAYER}.input_layernorm.weight",),
+    "layers.{i}.attn.qkv_proj.weight": (f"{_LAYER}.self_attention.query_key_value.weight",),
+    "layers.{i}.attn.qkv_proj.bias": (f"{_LAYER}.self_attention.query_key_value.bias",),
+    "layers.{i}.attn.o_proj.weight": (f"{_LAYER}.self_attention.dense.weight",),
+    "layers.{i}.ffn_norm.weight": (f"{_LAYER}.post_attention_layernorm.weight",),
+    "layers.{i}.ffn.gate_up_proj.weight": (f"{_LAYER}.mlp.dense_h_to_4h.weight",),
+    "layers.{i}.ffn.down_proj.weight": (f"{_LAYER}.mlp.dense_4h_to_h.weight",),
+    "norm.weight": ("transformer.encoder.final_layernorm.weight",),
+    "head.weight": ("transformer.output_layer.weight",),
+}
+FAMILIES = {"glm": Family(GlmConfig.from_hf, Glm, TENSORS), "chatglm": Family(GlmConfig.from_chatglm, Glm, CHATGLM)}

@@ -1,0 +1,372 @@
+"""T5 (Raffel et al. 2019, arXiv 1910.10683): an encoder reads a source whole, a decoder writes the target.
+
+RMSNorm without a mean, no biases. Scores are q·k, not divided by √head_dim, plus a learned number for the head and the
+bucket of the distance, one table a stack, shared by its layers. In the decoder a second attention looks at the
+encoder's last states, with no bias by position. T5 1.0 has ReLU and one matrix for embedding and head, whose input is
+divided by √d_model; 1.1 (and Flan) a gated GELU and a head of its own. Checked against transformers' modeling_t5.py.
+"""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from ..attention import Attention, Heads
+from ..cache import KVCache
+from ..config import NetworkConfig
+from ..feedforward import ACTIVATIONS, FeedForward, GeGLU, Mlp
+from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..network import Layer, Network
+from ..norms import RMSNorm
+from ..positions import Seen, buckets
+from ..stacked import StackedLinear
+from ..taps import Tap
+from .family import Family, Names
+
+# Fields that change the result and that this code implements in one way only.
+FIXED: dict[str, tuple[Any, ...]] = {
+    "is_encoder_decoder": (True, None),
+    "is_decoder": (False, None),
+    "quantization_config": (None,),
+    "auto_map": (None, {}),
+}
+FEED_FORWARDS = ("relu", "gated-gelu")
+
+
+@dataclass(frozen=True)
+class T5Config(NetworkConfig):
+    """NetworkConfig's fields of the decoder; `encoder_layers`; `buckets` of distances, the last from `max_distance` on.
+
+    `gated`: 1.1's feed-forward. `head_scale` multiplies what the head reads. `start_id` is the token that every target
+    begins with. Distances set no limit to the context; `max_context` is the length of training, `n_positions`.
+    """
+
+    encoder_layers: int = 1
+    buckets: int = 32
+    max_distance: int = 128
+    gated: bool = False
+    head_scale: float = 1.0
+    start_id: int = 0
+
+    @classmethod
+    def from_hf(cls, raw: dict[str, Any]) -> "T5Config":
+        """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
+        expect_type(raw, "t5")
+        expect_fixed(raw, FIXED)
+        kind = raw.get("feed_forward_proj", "relu")
+        if kind not in FEED_FORWARDS:
+            raise refusal("feed_forward_proj", kind, " or ".join(map(repr, FEED_FORWARDS)))
+        layers, d_model, heads = count(raw, "num_layers"), count(raw, "d_model"), count(raw, "num_heads")
+        # transformers 5 writes the scale itself; before, a tied head said so.
+        tied = flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True)
+        scaled = flag(raw.get("scale_decoder_outputs"), "scale_decoder_outputs", tied)
+        n_buckets = count(raw, "relative_attention_num_buckets", 32, least=4)
+        return cls(
+            n_layers=count(raw, "num_decoder_layers", layers),
+            d_model=d_model,
+            n_heads=heads,
+            n_kv_heads=heads,
+            head_dim=count(raw, "d_kv", 64),
+            ffn_hidden=count(raw, "d_ff", 2048),
+            vocab_size=count(raw, "vocab_size", 32_128),
+            norm_eps=number(raw.get("layer_norm_epsilon", 1e-6), "layer_norm_epsilon"),
+            max_context=count(raw, "n_positions", 512),
+            tied_embeddings=scaled,
+            eos_ids=eos(raw.get("eos_token_id", 1)),
+            encoder_layers=layers,
+            buckets=n_buckets,
+            max_distance=count(raw, "relative_attention_max_distance", 128, least=n_buckets // 2 + 1),
+            gated=kind != "relu",
+            head_scale=d_model**-0.5 if scaled else 1.0,
+            start_id=count(raw, "decoder_start_token_id", count(raw, "pad_token_id", 0, least=0), least=0),
+        )
+
+    def ffn(self) -> FeedForward:
+        """One layer's feed-forward."""
+        if self.gated:
+            return GeGLU(self.d_model, self.ffn_hidden)
+        return Mlp(self.d_model, self.ffn_hidden, ACTIVATIONS["relu"])
+
+
+class T5Places(NamedTuple):
+    """The bias by bucket, whom a query may see, and for the decoder what the encoder made of the source."""
+
+    bias: Float[Tensor, "n_heads T S"]
+    mask: Bool[Tensor, "T S"] | None = None
+    memory: Float[Tensor, "B source d"] | None = None
+
+    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys as they are: nothing is rotated."""
+        return x
+
+    def at(self, _position: int) -> "T5Places":
+        """What turns the queries and keys of one position: nothing."""
+        return self
+
+
+class T5Cache(KVCache):
+    """The decoder's own keys and values, and for every layer those of the source, which are computed once."""
+
+    def __init__(self, net: "T5", memory: Float[Tensor, "B S d"], capacity: int):
+        super().__init__(net.config, capacity, len(memory), memory.dtype, memory.device)
+        self.cross = [block.cross.keys_and_values(memory) for block in net.blocks()]
+
+    def nbytes(self, tokens: int) -> int:
+        """Bytes of the first `tokens` tokens of the target, and of the source."""
+        return super().nbytes(tokens) + sum(part.nbytes for pair in self.cross for part in pair)
+
+
+class CrossAttention(Heads):
+    """Queries from the decoder's stream, keys and values from the encoder's last states; no mask and no position.
+
+    Taps, beside those of Heads: `q` (B, n_heads, T, head_dim); `k`, `v` (B, n_heads, S, head_dim) for S source tokens.
+    """
+
+    def __init__(self, config: T5Config):
+        super().__init__(config.n_heads, config.n_heads, config.head_dim, scale=1.0)
+        d, width = config.d_model, config.n_heads * config.head_dim
+        self.q_proj = nn.Linear(d, width, bias=False)
+        self.kv_proj = StackedLinear(d, width, width)
+        self.o_proj = nn.Linear(width, d, bias=False)
+        self.q, self.k, self.v = Tap(), Tap(), Tap()
+
+    def forward(
+        self, x: Float[Tensor, "B T d"], kv: tuple[Tensor, Tensor], eager: bool = False
+    ) -> Float[Tensor, "B T d"]:
+        q, k, v = self.q(self.heads(self.q_proj(x))), self.k(kv[0]), self.v(kv[1])
+        everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
+        return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
+
+    def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
+        """Of the source's tokens, (B, n_heads, S, head_dim) each."""
+        k, v = self.kv_proj(memory)
+        return self.heads(k), self.heads(v)
+
+    def heads(self, x: Float[Tensor, "B T width"]) -> Float[Tensor, "B n_heads T head_dim"]:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+
+class EncoderBlock(Layer):
+    """One layer of the encoder. Taps, all (B, S, d), as a LLaMA's block has them."""
+
+    def __init__(self, config: T5Config):
+        super().__init__()
+        norm = partial(RMSNorm, config.d_model, config.norm_eps)
+        self.attn_norm = norm()
+        self.attn = Attention(config, rotary=False, scale=1.0)
+        self.ffn_norm = norm()
+        self.ffn = config.ffn()
+        self.resid_in, self.resid_mid, self.resid_out = Tap(), Tap(), Tap()
+        self.attn_normed, self.ffn_normed = Tap(), Tap()
+        self.attn_out, self.ffn_out = Tap(), Tap()
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T d"],
+        places: T5Places,
+        layer: int = 0,
+        cache: KVCache | None = None,
+        position: int = 0,
+        eager: bool = False,
+    ) -> Float[Tensor, "B T d"]:
+        x = self.resid_in(x)
+        normed = self.attn_normed(self.attn_norm(x))
+        x = x + self.attn_out(self.attn(normed, places, layer, cache, position, eager))
+        x = self.resid_mid(self.look_across(x, places, layer, cache, eager))
+        normed = self.ffn_normed(self.ffn_norm(x))
+        return self.resid_out(x + self.ffn_out(self.ffn(normed)))
+
+    def look_across(
+        self, x: Float[Tensor, "B T d"], _places: T5Places, _layer: int, _cache: KVCache | None, _eager: bool
+    ) -> Float[Tensor, "B T d"]:
+        """What stands between attention and feed-forward: in the encoder nothing."""
+        return x
+
+
+class DecoderBlock(EncoderBlock):
+    """One layer of the decoder: after its own attention, one that looks at the source.
+
+    Further taps: `resid_cross`, the stream that it reads, `cross_normed` and `cross_out`, all (B, T, d).
+    """
+
+    norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "cross_norm": "resid_cross", "ffn_norm": "resid_mid"}
+    further: ClassVar[tuple[str, ...]] = ("cross",)
+
+    def __init__(self, config: T5Config):
+        super().__init__(config)
+        self.cross_norm = RMSNorm(config.d_model, config.norm_eps)
+        self.cross = CrossAttention(config)
+        self.resid_cross, self.cross_normed, self.cross_out = Tap(), Tap(), Tap()
+
+    def look_across(
+        self, x: Float[Tensor, "B T d"], places: T5Places, layer: int, cache: KVCache | None, eager: bool
+    ) -> Float[Tensor, "B T d"]:
+        """The stream with what the heads saw in the source."""
+        x = self.resid_cross(x)
+        normed = self.cross_normed(self.cross_norm(x))
+        assert places.memory is not None
+        kv = cache.cross[layer] if isinstance(cache, T5Cache) else self.cross.keys_and_values(places.memory)
+        return x + self.cross_out(self.cross(normed, kv, eager))
+
+
+class Encoder(Network):
+    """The stack that reads the source: every token sees every other. It scores nothing: its logits are (B, S, 0)."""
+
+    config: T5Config
+
+    def __init__(self, config: T5Config, embed: nn.Embedding):
+        super().__init__()
+        self.config = replace(config, n_layers=config.encoder_layers)
+        self.embed = embed
+        self.relative = nn.Embedding(config.buckets, config.n_heads)
+        self.layers = nn.ModuleList(EncoderBlock(config) for _ in range(config.encoder_layers))
+        self.norm = RMSNorm(config.d_model, config.norm_eps)
+        self.final_resid, self.final_normed = Tap(), Tap()
+
+    def forward(
+        self,
+        ids: Int[Tensor, "B S"],
+        _cache: KVCache | None = None,
+        _position: int = 0,
+        eager: bool = False,
+        last_only: bool = False,
+    ) -> Float[Tensor, "B scored nothing"]:
+        """As any network runs, for who records it."""
+        return self.read(ids, eager)[:, -1 if last_only else 0 :, :0]
+
+    def read(self, ids: Int[Tensor, "B S"], eager: bool = False) -> Float[Tensor, "B S d"]:
+        """The last states, normalised: what the decoder looks at."""
+        places, x = self.places(0, ids.shape[1]), self.embed(ids)
+        for i, block in enumerate(self.layers):
+            x = block(x, places, i, eager=eager)
+        return self.final_normed(self.norm(self.final_resid(x)))
+
+    def places(self, position: int, count: int) -> T5Places:
+        """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
+        where = buckets(position, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
+        mask = torch.ones(count, position + count, dtype=torch.bool, device=where.device)
+        return T5Places(self.relative(where).permute(2, 0, 1), mask)
+
+
+class T5(Network):
+    """The network: `net(source_ids, target_ids)` gives the logits of every target position.
+
+    `layers`, `norm` and `head` are the decoder's. `reading(source_ids)` is the same network with a source that it has
+    read: that one takes target ids alone, as a network without an encoder would, and is what is traced and generates.
+    """
+
+    config: T5Config
+    memory: Float[Tensor, "B S d"] | None = None
+
+    def __init__(self, config: T5Config):
+        super().__init__()
+        self.config, self.head_scale = config, config.head_scale
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = Encoder(config, self.embed)
+        self.relative = nn.Embedding(config.buckets, config.n_heads)
+        self.layers = nn.ModuleList(DecoderBlock(config) for _ in range(config.n_layers))
+        self.norm = RMSNorm(config.d_model, config.norm_eps)
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        if config.tied_embeddings:
+            self.head.weight = self.embed.weight
+        self.final_resid, self.final_normed = Tap(), Tap()
+
+    def forward(
+        self,
+        ids: Int[Tensor, "B T"],
+        cache: KVCache | Int[Tensor, "B target"] | None = None,
+        position: int = 0,
+        eager: bool = False,
+        last_only: bool = False,
+    ) -> Float[Tensor, "B scored V"]:
+        """Logits of target tokens that start at `position`, as Llama.forward gives them, after `reading` a source.
+
+        Without one, `net(source_ids, target_ids)` reads the first and scores the second.
+        """
+        if isinstance(cache, Tensor):
+            return self.reading(ids, eager)(cache, None, position, eager, last_only)
+        places, x = self.places(position, ids.shape[1]), self.embed(ids)
+        for i, block in enumerate(self.layers):
+            x = block(x, places, i, cache, position, eager)
+        x = self.final_resid(x)
+        return self.unembed(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
+
+    def reading(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "T5":
+        """This network, sharing its weights, once it has read a source."""
+        net = copy(self)
+        net.memory, net.source_ids = self.encoder.read(source_ids, eager), source_ids
+        return net
+
+    def begin(self, ids: list[int]) -> tuple["T5", list[int]]:
+        """The network that has read this text, and the token that the target begins with."""
+        with torch.inference_mode():
+            return self.reading(torch.tensor([ids], device=self.embed.weight.device)), [self.config.start_id]
+
+    def places(self, position: int, count: int) -> T5Places:
+        """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""
+        if self.memory is None:
+            raise ValueError("no source: call net(source_ids, target_ids), or net.reading(source_ids) first")
+        where = buckets(position, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
+        return T5Places(self.relative(where).permute(2, 0, 1), None, self.memory)
+
+    def cache(self, capacity: int, batch: int = 1) -> KVCache:
+        """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""
+        if self.memory is None or len(self.memory) != batch:
+            raise ValueError(f"no source of {batch} rows: call net.reading(source_ids) first")
+        return T5Cache(self, self.memory, capacity)
+
+    def blocks(self) -> list[DecoderBlock]:
+        """The decoder's layers."""
+        return [block for block in self.layers if isinstance(block, DecoderBlock)]
+
+
+def tensors(config: T5Config) -> Names:
+    """The table of names: the feed-forward's tell 1.0 from 1.1."""
+    table: Names = {
+        "embed.weight": ("shared.weight",),
+        "encoder.embed.weight": ("shared.weight",),
+        "norm.weight": ("decoder.final_layer_norm.weight",),
+        "encoder.norm.weight": ("encoder.final_layer_norm.weight",),
+        "head.weight": ("lm_head.weight",),
+    }
+    for ours, stack, last in (("", "decoder", 2), ("encoder.", "encoder", 1)):
+        at, layer = f"{ours}layers.{{i}}", f"{stack}.block.{{i}}.layer"
+        ffn = f"{layer}.{last}.DenseReluDense"
+        wi = ("wi_0", "wi_1") if config.gated else ("wi",)
+        table |= {
+            f"{ours}relative.weight": (f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight",),
+            f"{at}.attn_norm.weight": (f"{layer}.0.layer_norm.weight",),
+            f"{at}.attn.qkv_proj.weight": tuple(f"{layer}.0.SelfAttention.{name}.weight" for name in "qkv"),
+            f"{at}.attn.o_proj.weight": (f"{layer}.0.SelfAttention.o.weight",),
+            f"{at}.ffn_norm.weight": (f"{layer}.{last}.layer_norm.weight",),
+            f"{at}.ffn.{'gate_up_proj' if config.gated else 'up_proj'}.weight": tuple(
+                f"{ffn}.{name}.weight" for name in wi
+            ),
+            f"{at}.ffn.down_proj.weight": (f"{ffn}.wo.weight",),
+        }
+    cross = "decoder.block.{i}.layer.1"
+    return table | {
+        "layers.{i}.cross_norm.weight": (f"{cross}.layer_norm.weight",),
+        "layers.{i}.cross.q_proj.weight": (f"{cross}.EncDecAttention.q.weight",),
+        "layers.{i}.cross.kv_proj.weight": tuple(f"{cross}.EncDecAttention.{name}.weight" for name in "kv"),
+        "layers.{i}.cross.o_proj.weight": (f"{cross}.EncDecAttention.o.weight",),
+    }
+
+
+def own_tensors(raw: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
+    """Without the embedding's copies and a bias that the first files have and nothing reads."""
+    unread = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+    shared = raw.get("shared.weight")
+    copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+    own = {name: tensor for name, tensor in raw.items() if name != unread and not (
+        name in copies and shared is not None and torch.equal(tensor, shared))}  # fmt: skip
+    if not config.tied_embeddings and shared is not None:
+        own.setdefault("lm_head.weight", shared)
+    return own
+
+
+FAMILIES = {"t5": Family(T5Config.from_hf, T5, tensors, unpack=own_tensors)}

@@ -1,0 +1,145 @@
+"""A mixture of experts in place of one feed-forward: a router sends each token to a few of many SwiGLUs.
+
+Mixtral takes the two best of eight (arXiv 2401.04088); DeepSeek many small experts, in groups, and one that every token
+passes (DeepSeekMoE, arXiv 2401.06066; V2, arXiv 2405.04434; V3, arXiv 2412.19437). No token is dropped.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, cast
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from .feedforward import FeedForward, SwiGLU
+from .module import Module
+from .stacked import StackedLinear
+from .taps import Tap
+
+
+@dataclass(frozen=True)
+class Routing:
+    """How a router chooses `top_k` experts from its scores, and what weights they get.
+
+    `scoring` makes scores of the router's logits. With `groups`, only the experts of the `kept_groups` best groups can
+    be chosen; a group counts as the sum of its `group_best` highest scores. `normalised`: the chosen experts' weights
+    are divided by their sum; `scaling` multiplies them. `balanced`: a learned number for each expert is added to its
+    score for the choice alone, not for its weight.
+    """
+
+    top_k: int
+    scoring: Literal["softmax", "sigmoid"] = "softmax"
+    normalised: bool = True
+    scaling: float = 1.0
+    groups: int = 1
+    kept_groups: int = 1
+    group_best: int = 1
+    balanced: bool = False
+
+
+class Expert(Module):
+    """One SwiGLU among many, without taps of its own: what it computes for its tokens passes those of Experts."""
+
+    def __init__(self, d_model: int, ffn_hidden: int):
+        super().__init__()
+        self.gate_up_proj = StackedLinear(d_model, ffn_hidden, ffn_hidden)
+        self.down_proj = nn.Linear(ffn_hidden, d_model, bias=False)
+
+
+class Experts(FeedForward):
+    """Router and experts; with `shared_hidden`, one more SwiGLU of that width which every token passes.
+
+    Taps: `router_scores` (B, T, E) after softmax or sigmoid; `experts` (B, T, k), the chosen ones' numbers, best first;
+    `expert_weight` (B, T, k); `gate` and `up` of the chosen experts, (B, T, k, f); `shared.gate` and `shared.up`.
+    """
+
+    dimensions: ClassVar[dict[str, tuple[str, ...]]] = {"gate": ("T", "k", "f"), "up": ("T", "k", "f")}
+
+    def __init__(self, d_model: int, ffn_hidden: int, n_experts: int, routing: Routing, shared_hidden: int = 0):
+        super().__init__()
+        self.routing, self.width = routing, ffn_hidden
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        self.balance = nn.Parameter(torch.zeros(n_experts)) if routing.balanced else None
+        self.expert = nn.ModuleList(Expert(d_model, ffn_hidden) for _ in range(n_experts))
+        self.shared = SwiGLU(d_model, shared_hidden) if shared_hidden else None
+        self.router_scores, self.experts, self.expert_weight = Tap(), Tap(), Tap()
+        self.gate, self.up = Tap(), Tap()
+
+    def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        logits = self.router(x).float()
+        scores = logits.softmax(-1) if self.routing.scoring == "softmax" else logits.sigmoid()
+        scores = self.router_scores(scores)
+        chosen = self.experts(self.choose(scores))
+        weight = self.expert_weight(self.weights(scores, chosen)).flatten(0, 1).to(x.dtype)
+        tokens, shape = x.flatten(0, 1), (*x.shape[:2], self.routing.top_k, self.width)
+        places = [(self.one(e), *(chosen.flatten(0, 1) == e).nonzero(as_tuple=True)) for e in chosen.unique().tolist()]
+        gate, up = (x.new_empty(len(tokens), *shape[2:]) for _ in range(2))
+        for expert, row, slot in places:
+            gate[row, slot], up[row, slot] = expert.gate_up_proj(tokens[row])
+        gate, up = self.gate(gate.view(shape)), self.up(up.view(shape))
+        inner = self.inner(gate, up).flatten(0, 1)
+        out = torch.zeros_like(tokens)
+        for expert, row, slot in places:
+            out = out.index_add(0, row, expert.down_proj(inner[row, slot]) * weight[row, slot, None])
+        out = out.view_as(x)
+        return out if self.shared is None else out + self.shared(x)
+
+    def choose(self, scores: Float[Tensor, "B T E"]) -> Int[Tensor, "B T k"]:
+        """The chosen experts' numbers, best first."""
+        how = self.routing
+        if self.balance is not None:
+            scores = scores + self.balance
+        if how.groups > 1:
+            grouped = scores.unflatten(-1, (how.groups, -1))
+            best = grouped.topk(how.group_best).values.sum(-1).topk(how.kept_groups).indices
+            kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)
+            scores = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2)
+        return scores.topk(how.top_k).indices
+
+    def weights(self, scores: Float[Tensor, "B T E"], chosen: Int[Tensor, "B T k"]) -> Float[Tensor, "B T k"]:
+        """What the chosen experts' outputs are multiplied by."""
+        own = scores.gather(-1, chosen)
+        if self.routing.normalised:
+            own = own / own.sum(-1, keepdim=True)
+        return own * self.routing.scaling
+
+    def one(self, number: int) -> Expert:
+        """An expert by its number."""
+        return cast(Expert, self.expert[number])
+
+    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        assert gate is not None
+        return F.silu(gate) * up
+
+    @property
+    def neurons(self) -> int:
+        """Those of all experts, expert by expert, and last the shared one's."""
+        return len(self.expert) * self.width + (0 if self.shared is None else self.shared.neurons)
+
+    @property
+    def out_bias(self) -> Tensor | None:
+        return None
+
+    def outlets(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
+        columns: dict[int, list[int]] = defaultdict(list)
+        for neuron in neurons:
+            number = min(neuron // self.width, len(self.expert))
+            columns[number].append(neuron - number * self.width)
+        for number, own in columns.items():
+            ffn = self.shared if number == len(self.expert) and self.shared is not None else self.one(number)
+            yield ffn.down_proj, own
+
+    def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
+        """As a plain feed-forward's; a neuron of an expert that the token did not go to adds nothing."""
+        found = torch.zeros(self.neurons, dtype=torch.float64)
+        inner = self.inner(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
+        for number, activations in zip(here["experts"].tolist(), inner, strict=True):
+            columns = along @ self.one(number).down_proj.weight.double().cpu()
+            found[number * self.width : (number + 1) * self.width] = activations * columns
+        if self.shared is not None:
+            own = {"gate": here["shared_gate"], "up": here["shared_up"]}
+            found[len(self.expert) * self.width :] = self.shared.shares(own, along)
+        return found

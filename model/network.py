@@ -1,0 +1,93 @@
+"""What every network here has, whatever its family: what generic code (a trace, an analysis) may ask of it.
+
+A part that a network lacks is absent. Nothing asks which family a network is of.
+"""
+
+from typing import ClassVar, cast
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from .attention import Heads
+from .cache import KVCache
+from .config import NetworkConfig
+from .feedforward import FeedForward
+from .module import Module
+from .norms import Norm
+from .positions import Places
+
+
+class Layer(Module):
+    """One layer: attention and feed-forward, each reading a normalised copy of the residual stream and added to it.
+
+    `norms` names the layer's norms, each with the tap of the stream that it reads; `ffn_reads` is the one before the
+    feed-forward. `further` names what else writes to the stream, each to its tap NAME_out.
+    """
+
+    further: ClassVar[tuple[str, ...]] = ()
+    norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "ffn_norm": "resid_mid"}
+    ffn_reads: ClassVar[str] = "ffn_norm"
+
+    attn: Heads
+    ffn: FeedForward
+    attn_norm: Norm
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the feed-forward reads the stream as attention does, before attention has written to it."""
+        return self.norms[self.ffn_reads] == "resid_in"
+
+    def feed(self, stream: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+        """What the feed-forward writes where its norm reads this stream."""
+        return self.ffn(getattr(self, self.ffn_reads)(stream))
+
+
+class Network(Module):
+    """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
+
+    `head_scale` multiplies what the head reads. A network that has read a source text, which it does not continue,
+    keeps its ids as `source_ids`, and reads it with `encoder`.
+    """
+
+    config: NetworkConfig
+    embed: nn.Embedding
+    layers: nn.ModuleList
+    norm: Norm
+    head: nn.Linear
+    head_scale: float = 1.0
+    encoder: "Network"
+    source_ids: Int[Tensor, "B S"] | None = None
+
+    def begin(self, ids: list[int]) -> tuple["Network", list[int]]:
+        """The network that continues this text, and the tokens that it starts from: itself, and the text."""
+        return self, ids
+
+    def block(self, layer: int) -> Layer:
+        """One layer's block."""
+        return cast(Layer, self.layers[layer])
+
+    def places(self, position: int, count: int) -> Places:
+        """What tells the layers where `count` tokens stand, from `position` on: what they take as `places`."""
+        raise NotImplementedError
+
+    def cache(self, capacity: int, batch: int = 1) -> KVCache:
+        """An empty KV cache for `batch` sequences of up to `capacity` tokens, on the device of the weights."""
+        weight = self.embed.weight
+        return KVCache(self.config, capacity, batch, weight.dtype, weight.device)
+
+    def embedded(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
+        """The residual stream before the first layer."""
+        return self.embed(ids)
+
+    def unembed(self, normed: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
+        """The logits that the head makes of the normalised stream."""
+        return self.head(normed if self.head_scale == 1.0 else normed * self.head_scale)
+
+    def scored(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
+        """The logits that final norm and head make of the stream after the last layer."""
+        return self.unembed(self.norm(stream))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.embed.weight.dtype

@@ -1,0 +1,120 @@
+"""The tensors of a checkpoint's safetensors files, under our names. No other format is ever loaded: it can run code."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from .errors import GlassLlamaError
+from .families.family import Family
+from .fitting import damaged
+from .network import Network
+from .stacked import StackedLinear
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+EMBEDDING, HEAD = "embed.weight", "head.weight"  # one and the same where the two are tied
+# Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
+RECOMPUTED = ("rotary_emb.inv_freq", "rotary_pos_emb.inv_freq")
+_NUMBERS = re.compile(r"\.(\d+)(?=\.)")
+
+
+class Place:
+    """Where one tensor of ours is in the files: their names, and how many of its rows belong to each."""
+
+    def __init__(self, net: Network, ours: str, tensors: dict[str, tuple[str, ...]]):
+        numbers = [int(found) for found in _NUMBERS.findall(ours)]
+        keys = iter(("{i}", "{e}"))
+        self.pattern = _NUMBERS.sub(lambda _: f".{next(keys)}", ours)
+        at = dict(zip("ie", numbers, strict=False))
+        self.files = tuple(name.format(**at) for name in tensors[self.pattern])
+        module = net.get_submodule(ours.rpartition(".")[0])
+        self.shape = net.get_parameter(ours).shape
+        stacked = isinstance(module, StackedLinear) and len(self.files) > 1
+        self.rows = module.rows if isinstance(module, StackedLinear) and stacked else (self.shape[0],)
+
+
+def places(net: Network, family: Family) -> dict[str, Place]:
+    """Where every tensor of this network is, by our name."""
+    names = family.names(net.config)
+    return {ours: Place(net, ours, names) for ours in _own(net)}
+
+
+def _own(net: Network) -> Iterator[str]:
+    """Every parameter by its name; a module that stands in two places counts once, a weight in two modules twice."""
+    for path, module in net.named_modules():
+        for name, weight in module.named_parameters(recurse=False):
+            if weight is not None:
+                yield f"{path}.{name}" if path else name
+
+
+def weight_files(directory: Path, index: dict[str, Any] | None) -> list[Path]:
+    """The safetensors files of a checkpoint, those of its `index` where it has one. Raises where one is missing."""
+    if index is not None:
+        weight_map = index.get("weight_map")
+        if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()):
+            raise GlassLlamaError("checkpoint", f"{directory / INDEX} has no weight_map of file names; fetch it again.")
+        names = sorted(set(weight_map.values()))
+        if outside := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
+            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: weight_map names {outside[0]!r}; expected the "
+                                  "name of a safetensors file beside it.")  # fmt: skip
+        files = [directory / name for name in names]
+    else:
+        files = [directory / WEIGHTS]
+    if missing := [file.name for file in files if not file.is_file()]:
+        raise GlassLlamaError("checkpoint", f"{directory}: {', '.join(missing)} missing; only safetensors files are "
+                              "loaded (convert other formats with transformers' save_pretrained).")  # fmt: skip
+    return files
+
+
+def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: Family) -> dict[str, Tensor]:
+    """Every tensor under our name. One GlassLlamaError lists all that is unknown, missing, misshapen or NaN."""
+    where, tied = places(net, family), net.config.tied_embeddings
+    raw = family.unpack({family.rename(name): tensor for name, tensor in _raw_tensors(files).items()}, net.config)
+    known = {name for place in where.values() for name in place.files}
+    problems = [f"unknown tensor {key}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
+    for ours, place in where.items():
+        for name, rows in zip(place.files, place.rows, strict=True):
+            if name in raw:
+                problems += _faults(name, raw[name], torch.Size((rows, *place.shape[1:])))
+            elif not (ours == HEAD and tied):
+                problems.append(f"missing tensor {name}")
+    if tied and not problems:
+        name = where.pop(HEAD).files[0]
+        head = raw.pop(name, None)
+        if head is not None and not torch.equal(head, raw[where[EMBEDDING].files[0]]):
+            problems.append(f"{name} differs from the embedding, yet config.json says tie_word_embeddings")
+    if problems:
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {'; '.join(problems)}.")
+    order = family.row_order(net.config)
+    return {ours: _ordered(torch.cat([raw.pop(name) for name in place.files]), order.get(place.pattern))
+            for ours, place in where.items()}  # fmt: skip
+
+
+def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:
+    return tensor if order is None else tensor[order]
+
+
+def _raw_tensors(files: Sequence[Path]) -> dict[str, Tensor]:
+    """Every tensor of every weight file, under the name that the file gives it."""
+    raw: dict[str, Tensor] = {}
+    for file in files:
+        try:
+            raw |= load_file(file)
+        except (SafetensorError, OSError) as error:
+            raise damaged(file, error) from error
+    return raw
+
+
+def _faults(name: str, tensor: Tensor, shape: torch.Size) -> list[str]:
+    if tensor.shape != shape:
+        return [f"{name} has shape {list(tensor.shape)}, expected {list(shape)}"]
+    if not tensor.is_floating_point() or tensor.element_size() < 2:
+        return [f"{name} is {tensor.dtype}, expected float32, float16 or bfloat16"]
+    if not bool(torch.isfinite(tensor).all()):
+        return [f"{name} holds NaN or infinite values"]
+    return []
