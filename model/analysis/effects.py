@@ -1,0 +1,290 @@
+"""Which heads and neurons matter for one answer: those that it misses most when they are switched off.
+
+A part is off when it writes nothing to the residual stream at any token, as `interventions.Intervention` has it. What
+that does to the answer's probability is run, not estimated; a gradient only says which parts are worth a run. To first
+order switching a part off lowers the answer's log-odds by Σ v·g, with v what the part writes and g the gradient there
+(attribution patching towards zero: Nanda 2023; Molchanov et al. 2017, arXiv 1611.06440, for neurons). The gradient of
+the log-odds, unlike that of the probability, does not vanish where the model is sure.
+
+Symbols: L n_layers, T tokens, R parts measured, d d_model, V vocabulary.
+"""
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..errors import check_index
+from ..interventions import intervened
+from ..llama import Llama
+from ..trace import Trace
+from .nodes import HEADS, Swap, swapped
+
+NEURONS = "layers.{}.ffn.down_proj"
+LOOKS = 0.5  # the least weight with which a head counts as looking at a token
+CHANCES = 5  # draws of as many other heads
+SHARE, TRIES = 0.5, 3  # which tokens may hold the answer
+LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
+
+
+class Pull(NamedTuple):
+    """What a tap gives, (T, …), and the gradient of the answer's log-odds there."""
+
+    value: Tensor
+    slope: Tensor
+
+
+class Part(NamedTuple):
+    """A head, or a neuron of a feed-forward, at all tokens."""
+
+    kind: Literal["head", "neuron"]
+    layer: int
+    index: int
+
+
+class Effect(NamedTuple):
+    """`probability` is the answer's without the part, `loss` = log p - log `probability`, in nats: what it is worth."""
+
+    part: Part
+    probability: float
+    loss: float
+
+
+class Look(NamedTuple):
+    """Where the answer was read: at token `key`, by `heads`, those that put LOOKS or more of their weight there.
+
+    `weights` are theirs, `without` is the answer's probability when they are all off at once, and `by_chance` what is
+    left when as many other heads are, draw by draw. Where no head looks so, `heads` is empty and `without` the run's
+    own probability.
+    """
+
+    key: int
+    heads: tuple[Part, ...]
+    weights: tuple[float, ...]
+    without: float
+    by_chance: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the measured parts do for token `target` after the token at `position`; the largest loss first.
+
+    `probability` is the target's in the run as it is. Parts that were not measured promised less than these.
+    """
+
+    target: int
+    position: int
+    probability: float
+    parts: tuple[Effect, ...]
+    look: Look
+
+    def of(self, kind: str) -> tuple[Effect, ...]:
+        """The heads ("head") or neurons ("neuron") alone."""
+        return tuple(one for one in self.parts if one.part.kind == kind)
+
+    @property
+    def first(self) -> Part | None:
+        """The head to show first: of those that read the answer the one that is worth most, else of all."""
+        heads = [one.part for one in self.of("head")]
+        return next(iter([*(part for part in heads if part in self.look.heads), *heads]), None)
+
+
+def effects(
+    trace: Trace,
+    target: int | None = None,
+    position: int = -1,
+    heads: int = 24,
+    neurons: int = 8,
+    chances: int = CHANCES,
+) -> Effects:
+    """The `heads` heads and `neurons` neurons that promise most for `target`, each measured by switching it off; of the
+    heads that read the answer `heads` are among them too.
+
+    Without a `target` it is the most probable token. What the run's own intervention switched off is passed over.
+    Raises GlassLlamaError for a position that the run does not have and an id outside the vocabulary.
+    """
+    count = len(trace.token_ids)
+    at = position + count if position < 0 else position
+    check_index("position", at, count)
+    own = _log_p(trace, at)
+    target = int(own.argmax()) if target is None else target
+    check_index("target", target, trace.lm.config.vocab_size)
+    pulls = _pulls(trace, target, at)
+    promises = promised(trace, pulls)
+    look = _look(trace, pulls, promises, target, at, chances)
+    reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
+    best = [part for kind, most in (("head", heads), ("neuron", neurons)) for part in _best(promises, kind, most)]
+    chosen = list(dict.fromkeys([*reading, *best]))
+    base = float(own[target])
+    left = without(trace, [[part] for part in chosen], target, at)
+    found = [Effect(part, math.exp(log_p), base - log_p) for part, log_p in zip(chosen, left, strict=True)]
+    return Effects(target, at, math.exp(base), tuple(sorted(found, key=lambda one: -one.loss)), look)
+
+
+def promised(trace: Trace, pulls: dict[str, Pull]) -> dict[Part, float]:
+    """By how much each head and neuron that is on would lower the log-odds of the answer, to first order; see above."""
+    off = trace.intervention
+    taken = {Part("head", *one) for one in off.heads} | {Part("neuron", *one) for one in off.neurons}
+    found: dict[Part, float] = {}
+    for kind, name, sums in (("head", HEADS, (0, 2)), ("neuron", NEURONS, (0,))):
+        for i in range(trace.n_layers):
+            if i not in (off.attention if kind == "head" else off.ffn):
+                value, slope = pulls[name.format(i)]
+                found |= {Part(kind, i, n): push for n, push in enumerate((value * slope).sum(sums).tolist())}
+    return {part: push for part, push in found.items() if part not in taken}
+
+
+def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position: int) -> list[float]:
+    """log p of `target` after `position` with the parts of each set off, in the order of `sets`; none may be empty.
+
+    One pass has a row for each of several sets, which joins it at the first layer it changes: all before is the run's.
+    """
+    rows = max(1, LARGEST // len(trace.token_ids))
+    begins = [min(part.layer for part in parts) for parts in sets]
+    order = sorted(range(len(sets)), key=begins.__getitem__)
+    left = [0.0] * len(sets)
+    for start in range(0, len(order), rows):
+        some = order[start : start + rows]
+        logs = _pass(trace, [(begins[i], sets[i]) for i in some], position)[:, target].tolist()
+        for i, log_p in zip(some, logs, strict=True):
+            left[i] = log_p
+    return left
+
+
+def _pulls(trace: Trace, target: int, position: int) -> dict[str, Pull]:
+    """What heads and neurons write and how the log-odds of `target` follow it, by tap."""
+    net = trace.lm.net
+    seen: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def nudging(name: str) -> Swap:
+        def add(value: Tensor) -> Tensor:
+            seen[name] = value.detach(), torch.zeros_like(value, requires_grad=True)
+            return value + seen[name][1]
+
+        return add
+
+    nudges = [{name.format(i): nudging(name.format(i)) for i in range(trace.n_layers)} for name in (HEADS, NEURONS)]
+    with torch.inference_mode(False), torch.enable_grad():
+        ids = torch.tensor([trace.token_ids], device=trace.lm.device)
+        with intervened(net, trace.intervention), swapped(net, nudges[0]), _entering(net, nudges[1]):
+            log_p = net(ids)[0, position].float().log_softmax(-1)
+            is_other = torch.arange(len(log_p), device=log_p.device) != target
+            (log_p[target] - log_p[is_other].logsumexp(-1)).backward()
+    none = {name: torch.zeros_like(value) for name, (value, _) in seen.items()}
+    return {
+        name: Pull(value[0].float(), (none[name] if nudge.grad is None else nudge.grad)[0].float())
+        for name, (value, nudge) in seen.items()
+    }
+
+
+def _look(
+    trace: Trace, pulls: dict[str, Pull], promises: dict[Part, float], target: int, position: int, chances: int
+) -> Look:
+    """Of the tokens from which heads bring the answer to `position`, the one whose readers are missed most.
+
+    What comes from a token is Σ α·v·g over the heads; those that bring SHARE of the most are tried.
+    """
+    brought, weights = _brought(trace, pulls, promises, position)
+    most = float(brought.max())
+    keys = [key for key in brought.argsort(descending=True).tolist() if brought[key] >= max(SHARE * most, 1e-9)]
+    readers = {key: [part for part, row in weights.items() if row[key] >= LOOKS] for key in keys[:TRIES]}
+    readers = {key: parts for key, parts in readers.items() if parts}
+    if not readers:
+        return Look(keys[0] if keys else position, (), (), math.exp(float(_log_p(trace, position)[target])), ())
+    left = dict(zip(readers, without(trace, [*readers.values()], target, position), strict=True))
+    key = min(left, key=left.__getitem__)
+    reading = readers[key]
+    others, chance = [part for part in weights if part not in reading], random.Random(0)
+    draws = [chance.sample(others, len(reading)) for _ in range(chances)] if len(reading) <= len(others) else []
+    by_chance = without(trace, draws, target, position) if draws else []
+    looking = tuple(float(weights[part][key]) for part in reading)
+    return Look(key, tuple(reading), looking, math.exp(left[key]), tuple(map(math.exp, by_chance)))
+
+
+def _brought(
+    trace: Trace, pulls: dict[str, Pull], promises: dict[Part, float], position: int
+) -> tuple[Float[Tensor, "T"], dict[Part, Float[Tensor, "T"]]]:
+    """By token, what heads bring of the answer from there to `position`; and the weights of each head that is on."""
+    brought = torch.zeros(len(trace.token_ids), dtype=torch.float64)
+    weights: dict[Part, Tensor] = {}
+    for i in range(trace.n_layers):
+        layer, slope = trace.layer(i), pulls[HEADS.format(i)].slope[position].double().cpu()
+        alpha = torch.from_numpy(layer.attention[:, position]).double()
+        on = [head for head in range(len(slope)) if Part("head", i, head) in promises]
+        values = torch.from_numpy(layer.v).double().repeat_interleave(len(slope) // len(layer.v), dim=0)
+        brought += torch.einsum("hs,hsw,hw->s", alpha[on], values[on], slope[on])
+        weights |= {Part("head", i, head): alpha[head] for head in on}
+    return brought, weights
+
+
+def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: int) -> Float[Tensor, "R V"]:
+    """Log-probabilities at `position`, a row for each (first layer changed, parts), in the order of those layers."""
+    lm, net = trace.lm, trace.lm.net
+    turn = net.rotation(0, len(trace.token_ids))
+    with torch.inference_mode(), intervened(net, trace.intervention):
+        x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
+        for i in range(rows[0][0], trace.n_layers):
+            own = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)
+            x = torch.cat([x, own.expand(sum(begin == i for begin, _ in rows), -1, -1)])
+            heads, neurons = (
+                [
+                    (row, part.index)
+                    for row, (_, parts) in enumerate(rows[: len(x)])
+                    for part in parts
+                    if (part.layer, part.kind) == (i, kind)
+                ]
+                for kind in ("head", "neuron")
+            )
+            with swapped(net, {HEADS.format(i): _silent(heads)}), _entering(net, {NEURONS.format(i): _silent(neurons)}):
+                x = net.block(i)(x, turn)
+        x = net.final_resid(x)
+        return net.head(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
+
+
+def _silent(places: list[tuple[int, int]]) -> Swap:
+    """Nothing is written in these rows by these heads, (R, T, n_heads, head_dim), or neurons, (R, T, f)."""
+
+    def change(value: Tensor) -> Tensor:
+        if not places:
+            return value
+        changed = value.clone()
+        rows, indices = (list(column) for column in zip(*places, strict=True))
+        changed[rows, :, indices] = 0
+        return changed
+
+    return change
+
+
+@contextmanager
+def _entering(net: Llama, swaps: dict[str, Swap]) -> Iterator[None]:
+    """While the context is open, what these modules read is what `swaps` make of it."""
+    handles = []
+    try:
+        for name, swap in swaps.items():
+            module = net.get_submodule(name)
+            handles.append(module.register_forward_pre_hook(lambda _, given, swap=swap: (swap(given[0]),)))
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _best(promises: dict[Part, float], kind: str, count: int) -> Iterable[Part]:
+    own = [part for part in promises if part.kind == kind]
+    return sorted(own, key=lambda part: -promises[part])[:count]
+
+
+def _log_p(trace: Trace, position: int) -> Float[Tensor, "V"]:
+    """Log-probabilities of the run itself at one position: final norm and head on the recorded stream."""
+    lm = trace.lm
+    if position == len(trace.token_ids) - 1:
+        return torch.from_numpy(trace.logits).log_softmax(-1)
+    with torch.inference_mode():
+        x = torch.from_numpy(trace.residual[-1, position]).to(lm.device, lm.dtype)
+        return lm.net.head(lm.net.norm(x)).float().cpu().log_softmax(-1)
