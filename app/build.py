@@ -29,9 +29,21 @@ from .texts import LANGUAGES, text, text_file
 from .theme import theme
 from .waiting import BoundedQueue, Line, Listening, limited
 
+# Each has an answer that a reader can check and a mechanism that shows: who is where, of whom "she" speaks, what came
+# next the last time, which bracket is open; in Chinese also a translation and a count.
 EXAMPLES = {
-    "en": ("The cat sleeps on the sofa.", "Tom is in the kitchen. Lily is in the garden. Tom is in the"),
-    "zh": ("猫在沙发上睡觉", "汤姆在厨房里。莉莉在花园里。汤姆在", "早上，小明"),
+    "en": (
+        "Tom is in the kitchen. Lily is in the garden. Tom is in the",
+        "Lily is in the garden. Tom is in the kitchen. She is in the",
+        "cat dog bird fish cat dog",
+        "(apple [moon",
+    ),
+    "zh": (
+        "汤姆在厨房里。莉莉在花园里。汤姆在",
+        "莉莉在花园里。汤姆在厨房里。她在",
+        "猫: cat; 狗: dog; 鱼:",
+        "一，二，三，四，",
+    ),
 }
 # The properties of gradio's components that hold words, by component, and the text of each.
 LABELS = {
@@ -164,7 +176,10 @@ def head() -> str:
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }
     )
-    styles = "".join(f"<link rel='stylesheet' href='{address(STATIC / name)}'>" for name in ("glass.css", "page.css"))
+    styles = "".join(
+        f"<link rel='stylesheet' href='{address(STATIC / name)}'>"
+        for name in ("glass.css", "page.css", "panels/why/style.css")
+    )
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
     panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
     modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
@@ -192,7 +207,7 @@ class Bar:
             self._add(gr.Button, "run", variant="primary", scale=0)
             for name in ("generate", "stop", "step"):
                 self._add(gr.Button, name, variant="stop" if name == "stop" else "secondary", scale=0)
-        self.chips = panels.chips([sentence for group in EXAMPLES.values() for sentence in group])
+        self.chips = panels.chips(EXAMPLES)
         with gr.Row(elem_classes="page-foot"):
             panels.status_line()
             with self._add(gr.Accordion, "settings", open=False), gr.Row():
@@ -255,7 +270,8 @@ class Bar:
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)
         part["stop"].click(stop, self.view, js=waits("glass.view()"), **IN_PAGE)
         self.chips.click(None, self.chips, part["prompt"], js="(sentence) => sentence", **IN_PAGE)
-        self.chips.click(run, [self.chips, *given[1:]], js=running, **stops, **asks)
+        opening = waits("glass.begin('running', inputs, true)")  # at what matters in that example
+        self.chips.click(run, [self.chips, *given[1:]], js=opening, **stops, **asks)
 
 
 def waits(expression: str) -> str:

@@ -5,7 +5,7 @@ script (visuals/static/glass.js) keeps, so that it does not matter which of them
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -76,20 +76,26 @@ def header() -> gr.HTML:
 
 
 def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
-    """The token strip, the row of chapters and every panel, by column. One component: gradio takes time for each."""
+    """The answer, the token strip, the row of chapters and every panel, by column.
+
+    One component: gradio takes time for each.
+    """
     grid = "".join(f"<div class='page-column'>{''.join(map(panel, column))}</div>" for column in columns)
     nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
     written = "<div class='page-written' hidden></div>"
-    return fixed(
-        "panels", f"<div class='page-body'>{panel('tokens')}{written}{nav}<div class='page-grid'>{grid}</div></div>"
-    )
+    above = panel("why") + panel("tokens")
+    return fixed("panels", f"<div class='page-body'>{above}{written}{nav}<div class='page-grid'>{grid}</div></div>")
 
 
-def chips(sentences: Sequence[str]) -> gr.HTML:
-    """Example sentences as buttons; the one that is pressed becomes the value."""
+def chips(sentences: Mapping[str, Sequence[str]]) -> gr.HTML:
+    """Example sentences by language as buttons; the one that is pressed becomes the value."""
     code = "element.addEventListener('click', ({ target }) => { const chip = target.closest('button'); "
     code += "if (chip) { props.value = chip.textContent; trigger('click'); } });"
-    buttons = "".join(f"<button type='button'>{escape(sentence)}</button>" for sentence in sentences)
+    buttons = "".join(
+        f"<button type='button' lang='{code}'>{escape(one)}</button>"
+        for code, some in sentences.items()
+        for one in some
+    )
     return gr.HTML(
         html_template=f"<div class='page-chips'>{buttons}</div>",
         elem_classes="page-part",

@@ -91,6 +91,21 @@ def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
     return whole(data, name, len(held.trace.token_ids))
 
 
+def text_until(held: HeldRun, data: Any) -> list[int]:
+    """The run's tokens up to the position that the field `token` names. Raises GlassLlamaError."""
+    return list(held.trace.token_ids[: token_of(held, data) + 1])
+
+
+def unchanged(held: HeldRun, data: Any) -> list[int]:
+    """As `text_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
+
+    Raises GlassLlamaError.
+    """
+    if held.changes:
+        raise GlassLlamaError("circuit_changed", "A circuit is measured in a run in which nothing is switched off.")
+    return text_until(held, data)
+
+
 def model_of(engine: Engine, data: Any) -> str:
     """The field `model`, one of the engine's; the first of them where it is absent. Raises GlassLlamaError."""
     name = text_of(data, "model", default="") or engine.names[0]

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from model import GlassLlamaError, Step
-from visuals.attend import first_head
+from visuals.glance import opening
 from visuals.payload import Message, Pieces, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
@@ -195,7 +195,7 @@ class Service:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
         if view.get("layer") is not None:
             return self.show(held, self._layer_of(view, held.model))
-        start = self.engine.study(held.model, first_head)
+        start = self.engine.study(held.model, opening, held.trace)
         return self.show(held, start["layer"]) | {"start": start}
 
     def _pieces(self, held: HeldRun) -> Pieces:

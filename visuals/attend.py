@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from model import GlassLlamaError, LanguageModel, LayerTrace
+from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
 from model.evaluate.head_names import HeadKind, read_heads
 
 from .payload import Message, pack
@@ -62,19 +62,6 @@ def head_names(lm: LanguageModel) -> dict[str, HeadKind]:
     return read_heads(lm.directory, lm.config)
 
 
-def first_head(lm: LanguageModel) -> dict[str, int]:
-    """The layer and head that a page shows first: the one that best looks at the token before, where that is known.
-
-    A file that cannot be used is no reason not to show a run; the panel that reads it says what is wrong with it.
-    """
-    try:
-        known = head_names(lm).get("previous_token")
-    except GlassLlamaError:
-        known = None
-    best = known.best[0] if known and known.best else None
-    return {"layer": best.layer, "head": best.head} if best else {"layer": 0, "head": 0}
-
-
 def head_names_payload(kinds: dict[str, HeadKind]) -> Message:
     """The message of head_names."""
     return {
@@ -82,4 +69,19 @@ def head_names_payload(kinds: dict[str, HeadKind]) -> Message:
             {"name": name, **kind._asdict(), "best": [head._asdict() for head in kind.best]}
             for name, kind in kinds.items()
         ]
+    }
+
+
+def score_terms_info(lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
+    """One score of a run as a sum over what wrote to the query's and to the key's stream."""
+    return score_terms(trace, layer, head, query, key)
+
+
+def score_terms_payload(info: ScoreTerms) -> Message:
+    """The message of ScoreTerms: `terms` float32, the query's source by the key's."""
+    return {
+        "terms": pack(info.terms.numpy(), "f4"),
+        "sources": [source._asdict() for source in info.sources],
+        "score": info.score,
+        "total": float(info.terms.sum()),
     }

@@ -1,16 +1,27 @@
 """The messages of the chapter on the next token: the logit lens, contributions, all logits, one draw."""
 
+<<<<<<< HEAD
 from collections.abc import Sequence
+=======
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+>>>>>>> 1916f03 (The first screen: the text, the next word, and why; a circuit, one score and one logit as sums, the causal map)
 
 import numpy as np
 from jaxtyping import Float, Int
+from torch import Tensor
 
+from model import LanguageModel, Trace
+from model.analysis.causal_map import causal_map
 from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
+from model.analysis.logit_terms import LogitTerms, logit_terms
+from model.analysis.nodes import run_pair
 
 from .payload import Message, Pieces, pack
 
 SHOWN_THROWS = 64
+NEURONS = 64  # of a logit's terms, by name
 
 
 def named(ids: Int[np.ndarray, "..."], pieces: Pieces) -> Message:
@@ -77,3 +88,44 @@ def _runner(token: int, drawn: Draw, pieces: Pieces) -> Message:
     assert drawn.throws is not None
     p, thrown = float(drawn.probabilities[token]), float(drawn.throws[token])
     return {"id": token, "piece": pieces([token])[0], "probability": p, "throw": thrown}
+
+
+def logit_terms_info(lm: LanguageModel, trace: Trace, target: int, against: int | None, position: int) -> LogitTerms:
+    """One logit of a run as a sum over the embedding, every head by source token, and every neuron."""
+    return logit_terms(trace, target, against, position)
+
+
+def logit_terms_payload(info: LogitTerms) -> Message:
+    """The message of LogitTerms: `heads` (L, n_heads, T) float32, the strongest neurons, and the others' sum."""
+    flat = info.neurons.flatten()
+    order = flat.abs().argsort(descending=True)[:NEURONS].tolist()
+    width = info.neurons.shape[1]
+    strongest = [{"layer": i // width, "neuron": i % width, "value": float(flat[i])} for i in order]
+    return {
+        "embedding": info.embedding,
+        "heads": pack(info.heads.numpy(), "f4"),
+        "neurons": strongest,
+        "other_neurons": float(flat.sum()) - sum(one["value"] for one in strongest),
+        "patched": info.patched,
+        "logit": info.logit,
+        "total": info.total,
+    }
+
+
+class CausalInfo(NamedTuple):
+    """`left` (L + 1, T): the share of the difference that is left with another text's stream there; the two answers."""
+
+    left: Float[Tensor, "depths T"]
+    answer: int
+    other: int
+
+
+def causal_info(lm: LanguageModel, ids: Sequence[int], other: str) -> CausalInfo:
+    """The causal map of a run's text against `other`. Raises GlassLlamaError where the two make no pair."""
+    pair = run_pair(lm, ids, other)
+    return CausalInfo(causal_map(pair), pair.answer, pair.other)
+
+
+def causal_payload(info: CausalInfo, names: Sequence[str]) -> Message:
+    """The message of CausalInfo; `names` are the two answers' pieces."""
+    return {"left": pack(info.left.numpy(), "f4"), "answer": names[0], "other": names[1]}

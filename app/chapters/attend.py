@@ -8,6 +8,8 @@ from visuals.attend import (
     head_names_payload,
     head_write_info,
     head_write_payload,
+    score_terms_info,
+    score_terms_payload,
     values_payload,
 )
 from visuals.payload import Message
@@ -16,7 +18,7 @@ from ..engine import Engine
 from ..requests import layer_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("heads", "attention", "cell", "arcs", "difference")
+PANELS = ("heads", "attention", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -39,4 +41,11 @@ def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Mes
     return head_names_payload(engine.study(held.model, head_names))
 
 
-DETAILS = {"values": values, "head_write": head_write, "head_names": names_of_heads}
+def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
+    layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
+    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    return score_terms_payload(engine.study(held.model, score_terms_info, held.trace, layer, head, query, key))
+
+
+DETAILS = {"values": values, "head_write": head_write, "head_names": names_of_heads, "score_terms": score_terms}

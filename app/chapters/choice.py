@@ -9,15 +9,24 @@ from jaxtyping import Float
 from model.analysis.draw import draw as draw_token
 from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
 from model.sampling import Sampling, candidates
-from visuals.choice import contributions_payload, draw_payload, lens_payload
+from visuals.choice import (
+    causal_info,
+    causal_payload,
+    contributions_payload,
+    draw_payload,
+    lens_payload,
+    logit_terms_info,
+    logit_terms_payload,
+)
 from visuals.payload import Message, pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
-from ..requests import leader_of, token_of, whole
+from ..prompts import check_text
+from ..requests import leader_of, token_of, unchanged, whole
 from ..session import HeldRun
 
-PANELS = ("sampling", "lens", "contributions")
+PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
 
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -91,4 +100,23 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     return best
 
 
+def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
+    is not null."""
+    vocab_size = engine.about(held.model).config.vocab_size
+    target = whole(asked, "target", vocab_size)
+    against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
+    return logit_terms_payload(
+        engine.study(held.model, logit_terms_info, held.trace, target, against, token_of(held, asked))
+    )
+
+
+def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, text}: where the answer after that position lives, against the answer to another `text`."""
+    ids, text = unchanged(held, asked), check_text(asked.get("text"))
+    found = engine.study(held.model, causal_info, ids, text, long=True)
+    return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
+
+
 DETAILS = {"lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw}
+DETAILS |= {"logit_terms": terms, "causal_map": causal}

@@ -1,5 +1,80 @@
-"""The first chapter: every idea once, in panels that belong to the chapters about them."""
+"""The first chapter: the answer, and why; then every idea once, in panels that belong to the chapters about them."""
 
-# Two columns, about equally tall; on a narrow screen page.css makes them one.
+from typing import Any
+
+from model import GlassLlamaError, Node
+from model.analysis.swaps import swaps
+from model.errors import shortly
+from visuals.glance import (
+    circuit_info,
+    circuit_payload,
+    edges_info,
+    edges_payload,
+    looks,
+    looks_payload,
+    swaps_payload,
+)
+from visuals.payload import Message
+
+from ..engine import Engine
+from ..prompts import check_text
+from ..requests import text_until, token_of, unchanged, whole
+from ..session import HeldRun
+
+# Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
 COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
-PANELS = tuple(kind for column in COLUMNS for kind in column)
+PANELS = ("why", *(kind for column in COLUMNS for kind in column))
+MOST_NODES = 60
+
+
+def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
+    vocab_size = engine.about(held.model).config.vocab_size
+    target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
+    info = engine.study(held.model, looks, held.trace, target, token_of(held, asked), long=True)
+    return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
+
+
+def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token}: words of the text up to that position that could be changed, each with the answer that follows then."""
+    ids = text_until(held, asked)
+    text = engine.decode(held.model, ids)
+    if engine.encode(engine.about(held.model).name, text) != ids:  # written tokens may not be those of the text
+        return {"swaps": [], "text": text}
+    found = engine.study(held.model, swaps, text, long=True)
+    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | {"text": text}
+
+
+def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
+    ids, text = unchanged(held, asked), check_text(asked.get("text"))
+    count = whole(asked, "nodes", MOST_NODES + 1)
+    info = engine.study(held.model, circuit_info, ids, text, count, long=True)
+    return circuit_payload(info, lambda some: engine.pieces(held.model, some))
+
+
+def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, text, nodes, start}: the next edges from number `start` on between `nodes`, [layer, head, token] each,
+    with null for the head of an FFN. A page asks until it has all, or no longer."""
+    ids, text = unchanged(held, asked), check_text(asked.get("text"))
+    nodes = _nodes(engine, held, asked, len(ids))
+    start = whole(asked, "start", (MOST_NODES + 2) ** 2)
+    return edges_payload(engine.study(held.model, edges_info, ids, text, nodes, start, long=True))
+
+
+def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], tokens: int) -> list[Node]:
+    given, config = asked.get("nodes"), engine.about(held.model).config
+    if not isinstance(given, list) or not 0 < len(given) <= MOST_NODES:
+        raise GlassLlamaError("bad_request", f"nodes is {shortly(given)}; expected a list of 1 to {MOST_NODES} nodes.")
+    found = []
+    for one in given:
+        if not isinstance(one, list) or len(one) != 3:
+            raise GlassLlamaError("bad_request", f"nodes: {shortly(one)} is not a layer, a head or null, and a token.")
+        place = dict(zip(("layer", "head", "token"), one, strict=True))
+        layer, token = whole(place, "layer", config.n_layers), whole(place, "token", tokens)
+        head = None if one[1] is None else whole(place, "head", config.n_heads)
+        found.append(Node("ffn" if head is None else "head", layer, head, token))
+    return found
+
+
+DETAILS = {"why": why, "words": words, "circuit": circuit, "edges": edges}

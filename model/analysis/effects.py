@@ -175,7 +175,9 @@ def _pulls(trace: Trace, target: int, position: int) -> dict[str, Pull]:
         with intervened(net, trace.intervention), swapped(net, nudges[0]), _entering(net, nudges[1]):
             log_p = net(ids)[0, position].float().log_softmax(-1)
             is_other = torch.arange(len(log_p), device=log_p.device) != target
-            (log_p[target] - log_p[is_other].logsumexp(-1)).backward()
+            odds = log_p[target] - log_p[is_other].logsumexp(-1)
+            if odds.requires_grad:  # not where everything is off
+                odds.backward()
     none = {name: torch.zeros_like(value) for name, (value, _) in seen.items()}
     return {
         name: Pull(value[0].float(), (none[name] if nudge.grad is None else nudge.grad)[0].float())

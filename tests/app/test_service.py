@@ -1,7 +1,6 @@
 """Every request of the page, answered by the service over a real (small) model."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from app.engine import LocalEngine, Settings
 from app.requests import MAX_NEW_TOKENS
 from app.service import Service
 from app.session import Runs
-from tests.standin import make_checkpoint
 from visuals.payload import unpack
 from visuals.run import STEPS_A_MESSAGE
 
@@ -212,21 +210,9 @@ def test_a_payload_is_small(service: Service) -> None:
     assert len(json.dumps(message)) < 150_000
 
 
-def test_a_page_that_has_chosen_nothing_starts_at_a_head_that_does_something(tmp_path: Path) -> None:
-    directory = make_checkpoint(tmp_path / "named")
-    opened: dict[str, Any] = {"run": ""}
-    for text, start in (
-        ({"previous_token": {"layer": 2, "head": 4}}, {"layer": 2, "head": 4}),
-        ({"induction": {"layer": 1, "head": 0}}, {"layer": 0, "head": 0}),
-        (None, {"layer": 0, "head": 0}),
-    ):
-        kinds = {
-            name: {"definition": "x", "best": [best | {"score": 0.9}], "prompt": None}
-            for name, best in (text or {}).items()
-        }
-        (directory / "heads.json").write_text(json.dumps({"kinds": kinds}) if text else "{")
-        service = Service(LocalEngine([model.load(directory, device="cpu")]))
-        message = service.run("The cat", "named", opened)
-        assert message["start"] == start
-        assert message["layer"]["layer"] == start["layer"]
-    assert "start" not in service.run("The cat", "named", {"layer": 1})
+def test_a_page_that_has_chosen_nothing_starts_where_the_answer_is_read(service: Service) -> None:
+    message = service.run("The cat", "roomy", {"run": ""})
+    start = message["start"]
+    assert start["query"] == len(message["tokens"]["ids"]) - 1 >= start["key"]
+    assert message["layer"]["layer"] == start["layer"]
+    assert "start" not in service.run("The cat", "roomy", {"layer": 1})

@@ -127,8 +127,8 @@ export function createStore() {
     // gradio hands the last message of a stream over twice.
     if (payload.id === state.trace?.id && Boolean(payload.generating) === state.trace.generating) return;
     const trace = decodeRun(payload);
-    if (!state.trace && payload.start) Object.assign(locked, payload.start);
-    const next = pinned ? { ...follow(locked, null, trace), ...pinned } : follow(locked, state.trace, trace);
+    // What to look at first, where the page left that to the server.
+    const next = { ...follow(locked, pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
     pinned = null;
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
     state.trace = last.run = trace;

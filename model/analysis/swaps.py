@@ -1,0 +1,100 @@
+"""Words of a prompt that another word of their kind could stand in for, so that the answer becomes another.
+
+For the circuit of an answer a second prompt of as many tokens is needed (circuit.py). The kinds are those of the little
+world's lexicon (names, places, colours, …), pronouns, and brackets; a word of no kind may change places with another
+such word of the prompt. Whether the answer changes is run.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import torch
+
+from ..checkpoint import LanguageModel
+from ..corpus import lexicon
+
+LARGEST = 1024  # tokens of all candidates that are run
+STRANGERS = 2  # words tried for each place that do not stand in the prompt yet
+_WORD = re.compile(r"[A-Za-z]+|[一-鿿]+|[(\[{<]")
+_OTHERS = (("He", "She"), ("he", "she"), ("him", "her"), ("他", "她"), ("(", "[", "{"))
+
+
+class Swap(NamedTuple):
+    """`text` is the prompt with `word`, which begins at character `start`, replaced by `other`; its most probable next
+    token is `answer`, with `probability`."""
+
+    start: int
+    word: str
+    other: str
+    text: str
+    answer: int
+    probability: float
+
+
+def swaps(lm: LanguageModel, prompt: str, count: int = 6) -> list[Swap]:
+    """Up to `count` swaps of one word, each of another place, that keep the number of tokens and change the answer.
+
+    The surest answers come first. There may be none.
+    """
+    own = lm.tokenizer.encode(prompt)
+    ids, made = [own], []
+    for start, word, other in _candidates(prompt):
+        text = prompt[:start] + other + prompt[start + len(word) :]
+        encoded = lm.tokenizer.encode(text)
+        if len(encoded) == len(own) and len(ids) * len(own) < LARGEST:
+            ids.append(encoded)
+            made.append((start, word, other, text))
+    with torch.inference_mode():
+        logits = lm.net(torch.tensor(ids, device=lm.device), last_only=True)[:, -1].float()
+    best = logits.softmax(-1).max(-1)
+    answers, sure = best.indices.tolist(), best.values.tolist()
+    found = [Swap(*one, answers[i], sure[i]) for i, one in enumerate(made, 1) if answers[i] != answers[0]]
+    places: dict[int, Swap] = {}
+    for one in sorted(found, key=lambda one: -one.probability):
+        places.setdefault(one.start, one)
+    return list(places.values())[:count]
+
+
+def _candidates(prompt: str) -> Iterator[tuple[int, str, str]]:
+    """Where a word stands, the word, and one that might stand there."""
+    words = list(_words(prompt))
+    plain = list(dict.fromkeys(word for _, word in words if not _kind(word) and len(word) > 2))
+    present = {word for _, word in words}
+    for start, word in reversed(words):  # what is asked stands at the end
+        kind: Sequence[str] = _kind(word) or (plain if word in plain else ())
+        here = [other for other in kind if other != word and other in present]
+        new = [other for other in kind if other not in present]
+        for other in [*here, *new[:STRANGERS]]:
+            yield start, word, other
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """English words, brackets, and of Chinese the longest words that the lexicon has."""
+    for found in _WORD.finditer(text):
+        if not "一" <= found[0][0] <= "鿿":
+            yield found.start(), found[0]
+            continue
+        at = 0
+        while at < len(found[0]):
+            word = next((found[0][at:to] for to in range(len(found[0]), at, -1) if _kind(found[0][at:to])), "")
+            if word:
+                yield found.start() + at, word
+            at += max(1, len(word))
+
+
+def _kind(word: str) -> tuple[str, ...]:
+    """The words of this one's kind, itself among them; () where it has none."""
+    return _kinds().get(word, ())
+
+
+@cache
+def _kinds() -> dict[str, tuple[str, ...]]:
+    groups = [lexicon.PLACES, lexicon.ANIMALS, lexicon.THINGS, lexicon.FOODS, lexicon.COLOURS, lexicon.NATURE]
+    groups += [lexicon.FURNITURE, lexicon.FEELINGS, lexicon.NUMBERS, lexicon.NAMES]
+    kinds: dict[str, tuple[str, ...]] = {}
+    for words in (*([row[i].replace(" ", "") for row in group] for group in groups for i in (0, 1)), *_OTHERS):
+        for word in words:
+            kinds.setdefault(word, tuple(words))
+    return kinds

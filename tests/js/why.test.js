@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createStore } from "../../visuals/static/store.js";
+import { runMessage } from "./payload_help.js";
+
+globalThis.requestAnimationFrame = () => {};
+globalThis.ResizeObserver = class {};
+const panels = "../../visuals/static/panels";
+const { homesOf } = await import(`${panels}/choice/causal-map.js`);
+const { verdict } = await import(`${panels}/why/answer.js`);
+const { columnsOf } = await import(`${panels}/why/drawing.js`);
+const { filled } = await import(`${panels}/why/words.js`);
+
+test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
+  const store = createStore();
+  store.publish({ ...runMessage([5, 6, 7]), start: { layer: 0, head: 1, query: 2, key: 0 } });
+  assert.deepEqual([store.state.head, store.state.query, store.state.key], [1, 2, 0]);
+  store.publish({ ...runMessage([5, 6, 7, 8]), id: "second" });
+  assert.deepEqual([store.state.head, store.state.query, store.state.key], [1, 3, 2]);
+  store.pin({ head: 0 });
+  store.publish({ ...runMessage([9, 8, 7, 6, 5]), id: "third", start: { layer: 0, head: 1, query: 4, key: 1 } });
+  assert.deepEqual([store.state.head, store.state.query, store.state.key], [0, 4, 1]);
+});
+
+test("heads that read the answer are said to decide only where little of it is left without them", () => {
+  const look = { heads: [{}], without: 0.03 };
+  assert.equal(verdict({ probability: 0.99, look }), "falls");
+  assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.9 } }), "stays");
+  assert.equal(verdict({ probability: 0.99, look: { heads: [], without: 0.99 } }), "nobody");
+});
+
+test("a circuit's columns are the tokens that hold a node, those that differ, and the last", () => {
+  const nodes = [{ token: 4 }, { token: 2 }, { token: 4 }];
+  assert.deepEqual(columnsOf({ nodes, differ: [1], other_pieces: Array(8) }), [1, 2, 4, 7]);
+});
+
+test("at each depth the answer lives where most is lost", () => {
+  assert.deepEqual(homesOf({ shape: [2, 3], data: Float32Array.of(1, 0.1, 0.9, 1, 0.8, 0) }), [1, 2]);
+});
+
+test("elements stand in the place of a sentence's names, and unknown names stay", () => {
+  assert.deepEqual(filled("a {b} c {d}", { b: "B" }).join(""), "a B c {d}");
+});

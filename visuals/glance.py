@@ -1,0 +1,151 @@
+"""Why this word: the messages of the first screen. What matters for an answer, words to change, and a circuit."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from model import Circuit, LanguageModel, Node, Trace
+from model.analysis.circuit import circuit, random_control
+from model.analysis.effects import Effects, Part, effects
+from model.analysis.nodes import Pair, run_pair
+from model.analysis.paths import ROWS, Edge, edges, possible_edges
+from model.analysis.swaps import Swap
+
+from .payload import Message
+
+Pieces = Callable[[Sequence[int]], list[str]]
+OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
+MOST_HEADS = 16
+
+
+class Looks(NamedTuple):
+    """What was measured, and for each head in `parts` the token it looks at most, with the weight."""
+
+    found: Effects
+    keys: dict[Part, tuple[int, float]]
+
+
+def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Looks:
+    """What matters for `target` after `position`, and where the heads among it look from there."""
+    found = effects(trace, target, position)
+    return Looks(found, {one.part: _most(trace, one.part, found.position) for one in found.of("head")})
+
+
+def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
+    """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
+    of those that read it, at the token that it looks at most."""
+    count = len(trace.token_ids)
+    found = effects(trace, heads=max(1, min(MOST_HEADS, OPENING // count)), neurons=0, chances=0)
+    if found.first is None:
+        return {"layer": 0, "head": 0}
+    key, _ = _most(trace, found.first, count - 1)
+    return {"layer": found.first.layer, "head": found.first.index, "query": count - 1, "key": key}
+
+
+def looks_payload(info: Looks, piece: str) -> Message:
+    """The message of Looks; `piece` is the target's."""
+    found, look = info.found, info.found.look
+    return {
+        "target": found.target,
+        "piece": piece,
+        "position": found.position,
+        "probability": found.probability,
+        "first": _place(found.first, info.keys) if found.first else None,
+        "look": {
+            "key": look.key,
+            "heads": [
+                {"layer": part.layer, "head": part.index, "weight": weight}
+                for part, weight in zip(look.heads, look.weights, strict=True)
+            ],
+            "without": look.without,
+            "by_chance": sorted(look.by_chance),
+        },
+        "parts": [
+            {"kind": part.kind, "layer": part.layer, "index": part.index, "without": probability, "loss": loss}
+            | (_place(part, info.keys) if part.kind == "head" else {})
+            for part, probability, loss in found.parts
+        ],
+    }
+
+
+def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> Message:
+    """The words to change."""
+    names = pieces([one.answer for one in found])
+    return {"swaps": [one._asdict() | {"piece": piece} for one, piece in zip(found, names, strict=True)]}
+
+
+class CircuitInfo(NamedTuple):
+    """A circuit, and what as many random nodes recover, draw by draw."""
+
+    circuit: Circuit
+    by_chance: list[float]
+
+
+def circuit_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: int) -> CircuitInfo:
+    """The circuit of a run's answer against that to `other`, without its edges. Raises what `circuit` does."""
+    found = circuit(lm, ids, other, nodes)
+    return CircuitInfo(found, random_control(found.pair, nodes, draws=5))
+
+
+def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
+    """The message of a CircuitInfo."""
+    found, pair = info.circuit, info.circuit.pair
+    answer, other = pieces([found.answer, found.other])
+    theirs = pair.other_ids[0].tolist()
+    return {
+        "answer": {"id": found.answer, "piece": answer},
+        "other": {"id": found.other, "piece": other},
+        "first": pair.first,
+        "second": pair.second,
+        "other_pieces": pieces(theirs),
+        "differ": [t for t, (a, b) in enumerate(zip(pair.ids[0].tolist(), theirs, strict=True)) if a != b],
+        "nodes": [node_payload(node) | {"score": score} for node, score in zip(found.nodes, found.scores, strict=True)],
+        "recovered": found.recovered,
+        "without": found.without,
+        "by_chance": info.by_chance,
+    }
+
+
+class Edges(NamedTuple):
+    """Some of a circuit's edges, and how many it has in all."""
+
+    edges: list[Edge]
+    total: int
+
+
+def edges_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: Sequence[Node], start: int) -> Edges:
+    """The edges from number `start` on that one pass measures. Raises GlassLlamaError for prompts that make no pair."""
+    pair: Pair = run_pair(lm, ids, other)
+    every = possible_edges(pair, nodes)
+    part = every[start : start + ROWS]
+    return Edges([edge for some in edges(pair, nodes, part) for edge in some] if part else [], len(every))
+
+
+def edges_payload(info: Edges) -> Message:
+    """The message of Edges: each with the two nodes that it joins."""
+    return {
+        "total": info.total,
+        "edges": [
+            {"from": node_payload(edge.source), "to": node_payload(edge.target), "effect": edge.effect}
+            for edge in info.edges
+        ],
+    }
+
+
+def node_payload(node: Node) -> Message:
+    """A node by its fields."""
+    return dict(node._asdict())
+
+
+def _most(trace: Trace, part: Part, position: int) -> tuple[int, float]:
+    """The token that a head looks at most from `position`, and its weight."""
+    row: Float[np.ndarray, " T"] = trace.layer(part.layer).attention[part.index, position]
+    key = int(row.argmax())
+    return key, float(row[key])
+
+
+def _place(part: Part, keys: dict[Part, tuple[int, float]]) -> Message:
+    key, weight = keys[part]
+    return {"layer": part.layer, "head": part.index, "key": key, "weight": weight}

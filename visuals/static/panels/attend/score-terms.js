@@ -1,0 +1,58 @@
+// What made a head look where it looks: one score as a sum over what wrote to the query's stream and to the key's.
+
+import { exact, h, signed } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+import { createTerms } from "../why/terms.js";
+import { word } from "../why/words.js";
+
+const COUNT = 6;
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function scoreTerms(element, glass) {
+  const { state } = glass;
+  let found = null;
+  const nameOf = ({ kind, layer, head }) => glass.text(`score-terms.source_${kind}`, { layer, head });
+  /** Every pair of sources with its term. */
+  const all = () => {
+    const { sources, terms } = found;
+    return Array.from(terms.data, (value, i) => ({ value, q: sources[Math.floor(i / sources.length)], k: sources[i % sources.length] }));
+  };
+  const panel = frame(element, glass, "score-terms", {
+    csv: () => [["query_source", "key_source", "term"], ...(found ? all().map(({ q, k, value }) => [nameOf(q), nameOf(k), value]) : [])],
+    parts: ["what", "formula", "myth"], pointed: false,
+  });
+  const say = h("p.wy-notice");
+  const lists = ["at_key", "at_query", "pairs"].map((name) => ({ name, title: h("h3.gp-subtitle"), ...createTerms(glass, "score-terms") }));
+  const place = ({ title, element: list }) => h("div", null, title, list);
+  panel.body.append(say, h("div.gp-columns", null, ...lists.slice(0, 2).map(place)), place(lists[2]));
+
+  /** One term a source: its pairs with all sources of the other stream together. @param {"q"|"k"} side */
+  function sumsBy(side, at) {
+    const sums = new Map(found.sources.map((source) => [source, 0]));
+    for (const one of all()) sums.set(one[side], sums.get(one[side]) + one.value);
+    return [...sums].map(([source, value]) => ({ value, words: nameOf(source), select: placeOf(source, at) }));
+  }
+  const placeOf = ({ kind, layer, head }, at) => (kind === "head" ? { layer, head, query: at } : undefined);
+
+  return inView(element, function draw() {
+    const { trace, locked: { layer, head, query, key } } = state;
+    const [from, to] = [query, key].map((t) => word(trace.tokens.pieces[t]));
+    panel.title.textContent = panel.text("title", { layer, head, query: from, key: to });
+    const came = glass.detail("score_terms", { layer, head, query, key });
+    element.toggleAttribute("data-loading", !came);
+    if (!came) return;
+    found = came;
+    const given = {
+      at_key: sumsBy("k", key), at_query: sumsBy("q", query),
+      pairs: all().map(({ q, k, value }) => ({ value, words: panel.text("pair", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
+    };
+    const [ofKey, ofQuery] = lists.map(({ name, title, draw: write }) => {
+      title.textContent = panel.text(name, { query: from, key: to });
+      return write(given[name], found.total, given[name].length, COUNT)[0];
+    });
+    const params = { score: signed(found.score, 4), key: to, query: from, of_key: ofKey.words, of_query: ofQuery.words };
+    say.textContent = panel.text("notice", { ...params, key_value: signed(ofKey.value, 3), query_value: signed(ofQuery.value, 3) });
+    panel.tell(`layer ${layer} head ${head} query ${query} key ${key} score=${exact(found.score)} sum=${exact(found.total)} first=${exact(ofKey.value)}`);
+  });
+}

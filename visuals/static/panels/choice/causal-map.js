@@ -1,0 +1,102 @@
+// Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that loses.
+
+import { createDepthMap } from "../../depthmap.js";
+import { exact, h, shown } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { momentOf } from "../../moment.js";
+import { isChanged } from "../../off.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { word } from "../why/words.js";
+
+/** Of each depth the token where most is lost. @param {{ shape: number[], data: Float32Array }} left @returns {number[]} */
+export function homesOf({ shape: [depths, tokens], data }) {
+  return Array.from({ length: depths }, (_, depth) => {
+    const row = data.subarray(depth * tokens, (depth + 1) * tokens);
+    return row.indexOf(Math.min(...row));
+  });
+}
+
+const percent = (x) => `${shown(100 * x, 3)} %`;
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function causalMap(element, glass) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "causal-map.map" });
+  let found = null;
+  const table = () => {
+    if (!found) return [];
+    const tokens = found.left.shape[1];
+    return [["depth", "token", "share_left"], ...Array.from(found.left.data, (x, i) => [Math.floor(i / tokens), i % tokens, x])];
+  };
+  const panel = frame(element, glass, "causal-map", { csv: table, parts: ["what", "formula", "myth"] });
+  const say = h("p.wy-notice");
+  const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
+  panel.body.append(say, offers, h("div.gp-scroll", null, canvas));
+  const map = createDepthMap(canvas);
+  const wide = widthOf(canvas.parentElement, glass);
+  const change = ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token });
+  link(canvas, glass, (x, y) => {
+    const at = found && map.find(x, y, found.left.shape[1]);
+    return at && change(at);
+  });
+  const move = (by) => ({ layer }) => ({ layer: layer + by });
+  steer(canvas, glass, { ArrowUp: move(1), ArrowDown: move(-1) });
+
+  /** The text to compare with: the one chosen on the first screen, else the first that is offered. */
+  function otherOf(at) {
+    const words = glass.detail("words", { token: at });
+    const chosen = glass.settings.get("why").text || words?.swaps[0]?.text;
+    offers.replaceChildren(...(words?.swaps ?? []).map((swap) => {
+      const button = h("button.gp-option", { type: "button", "aria-pressed": String(swap.text === chosen) }, glass.text("why.swap", { word: swap.word, other: swap.other, answer: word(swap.piece) }));
+      button.addEventListener("click", () => {
+        glass.settings.set("why", { ...glass.settings.get("why"), text: swap.text });
+        glass.repaint();
+      });
+      return button;
+    }));
+    return { chosen, none: words && !chosen };
+  }
+
+  /** In words: where most is lost at the bottom and at the top, and at which depth that changes. */
+  function notice(pieces) {
+    const tokens = found.left.shape[1];
+    const homes = homesOf(found.left);
+    const last = homes.length - 1;
+    const moves = homes.lastIndexOf(homes[0]);
+    const lost = (depth) => percent(1 - found.left.data[depth * tokens + homes[depth]]);
+    const params = { first: word(pieces[homes[0]]), last: word(pieces[homes[last]]), moves, after: moves + 1, lost: lost(moves), lost_last: lost(Math.min(last, moves + 1)), answer: word(found.answer), other: word(found.other) };
+    return panel.text(moves === last ? "notice_stays" : "notice", params);
+  }
+
+  function drawMap(pieces, width) {
+    const [rows, tokens] = found.left.shape;
+    const make = () => ({
+      rows, values: Float64Array.from(found.left.data, (x) => 1 - x), place: (x) => Math.max(0, Math.min(1, x)), table: "magnitude",
+      ticks: [[0, "0"], [0.5, "50 %"], [1, "100 %"]], axis: panel.text("axis"), scale: panel.text("scale"),
+      label: (row) => panel.text(row === rows - 1 ? "final" : "depth", { layer: row }),
+    });
+    map.draw([found, state.theme, state.language], make, pieces.slice(0, tokens), width, { row: state.layer, token: Math.min(state.query, tokens - 1) });
+  }
+
+  return inView(element, function draw() {
+    const { trace, layer, query } = state;
+    const { at } = momentOf(state);
+    panel.title.textContent = panel.text("title");
+    const { chosen, none } = isChanged(trace) ? {} : otherOf(at);
+    found = chosen ? glass.detail("causal_map", { token: at, text: chosen }) : null;
+    element.toggleAttribute("data-loading", Boolean(chosen) && !found);
+    canvas.hidden = !found;
+    offers.hidden = isChanged(trace);
+    const width = wide();
+    if (!found) {
+      say.textContent = isChanged(trace) ? glass.text("why.changed") : none ? glass.text("why.no_swaps") : panel.text("waiting");
+      return panel.tell("nothing", "");
+    }
+    say.textContent = notice(trace.tokens.pieces);
+    if (width) drawMap(trace.tokens.pieces, width);
+    const tokens = found.left.shape[1];
+    const [row, token] = [Math.min(layer, found.left.shape[0] - 1), Math.min(query, tokens - 1)];
+    const left = found.left.data[row * tokens + token];
+    return panel.tell(`depth ${row} token ${token} left=${exact(left)}`, panel.text("read", { layer: row, piece: word(trace.tokens.pieces[token]), lost: percent(1 - left) }));
+  });
+}

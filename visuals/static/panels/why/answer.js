@@ -1,0 +1,124 @@
+// Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
+
+import { exact, h, share } from "../../dom.js";
+import { isChanged } from "../../off.js";
+import { part } from "../../reads.js";
+import { filled, lead, leadTo, word } from "./words.js";
+
+const [HEADS, NEURONS] = [6, 4];
+const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
+
+const middle = (values) => (values.length ? values[Math.floor(values.length / 2)] : null);
+
+/** Which sentence tells what the heads that read the answer are worth. */
+export function verdict({ probability, look }) {
+  if (!look.heads.length) return "nobody";
+  return look.without < KEPT * probability ? "falls" : "stays";
+}
+
+/** @param {object} glass @param {() => import("../../moment.js").Moment} moment */
+export function createAnswer(glass, moment) {
+  const { state } = glass;
+  const text = (name, params) => glass.text(`why.${name}`, params);
+  const said = h("div.wy-said", { "aria-live": "polite" });
+  const off = h("button.gp-option.gp-holds", { type: "button" });
+  const parts = h("ol.wy-parts");
+  const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
+  const circuit = h("div.wy-circuit");
+  const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, off), list, circuit);
+  let shown = null; // the answer that is shown
+  let leading = false; // the selection is to go where the answer leads
+  let circuitOf = null;
+
+  off.addEventListener("click", () => {
+    const heads = shown.look.heads.map(({ layer, head }) => [layer, head]);
+    glass.change(isChanged(state.trace) ? {} : { heads });
+  });
+
+  /** What leads to one head's cell. */
+  const toCell = (words, { layer, head, key }) => lead(glass, words, { layer, head, query: shown.position, key }, "attend", "cell");
+  const toNext = (words) => {
+    const button = h("button.wy-lead", { type: "button" }, words);
+    button.addEventListener("click", () => leadTo(glass, "glance", "next"));
+    return button;
+  };
+  const sentence = (name, given) => h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
+
+  function sentences() {
+    const { look, first, probability, piece, position } = shown;
+    const { pieces } = state.trace.tokens;
+    const kind = verdict(shown);
+    if (!first) return [sentence("no_head", {})];
+    const given = {
+      answer: h("b", null, word(piece)), query: h("b", null, word(pieces[position])), key: h("b", null, word(pieces[look.key])),
+      n: String(look.heads.length), p: toNext(share(probability)), q: h("b", null, share(look.without)),
+    };
+    const best = { layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(pieces[first.key])) };
+    if (kind === "nobody") {
+      const own = shown.parts.find((one) => one.kind === "head" && one.layer === first.layer && one.index === first.head);
+      return [sentence("nobody", { ...given, ...best, q: h("b", null, share(own.without)) })];
+    }
+    const chance = middle(look.by_chance);
+    return [
+      sentence(look.key === position ? "looks_itself" : "looks", { ...given, ...best }),
+      sentence(kind, given),
+      ...(chance === null ? [] : [sentence("chance", { ...given, chance: share(chance), draws: String(look.by_chance.length) })]),
+    ];
+  }
+
+  /** The ranking: each part, what is left without it, and where a head looks. */
+  function rowsOf() {
+    const { pieces } = state.trace.tokens;
+    const of = (kind, most) => shown.parts.filter((one) => one.kind === kind).slice(0, most);
+    return [...of("head", HEADS), ...of("neuron", NEURONS)].map((one) => {
+      const words = text(one.kind === "head" ? "part_head" : "part_neuron", { layer: one.layer, index: one.index });
+      const name = one.kind === "head"
+        ? toCell(words, one)
+        : lead(glass, words, { layer: one.layer, neuron: one.index, query: shown.position }, "ffn", "ffn-token");
+      const looks = one.kind === "head" ? ` ${text("part_looks", { key: word(pieces[one.key]), weight: share(one.weight) })}` : "";
+      return h("li", null, name, ` ${text("part_without", { p: share(one.without) })}${looks}`);
+    });
+  }
+
+  async function showCircuit() {
+    if (circuitOf) return;
+    circuitOf = { draw() {} };
+    const { createCircuit } = await import("./circuit.js");
+    circuitOf = createCircuit(glass, circuit, moment);
+    glass.translate(circuit);
+    glass.repaint();
+  }
+
+  const show = part((found, language, changed) => {
+    shown = found;
+    if (!found) return said.replaceChildren(h("p.gp-note", null, text("measuring")));
+    said.replaceChildren(...sentences());
+    parts.replaceChildren(...rowsOf());
+    off.textContent = text(changed ? "on_again" : "switch_off", { count: found.look.heads.length });
+    off.hidden = !changed && !found.look.heads.length;
+    return undefined;
+  });
+
+  function draw(open, found) {
+    element.hidden = !open;
+    if (!open) return;
+    show(found, state.language, isChanged(state.trace));
+    if (found && leading) follow();
+    showCircuit();
+    circuitOf.draw(found);
+  }
+
+  /** To the head that reads the answer, at the token that it looks at. */
+  function follow() {
+    leading = false;
+    const { first, position } = shown;
+    if (first) queueMicrotask(() => glass.select({ layer: first.layer, head: first.head, query: position, key: first.key }));
+  }
+
+  const table = () => [
+    ["part", "layer", "index", "probability_without", "loss_nats", "key", "weight"],
+    ...(shown?.parts ?? []).map((one) => [one.kind, one.layer, one.index, one.without, one.loss, one.key ?? "", one.weight ?? ""]),
+  ];
+  const tell = (found) => (found ? ` key ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}` : "");
+  return { element, draw, table, tell, lead: () => { leading = true; } };
+}

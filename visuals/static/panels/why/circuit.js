@@ -1,0 +1,103 @@
+// One word of the text is changed: which heads and FFNs, at which tokens, carry the difference to the answer.
+
+import { createChoices } from "../../choices.js";
+import { h, shown } from "../../dom.js";
+import { isChanged } from "../../off.js";
+import { createDrawing } from "./drawing.js";
+import { word } from "./words.js";
+
+const COUNTS = ["20", "10", "40"];
+const percent = (x) => `${shown(100 * x, Math.abs(x) >= 0.995 ? 4 : Math.abs(x) >= 0.1 ? 3 : 2)} %`;
+
+/** Fills `element` with the choice of a word and the circuit. @param {() => import("../../moment.js").Moment} moment */
+export function createCircuit(glass, element, moment) {
+  const { state } = glass;
+  const text = (name, params) => glass.text(`why.${name}`, params);
+  const settings = () => glass.settings.get("why");
+  const set = (values) => { glass.settings.set("why", { ...settings(), ...values }); glass.repaint(); };
+  const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
+  const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
+  const go = h("button.gp-option", { type: "submit", "data-text": "why.compare" });
+  const form = h("form.wy-form", null, box, go);
+  const counts = createChoices(glass, "why", "nodes", COUNTS);
+  const note = h("p.gp-note");
+  const faith = h("div.wy-faith");
+  const measure = h("button.gp-option.gp-holds", { type: "button" });
+  const progress = h("progress", { hidden: "", "data-text-label": "why.edges" });
+  const tools = h("div.gp-options", null, counts.element, measure, progress);
+  const drawing = createDrawing(glass);
+  element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
+  let measuring = null; // the circuit whose edges are asked for
+  let offered = null;
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    set({ text: box.value });
+  });
+  measure.addEventListener("click", () => {
+    measuring = measuring === circuit ? null : circuit;
+    glass.repaint();
+  });
+  let circuit = null;
+
+  /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
+  function offer(found) {
+    if (offered === found) return;
+    offered = found;
+    if (!settings().text) box.value = found.text;
+    offers.replaceChildren(...found.swaps.map((swap) => {
+      const button = h("button.gp-option", { type: "button", "data-swap": swap.text, title: swap.text }, text("swap", { word: swap.word, other: swap.other, answer: word(swap.piece) }));
+      button.addEventListener("click", () => { box.value = swap.text; set({ text: swap.text }); });
+      return button;
+    }));
+  }
+
+  /** All edges that have come, asking for the next; null before any. */
+  function edgesOf(asked) {
+    const nodes = circuit.nodes.map(({ layer, head, token }) => [layer, head, token]);
+    const edges = [];
+    let total = 1;
+    while (edges.length < total) {
+      const came = glass.detail("edges", { ...asked, nodes, start: edges.length });
+      if (!came) break;
+      edges.push(...came.edges);
+      total = came.total;
+      if (!came.edges.length) break;
+    }
+    return { edges, total, done: edges.length >= total };
+  }
+
+  function say({ answer, other, recovered, without, by_chance: chance, nodes }) {
+    const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
+    const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+    const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
+    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("random", most), line("without", without));
+  }
+
+  return {
+    draw(ready) {
+      if (!ready) return;
+      const changed = isChanged(state.trace);
+      const at = { token: moment().at };
+      const found = changed ? null : glass.detail("words", at);
+      if (found) offer(found);
+      for (const part of [offers, form]) part.hidden = changed;
+      const other = settings().text;
+      const asked = { ...at, text: other, nodes: Number(counts.now()) };
+      circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
+      for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
+      const waiting = other && !changed && !circuit;
+      note.textContent = changed ? text("changed") : found && !found.swaps.length ? text("no_swaps") : waiting ? text("circuit_waiting") : "";
+      for (const part of [faith, tools, drawing.element]) part.hidden = !circuit;
+      counts.show();
+      if (!circuit) return;
+      say(circuit);
+      const asking = measuring === circuit;
+      const known = asking ? edgesOf({ ...at, text: other }) : null;
+      measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
+      progress.hidden = !asking || known.done;
+      if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
+      drawing.draw(circuit, known);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// The first screen: the text as text, the model's next word beside it, and why it is that word.
+
+import { topCandidates } from "../../compute.js";
+import { exact, h, share } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { choiceAt, momentOf, offeredOf, placeOfToken } from "../../moment.js";
+import { drawing, part } from "../../reads.js";
+import { createAnswer } from "./answer.js";
+import { word } from "./words.js";
+
+const OTHERS = 4;
+
+/** What a question to the server says of a moment: the position, and the token that was written there, if any. */
+export const askedOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
+
+/** The token whose choice is asked about, its probability, and what else was offered. */
+function choiceOf(glass, trace, moment) {
+  const next = offeredOf(glass, moment, trace);
+  if (!next) return null;
+  const { rows } = topCandidates(next, OTHERS + 1);
+  const id = moment.token?.id ?? rows[0].id;
+  const own = rows.find((row) => row.id === id) ?? { id, piece: moment.token.piece, probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN };
+  return { own, others: rows.filter((row) => row.id !== id).slice(0, OTHERS) };
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function why(element, glass) {
+  const { state } = glass;
+  const setting = (name) => glass.settings.get("why")[name] ?? "";
+  const answer = createAnswer(glass, () => momentOf(state));
+  const panel = frame(element, glass, "why", { csv: answer.table, parts: ["what", "formula", "myth"], pointed: false });
+  const text = h("p.wy-text", { dir: "auto" });
+  const chosen = h("strong.wy-word");
+  const sure = h("span.wy-sure");
+  const others = h("p.wy-others");
+  const ask = h("button.wy-ask", { type: "button", "aria-expanded": "false" });
+  panel.body.append(
+    h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), ask),
+    answer.element,
+  );
+
+  ask.addEventListener("click", () => {
+    const open = setting("open") !== "1";
+    glass.settings.set("why", { ...glass.settings.get("why"), open: open ? "1" : "" });
+    if (open) answer.lead();
+    glass.repaint();
+  });
+  text.addEventListener("click", ({ target }) => {
+    const position = target.closest?.("[data-position]")?.dataset.position;
+    if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
+  });
+
+  const write = part((pieces, nPrompt, query, key) => {
+    text.replaceChildren(...pieces.map((piece, t) => {
+      const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
+      return h(`span${kind}${t >= nPrompt ? ".is-written" : ""}`, { "data-position": t }, piece);
+    }));
+  });
+
+  /** What is said of the word: of B − A, both runs' words. */
+  function offer(moment) {
+    const of = (trace) => choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)));
+    const sides = state.side === "B-A" ? glass.sides() : null;
+    const now = of(state.trace);
+    if (!now) return null;
+    const first = sides && of(sides.A);
+    chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
+    sure.textContent = first ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}` : share(now.own.probability);
+    others.textContent = [panel.text("others"), ...now.others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`)].join(" · ");
+    return now.own;
+  }
+
+  return drawing(function draw() {
+    const { trace, status } = state;
+    const open = setting("open") === "1";
+    const moment = momentOf(state);
+    const own = offer(moment);
+    const found = open && status !== "generating" ? glass.detail("why", askedOf(moment)) : null;
+    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1);
+    panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
+    ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
+    ask.setAttribute("aria-expanded", String(open));
+    answer.draw(open, found, moment);
+    if (own) panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${answer.tell(found)}`);
+  });
+}
