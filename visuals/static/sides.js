@@ -1,12 +1,6 @@
 // Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its place.
 
-<<<<<<< HEAD
 import { segmented } from "./controls.js";
-=======
-/** Panels that show both runs beside each other, whatever side is chosen; the token strip and the first screen draw all three sides themselves. */
-export const BOTH = new Set(["compare", "stream-change", "head-change"]);
-const ITSELF = new Set(["tokens", "why", ...BOTH]);
->>>>>>> 1916f03 (The first screen: the text, the next word, and why; a circuit, one score and one logit as sums, the causal map)
 
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.

@@ -1,11 +1,11 @@
 // Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that loses.
 
-import { createDepthMap } from "../../depthmap.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { createDepthMap } from "../../marks/depth.js";
 import { momentOf } from "../../moment.js";
 import { isChanged } from "../../off.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { inView, widthOf } from "../../pointing.js";
 import { word } from "../why/words.js";
 
 /** Of each depth the token where most is lost. @param {{ shape: number[], data: Float32Array }} left @returns {number[]} */
@@ -21,7 +21,6 @@ const percent = (x) => `${shown(100 * x, 3)} %`;
 /** @param {HTMLElement} element @param {object} glass */
 export default function causalMap(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "causal-map.map" });
   let found = null;
   const table = () => {
     if (!found) return [];
@@ -31,16 +30,17 @@ export default function causalMap(element, glass) {
   const panel = frame(element, glass, "causal-map", { csv: table, parts: ["what", "formula", "myth"] });
   const say = h("p.wy-notice");
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
-  panel.body.append(say, offers, h("div.gp-scroll", null, canvas));
-  const map = createDepthMap(canvas);
-  const wide = widthOf(canvas.parentElement, glass);
-  const change = ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token });
-  link(canvas, glass, (x, y) => {
-    const at = found && map.find(x, y, found.left.shape[1]);
-    return at && change(at);
+  const map = createDepthMap(glass, {
+    label: "causal-map.map",
+    values: ({ details: { causal } }) => Float64Array.from(causal.left.data, (x) => 1 - x),
+    scale: () => ({ table: "magnitude", place: (x) => Math.max(0, Math.min(1, x)), ticks: [[0, "0"], [0.5, "50 %"], [1, "100 %"]], name: panel.text("scale") }),
+    name: (row) => panel.text(row === state.trace.model.n_layers ? "final" : "depth", { layer: row }),
+    pieces: ({ trace, details: { causal } }) => trace.tokens.pieces.slice(0, causal.left.shape[1]),
+    at: ({ layer, query }) => ({ row: layer, token: Math.min(query, found.left.shape[1] - 1) }),
+    pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
   });
-  const move = (by) => ({ layer }) => ({ layer: layer + by });
-  steer(canvas, glass, { ArrowUp: move(1), ArrowDown: move(-1) });
+  panel.body.append(say, offers, map.element);
+  const wide = widthOf(map.element, glass);
 
   /** The text to compare with: the one chosen on the first screen, else the first that is offered. */
   function otherOf(at) {
@@ -68,24 +68,14 @@ export default function causalMap(element, glass) {
     return panel.text(moves === last ? "notice_stays" : "notice", params);
   }
 
-  function drawMap(pieces, width) {
-    const [rows, tokens] = found.left.shape;
-    const make = () => ({
-      rows, values: Float64Array.from(found.left.data, (x) => 1 - x), place: (x) => Math.max(0, Math.min(1, x)), table: "magnitude",
-      ticks: [[0, "0"], [0.5, "50 %"], [1, "100 %"]], axis: panel.text("axis"), scale: panel.text("scale"),
-      label: (row) => panel.text(row === rows - 1 ? "final" : "depth", { layer: row }),
-    });
-    map.draw([found, state.theme, state.language], make, pieces.slice(0, tokens), width, { row: state.layer, token: Math.min(state.query, tokens - 1) });
-  }
-
-  return inView(element, function draw() {
+  return inView(element, function draw(fresh) {
     const { trace, layer, query } = state;
     const { at } = momentOf(state);
     panel.title.textContent = panel.text("title");
     const { chosen, none } = isChanged(trace) ? {} : otherOf(at);
     found = chosen ? glass.detail("causal_map", { token: at, text: chosen }) : null;
     element.toggleAttribute("data-loading", Boolean(chosen) && !found);
-    canvas.hidden = !found;
+    map.element.hidden = !found;
     offers.hidden = isChanged(trace);
     const width = wide();
     if (!found) {
@@ -93,7 +83,7 @@ export default function causalMap(element, glass) {
       return panel.tell("nothing", "");
     }
     say.textContent = notice(trace.tokens.pieces);
-    if (width) drawMap(trace.tokens.pieces, width);
+    if (width) map.draw([{ trace, details: { causal: found } }], width, fresh);
     const tokens = found.left.shape[1];
     const [row, token] = [Math.min(layer, found.left.shape[0] - 1), Math.min(query, tokens - 1)];
     const left = found.left.data[row * tokens + token];

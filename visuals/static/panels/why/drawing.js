@@ -1,10 +1,9 @@
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
-import { h, shown, signed } from "../../dom.js";
+import { h, shown, signed, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { still } from "../../still.js";
-import { s } from "../overview/diagram.js";
 import { word } from "./words.js";
 
 const LEAST = 0.01; // the smallest effect that is drawn
@@ -18,7 +17,7 @@ export function columnsOf({ nodes, differ, other_pieces: pieces }) {
 /** @param {object} glass */
 export function createDrawing(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
-  const lines = s("svg.wy-edges", { "aria-hidden": "true" });
+  const lines = svg("svg.wy-edges", { "aria-hidden": "true" });
   const grid = h("div.wy-grid");
   const room = h("div.wy-room", { tabindex: "0", role: "group", "data-text-label": "why.drawing" }, grid);
   const read = h("p.gp-note.wy-read");
@@ -82,7 +81,7 @@ export function createDrawing(glass) {
       if (!start || !goal) return [];
       const bend = (start[1] - goal[1]) / 2;
       const path = `M${start} C${start[0]} ${start[1] - bend} ${goal[0]} ${goal[1] + bend} ${goal}`;
-      return [s(`path.${effect > 0 ? "is-for" : "is-against"}`, { d: path, "stroke-width": String(Math.min(10, 1 + 12 * Math.abs(effect))) })];
+      return [svg(`path.${effect > 0 ? "is-for" : "is-against"}`, { d: path, "stroke-width": String(Math.min(10, 1 + 12 * Math.abs(effect))) })];
     }));
     if (known) read.textContent = text("edges_shown", { drawn: drawn.length, total: known.edges.length, least: shown(100 * LEAST, 1) });
   }
