@@ -2,7 +2,7 @@
 
 import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
-import { part } from "../../reads.js";
+import { part, watched } from "../../reads.js";
 import { filled, lead, leadTo, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
@@ -28,7 +28,7 @@ export function createAnswer(glass, moment) {
   const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, off), list, circuit);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
-  let circuitOf = null;
+  const view = watched({ circuit: null }); // what is drawn of it, once it has come
 
   off.addEventListener("click", () => {
     const heads = shown.look.heads.map(({ layer, head }) => [layer, head]);
@@ -80,11 +80,12 @@ export function createAnswer(glass, moment) {
     });
   }
 
-  async function showCircuit() {
-    if (circuitOf) return;
-    circuitOf = { draw() {} };
+  let asked = false;
+  async function fetchCircuit() {
+    if (asked) return;
+    asked = true;
     const { createCircuit } = await import("./circuit.js");
-    circuitOf = createCircuit(glass, circuit, moment);
+    view.circuit = createCircuit(glass, circuit, moment);
     glass.translate(circuit);
     glass.repaint();
   }
@@ -104,8 +105,8 @@ export function createAnswer(glass, moment) {
     if (!open) return;
     show(found, state.language, isChanged(state.trace));
     if (found && leading) follow();
-    showCircuit();
-    circuitOf.draw(found);
+    fetchCircuit();
+    view.circuit?.draw(found);
   }
 
   /** To the head that reads the answer, at the token that it looks at. */

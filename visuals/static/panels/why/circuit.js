@@ -3,6 +3,7 @@
 import { createChoices } from "../../choices.js";
 import { h, shown } from "../../dom.js";
 import { isChanged } from "../../off.js";
+import { watched } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
 import { word } from "./words.js";
 
@@ -27,7 +28,7 @@ export function createCircuit(glass, element, moment) {
   const tools = h("div.gp-options", null, counts.element, measure, progress);
   const drawing = createDrawing(glass);
   element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
-  let measuring = null; // the circuit whose edges are asked for
+  const view = watched({ measuring: null }); // the circuit whose edges are asked for
   let offered = null;
 
   form.addEventListener("submit", (event) => {
@@ -35,7 +36,7 @@ export function createCircuit(glass, element, moment) {
     set({ text: box.value });
   });
   measure.addEventListener("click", () => {
-    measuring = measuring === circuit ? null : circuit;
+    view.measuring = view.measuring === circuit ? null : circuit;
     glass.repaint();
   });
   let circuit = null;
@@ -92,7 +93,7 @@ export function createCircuit(glass, element, moment) {
       counts.show();
       if (!circuit) return;
       say(circuit);
-      const asking = measuring === circuit;
+      const asking = view.measuring === circuit;
       const known = asking ? edgesOf({ ...at, text: other }) : null;
       measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
       progress.hidden = !asking || known.done;

@@ -11,7 +11,7 @@ import { word } from "./words.js";
 const OTHERS = 4;
 
 /** What a question to the server says of a moment: the position, and the token that was written there, if any. */
-export const askedOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
+const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
 
 /** The token whose choice is asked about, its probability, and what else was offered. */
 function choiceOf(glass, trace, moment) {
@@ -75,7 +75,7 @@ export default function why(element, glass) {
     const open = setting("open") === "1";
     const moment = momentOf(state);
     const own = offer(moment);
-    const found = open && status !== "generating" ? glass.detail("why", askedOf(moment)) : null;
+    const found = open && status !== "generating" ? glass.detail("why", questionOf(moment)) : null;
     write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1);
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
