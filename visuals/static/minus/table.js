@@ -3,6 +3,7 @@
 import { largest, subtract } from "../compute.js";
 import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
+import { createTable } from "../marks/table.js";
 import { part } from "../reads.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
@@ -32,11 +33,6 @@ export const number = (x, digits) => (Number.isInteger(x) && Math.abs(x) < 10 **
 /** With a sign in front, also where positive; 0 has none. */
 export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 
-function makeRow() {
-  const [name, a, b, change, bar] = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.gp-number"), h("td.gp-number"), h("span.mn-bar")];
-  return { row: h("tr", { tabindex: "0" }, name, a, b, change, h("td.mn-track", null, bar)), name, a, b, change, bar };
-}
-
 /**
  * @param {{ title?: string, named?: (state, b) => object, needs?: string[], heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
  *           order?: (change: Float64Array, b, a) => number[], bare?: boolean, wordy?: boolean, pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
@@ -47,14 +43,17 @@ function makeRow() {
 export const table = (what) => (glass, text) => {
   const { state } = glass;
   const most = what.rows ?? ROWS;
-  const rows = Array.from({ length: most + 1 }, makeRow);
-  const others = makeRow();
+  const columns = [[what.heading, "th.gp-token"], ...["in_A", "in_B", "change"].map((name) => [name, "td.gp-number"]), ["bar", "td.mn-track"]];
+  const grid = createTable("minus", columns, { rows: most + 2, focus: true, look: `.mn-table${what.bare ? ".mn-bare" : ""}${what.wordy ? ".mn-wordy" : ""}` });
+  const rows = grid.rows.map(({ line, fields: [name, a, b, change, track] }) => {
+    const bar = h("span.mn-bar");
+    track.append(bar);
+    return { row: line, name, a, b, change, bar };
+  });
+  const others = rows.pop();
   others.row.classList.add("is-others");
   others.row.removeAttribute("tabindex");
-  const heads = [what.heading, "in_A", "in_B", "change", "bar"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col", "data-text": `minus.${name}` }));
-  const body = h("tbody", null, ...rows.map(({ row }) => row), others.row);
-  const grid = h(`table.gp-table.mn-table${what.bare ? ".mn-bare" : ""}${what.wordy ? ".mn-wordy" : ""}`, null, h("thead", null, h("tr", null, ...heads)), body);
-  const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.named ? what.heading : (what.title ?? what.heading)}` }, grid);
+  const scroll = h("div.mn-scroll", { tabindex: "0", role: "region", "data-text-label": `minus.${what.named ? what.heading : (what.title ?? what.heading)}` }, grid.element);
   const title = headingOf(what, text);
   const element = h("div", null, ...title.elements, scroll);
   let [now, listed, pointed, digits] = [null, [], null, 4];
@@ -64,8 +63,8 @@ export const table = (what) => (glass, text) => {
     glass.repaint();
   }
   const own = { preview: point, select: point, focus: point, endPreview: () => point(null) };
-  if (what.pick) linkRows(body, glass, ({ sectionRowIndex }) => (sectionRowIndex in listed ? what.pick(listed[sectionRowIndex], state, now.b) : undefined), "tr");
-  else linkRows(body, own, ({ sectionRowIndex }) => listed[sectionRowIndex], "tr");
+  if (what.pick) linkRows(grid.body, glass, ({ sectionRowIndex }) => (sectionRowIndex in listed ? what.pick(listed[sectionRowIndex], state, now.b) : undefined), "tr");
+  else linkRows(grid.body, own, ({ sectionRowIndex }) => listed[sectionRowIndex], "tr");
 
   function fill(parts, words, a, b, change, limit) {
     const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;
