@@ -28,13 +28,12 @@ export default function overview(element, glass) {
   ];
   const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
   // `row` is locked by a click or the walk, `hovered` is under the pointer; `channel` an index of the row's values.
-  const view = watched({ row: "attn", hovered: null, channel: null, pointed: null });
+  const view = watched({ row: "attn", hovered: null, channel: null, pointed: null }, glass.repaint);
   const active = () => view.hovered ?? view.row;
   const player = createPlayer(glass, {
     now: () => view.row,
     go(key) {
       Object.assign(view, { row: key, hovered: null, channel: null, pointed: null });
-      glass.repaint();
     },
   });
   const say = h("p.ov-say");
@@ -45,28 +44,16 @@ export default function overview(element, glass) {
   const wide = widthOf(room, glass);
 
   const diagram = createDiagram(svg, {
-    hover(key) {
-      if (player.playing()) return;
-      Object.assign(view, { hovered: key, pointed: null });
-      glass.repaint();
-    },
-    choose(key) {
-      Object.assign(view, { row: key, channel: view.pointed ?? view.channel });
-      glass.repaint();
-    },
+    hover: (key) => void (player.playing() || Object.assign(view, { hovered: key, pointed: null })),
+    choose: (key) => void Object.assign(view, { row: key, channel: view.pointed ?? view.channel }),
     open: (key) => glass.open(ROWS[indexOf(key)].chapter),
     channel(key, index, lock) {
       if (player.playing()) return;
       view.pointed = index;
       if (lock) view.channel = index;
-      glass.repaint();
     },
   });
-  svg.addEventListener("pointerleave", () => {
-    if (!view.hovered) return;
-    Object.assign(view, { hovered: null, pointed: null });
-    glass.repaint();
-  });
+  svg.addEventListener("pointerleave", () => void Object.assign(view, { hovered: null, pointed: null }));
 
   /** Shapes, sizes and strips of all rows for the token that is looked at. */
   function tensors() {
