@@ -123,3 +123,11 @@ test("a drawing that changes what it read is drawn once more", () => {
   const drew = counted(() => { view.zoom = Math.min(view.zoom, 4); });
   assert.deepEqual([drew(), drew(), drew()], [true, true, false]);
 });
+
+test("whoever wants to know is told of a field that is set to something else", () => {
+  let told = 0;
+  const view = watched({ hovered: null, zoom: NaN }, () => { told += 1; });
+  for (const hovered of [null, 3, 3, null]) view.hovered = hovered;
+  view.zoom = NaN;
+  assert.deepEqual([told, view.hovered], [2, null]);
+});

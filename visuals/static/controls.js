@@ -20,18 +20,17 @@ export function segmented(values, { choose, label, text, sign, title, look = "gp
 }
 
 /** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values the first is the default */
-export function choices(glass, panel, name, values, changed = () => glass.repaint()) {
+export function choices({ settings }, panel, name, values) {
   const now = () => {
-    const given = glass.settings.get(panel)[name];
+    const given = settings.get(panel)[name];
     return values.includes(given) ? given : values[0];
   };
   const { element, mark } = segmented(values, {
     label: `${panel}.${name}`,
     text: (value) => `${panel}.${name}_${value}`,
     choose(value) {
-      glass.settings.set(panel, { ...glass.settings.get(panel), [name]: value === values[0] ? "" : value });
+      settings.set(panel, { ...settings.get(panel), [name]: value === values[0] ? "" : value });
       show();
-      changed();
     },
   });
   const show = () => mark(now());

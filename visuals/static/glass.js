@@ -167,6 +167,7 @@ keepHistory(store, {
   },
 });
 followBar(store, settings);
+store.on("settings", () => store.repaint());
 listenToKeys(store, texts);
 listenToPointer(store);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");

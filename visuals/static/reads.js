@@ -17,8 +17,19 @@ function read(source, name) {
   return value;
 }
 
-/** The same object, whose fields are noted when they are read. @template {object} Object @param {Object} object @returns {Object} */
-export const watched = (object) => new Proxy(object, { get: read });
+/**
+ * The same object, whose fields are noted when they are read. @template {object} Object @param {Object} object
+ * @param {() => void} [changed] called where one is set to something else @returns {Object}
+ */
+export function watched(object, changed) {
+  const set = (target, name, value) => {
+    const other = !Object.is(target[name], value);
+    target[name] = value;
+    if (other) changed();
+    return true;
+  };
+  return new Proxy(object, changed ? { get: read, set } : { get: read });
+}
 
 /** Has some fields of an object, which may change, noted when they are read; the others are read as fast as ever. */
 export function watchFields(object, ...names) {

@@ -55,7 +55,6 @@ export function followBar(store, settings) {
     const name = NAMES.find((one) => target.closest?.(`#${one}`));
     if (!name || target.value === "" || !Number.isFinite(Number(target.value))) return;
     setSampling(settings, { [name]: Number(target.value) });
-    store.repaint();
   });
   document.addEventListener("click", ({ target }) => { if (target.closest?.("#settings .label-wrap")) settle(); });
   store.on("settings", (name) => { if (name === NAME) fill(); });

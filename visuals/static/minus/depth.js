@@ -12,7 +12,7 @@ import { table } from "./table.js";
 
 /** A choice between two things, kept under the panel's name. */
 const choiceOf = (panel, name, values) => (glass) => {
-  const { element, show } = choices(glass, panel, name, values, () => glass.repaint(true));
+  const { element, show } = choices(glass, panel, name, values);
   return { elements: [element], show };
 };
 

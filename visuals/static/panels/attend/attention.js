@@ -40,11 +40,10 @@ export default function attention(element, glass) {
   link(bars.canvas, glass, bars.find);
   steer(bars.canvas, glass, across("key"));
   const wide = widthOf(maps.element.parentElement, glass);
-  const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) });
+  const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) }, glass.repaint);
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
     known.jobOfHead = (await import("./known.js")).jobOfHead;
-    glass.repaint();
   });
 
   /** The panel's heading, with the job that the selected head is known to do. */

@@ -31,10 +31,7 @@ export const createViews = (glass) =>
     look: "at-choice",
     group: "div.at-choices",
     named: "name",
-    choose(view) {
-      glass.settings.set("cell", { view: view === "weights" ? "" : view });
-      glass.repaint();
-    },
+    choose: (view) => glass.settings.set("cell", { view: view === "weights" ? "" : view }),
   });
 
 /** The map of the selected head in the view that is set. @param {string} label the key of its name */

@@ -27,10 +27,7 @@ export function otherHead({ state, settings }) {
 export function createOther(glass) {
   const { state } = glass;
   const other = () => otherHead(glass);
-  function keep(chosen) {
-    glass.settings.set("difference", chosen);
-    glass.repaint();
-  }
+  const keep = (chosen) => glass.settings.set("difference", chosen);
   const steps = ["layer", "head"].map((name) =>
     stepper((by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) }), { label: `difference.${name}`, back: `difference.${name}_down`, on: `difference.${name}_up` }));
   const hold = h("button.at-chip", { "data-text": "difference.hold", click: () => keep({ layer: state.locked.layer, head: state.locked.head }) });

@@ -18,7 +18,7 @@ export function createWalk(glass) {
   }, { label: "arcs.written", back: "arcs.earlier", on: "arcs.later", name: false });
   const play = h("button.at-chip", { click: () => (walk.timer ? stop() : start()) });
   const element = h("div.at-bar", null, steps.element, play, said);
-  const walk = watched({ timer: 0 });
+  const walk = watched({ timer: 0 }, glass.repaint);
 
   /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
   const place = () => state.locked.query + 1 - state.trace.nPrompt;
@@ -33,7 +33,6 @@ export function createWalk(glass) {
   function stop() {
     clearInterval(walk.timer);
     walk.timer = 0;
-    glass.repaint();
   }
 
   function start() {
@@ -43,7 +42,6 @@ export function createWalk(glass) {
       if (going) move(1);
       else stop();
     }, PACE);
-    glass.repaint();
   }
 
   const draw = part(() => {

@@ -14,12 +14,9 @@ export function createWritten(glass, text) {
   const table = createTable("cell", ["channel", "written", "all_heads", "stream"].map((name) => [name, "td"]), { look: ".at-channels" });
   const sum = h("div.gp-formula", { lang: "en" });
   const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table.element));
-  const view = watched({ chosen: 0 });
+  const view = watched({ chosen: 0 }, glass.repaint);
 
-  function choose(rank) {
-    view.chosen = rank;
-    glass.repaint();
-  }
+  const choose = (rank) => { view.chosen = rank; };
   linkRows(table.body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
 
   /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */

@@ -41,18 +41,14 @@ export function createSliders(glass) {
 /** @param {object} glass @param {object} panel */
 export function createControls(glass, panel) {
   let timer = 0;
-  const now = watched({ moving: false });
+  const now = watched({ moving: false }, glass.repaint);
 
   /** Whoever changed the settings, here or in the bar: the server is asked once they rest. */
   glass.on("settings", (name) => {
     if (name !== NAME) return;
     now.moving = true;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      now.moving = false;
-      glass.repaint();
-    }, REST);
-    glass.repaint();
+    timer = setTimeout(() => { now.moving = false; }, REST);
   });
   const set = (change) => setSampling(glass.settings, change);
 

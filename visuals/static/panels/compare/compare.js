@@ -39,12 +39,9 @@ export default function compare(element, glass) {
   };
   /** What follows A and B, with all logits once the server has sent them. */
   const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
-  const view = watched({ changes: state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {} });
+  const view = watched({ changes: state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {} }, glass.repaint);
   glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) view.changes = changesOf(trace); });
-  const set = (changes) => {
-    view.changes = changes;
-    glass.repaint();
-  };
+  const set = (changes) => { view.changes = changes; };
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
 

@@ -15,10 +15,7 @@ export function createViews(glass) {
     text: (name) => `${KIND}.${name}`,
     look: "gp-tab",
     group: "div.gp-tabs.ffn-tabs",
-    choose(name) {
-      glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name });
-      glass.repaint();
-    },
+    choose: (name) => glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name }),
   });
   return { element, mark: () => mark(VIEWS[Number(opened(glass))]) };
 }

@@ -6,7 +6,7 @@ import { createPlaces } from "./places.js";
 /**
  * @param {object} glass @param {string} asked a question that app/chapters/kv.py knows
  * @param {(answer: { data?: object, message?: object }, mark: any) => void} use told each answer, and what came with its
- * request, unless a place answered a later request; after an answer of the server the page is drawn again
+ * request, unless a place answered a later request
  * @returns {{ ask: (request: object, mark?: any) => void, near: (request: object, along: string, values: number[]) => void }}
  */
 export function createAsker(glass, asked, use) {
@@ -17,7 +17,6 @@ export function createAsker(glass, asked, use) {
     (answer, { mark, since }) => {
       if (since !== newest) return;
       use(answer, mark);
-      glass.repaint();
     },
   );
 

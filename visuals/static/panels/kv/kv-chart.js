@@ -27,7 +27,7 @@ export const about = { namesChanges: false };
 export default function kvChart(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) }, answer: null, trouble: null, failed: "", pinned: null });
+  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) }, answer: null, trouble: null, failed: "", pinned: null }, glass.repaint);
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
@@ -54,12 +54,11 @@ export default function kvChart(element, glass) {
     view.settings = { ...view.settings, ...change };
     const changed = Object.entries(view.settings).map(([name, value]) => [name, value === FIRST[name] ? "" : value || NOBODY]);
     glass.settings.set("kvchart", Object.fromEntries(changed));
-    glass.repaint();
   }
 
   const pick = latest(
     (point) => glass.calculate("kv", { ...(point.own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype }), ...(point.own ? {} : { model: point.model }), tokens: point.tokens }),
-    ({ data }) => { if (data) view.pinned = data; glass.repaint(); },
+    ({ data }) => { if (data) view.pinned = data; },
   );
   function pin({ customdata }) {
     const [model, tokens] = customdata;
@@ -81,7 +80,7 @@ export default function kvChart(element, glass) {
 
   let [figure, scene] = [null, ""]; // what was answered last, and the settings that it was asked with
   const fillLegend = part(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
-  const plot = part(() => chart.draw(figure, scene).catch((error) => { view.failed = String(error.message); glass.repaint(); }));
+  const plot = part(() => chart.draw(figure, scene).catch((error) => { view.failed = String(error.message); }));
   return inView(element, function draw() {
     need();
     const { answer, settings } = view;

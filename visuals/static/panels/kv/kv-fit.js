@@ -22,15 +22,14 @@ export const about = { namesChanges: false };
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) }, kv_fit: null, kv_needs: null, gpus: null });
+  const view = watched({ settings: { ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) }, kv_fit: null, kv_needs: null, gpus: null }, glass.repaint);
   const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
   const set = (change) => {
     view.settings = { ...view.settings, ...change };
     const changed = Object.entries(view.settings).filter(([name, value]) => value !== FIRST[name]);
     glass.settings.set("kvfit", Object.fromEntries(changed));
-    glass.repaint();
   };
-  glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; glass.repaint(); });
+  glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; });
   const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) => createAsker(glass, what, ({ data, message }) => {
     Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
   }));

@@ -25,9 +25,9 @@ export const about = { namesChanges: false };
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvMyth(element, glass) {
   const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
-  const view = watched({ answer: null });
+  const view = watched({ answer: null }, glass.repaint);
   const table = () => [["sum", "bytes"], ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""], ["right", view.answer?.bytes ?? ""]];
-  glass.calculate("kv", ASKED).then(({ data }) => { view.answer = data; glass.repaint(); });
+  glass.calculate("kv", ASKED).then(({ data }) => { view.answer = data; });
   const body = h("div");
   panel.body.append(body);
 

@@ -75,15 +75,14 @@ export default function kvRace(element, glass) {
   const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, side("time"), side("work")), sums);
   panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
   const wide = widthOf(canvases.time.parentElement, glass);
-  const view = watched({ hovered: null });
+  const view = watched({ hovered: null }, glass.repaint);
   let chart = null;
   for (const canvas of Object.values(canvases)) {
     canvas.addEventListener("pointermove", (event) => {
       const tokens = chart && xAt(chart, event.clientX - canvas.getBoundingClientRect().left);
       view.hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
-      glass.repaint();
     });
-    canvas.addEventListener("pointerleave", () => { view.hovered = null; glass.repaint(); });
+    canvas.addEventListener("pointerleave", () => { view.hovered = null; });
   }
 
   function tell(at) {

@@ -45,7 +45,7 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = watched({ settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null });
+  const state = watched({ settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, glass.repaint);
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
@@ -58,19 +58,16 @@ export function createQuestion(glass) {
     const changed = Object.entries(state.settings).filter(([name, value]) => value !== (FIRST[name] ?? ""));
     glass.settings.set("kv", Object.fromEntries(changed));
     ask();
-    glass.repaint();
   };
 
   /** Fetches the answers at all places of a slider, for when it moves. */
   state.near = (along, values) => {
     state.sliding = { along, values };
     asker.near(requestOf(state.settings), along, values);
-    glass.repaint();
   };
 
   glass.calculate("kv_models").then(({ data, message }) => {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
-    glass.repaint();
   });
   ask();
   return state;

@@ -9,7 +9,7 @@ export const AT_ONCE = 32; // tokens a press of the button measures
  * @returns {{ steps: object[], running: boolean, trouble: object|null, start: (anew: boolean) => Promise<void>, stop: () => void, follow: (trace: object) => void }}
  */
 export function createRace(glass) {
-  const race = watched({ steps: [], running: false, trouble: null });
+  const race = watched({ steps: [], running: false, trouble: null }, glass.repaint);
   let trace = null;
   let ids = [];
 
@@ -45,10 +45,8 @@ export function createRace(glass) {
       const taken = data.steps.slice(0, enough - race.steps.length); // a slow machine's answers are of any length
       of.push(...taken.map(({ token_id }) => token_id));
       race.steps = [...race.steps, ...taken];
-      glass.repaint();
     }
     race.running = false;
-    glass.repaint();
   };
   return race;
 }

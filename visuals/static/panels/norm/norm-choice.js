@@ -18,5 +18,4 @@ export function chosenChannel(glass, width) {
 export function setNorm(glass, change) {
   const { which, ...others } = { ...glass.settings.get("norm"), ...change };
   glass.settings.set("norm", { ...others, which: which === NORMS[0] ? "" : which });
-  glass.repaint();
 }

@@ -32,7 +32,7 @@ export default function normVector(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
-  const view = watched({ zoom: null, hovered: null });
+  const view = watched({ zoom: null, hovered: null }, glass.repaint);
   const drawn = { vector: null, stages: null, chosen: 0 };
   const csv = () => {
     if (!drawn.stages) return [];
@@ -67,7 +67,7 @@ export default function normVector(element, glass) {
 
   function pick(channel, keep) {
     view.hovered = keep ? null : channel;
-    if (!keep) return glass.repaint();
+    if (!keep) return;
     view.zoom = showing(view.zoom, channel, drawn.vector.x.length);
     setNorm(glass, { channel });
   }
@@ -76,7 +76,6 @@ export default function normVector(element, glass) {
     if (!size) return;
     if (name === "all") view.zoom = { start: 0, count: size };
     else view.zoom = zoomed(view.zoom, size, fewest(wide()), drawn.chosen, name === "closer");
-    glass.repaint();
   }
   const move = (by) => () => {
     const size = drawn.vector?.x.length ?? 1;

@@ -38,10 +38,7 @@ export function small(value) {
 }
 
 /** Settings of the chapter's panels, kept in the link. */
-export function adjust(glass, change) {
-  glass.settings.set("rope", { ...glass.settings.get("rope"), ...change });
-  glass.repaint();
-}
+export const adjust = ({ settings }, change) => settings.set("rope", { ...settings.get("rope"), ...change });
 
 /** A whole number from the settings within bounds, or what stands for none. */
 export function whole(value, low, high, other) {
