@@ -1,6 +1,6 @@
 """Why this word: the messages of the first screen. What matters for an answer, words to change, and a circuit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,8 @@ from model.analysis.nodes import Pair, run_pair
 from model.analysis.paths import ROWS, Edge, edges, possible_edges
 from model.analysis.swaps import Swap
 
-from .payload import Message
+from .payload import Message, Pieces
 
-Pieces = Callable[[Sequence[int]], list[str]]
 OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
 MOST_HEADS = 16
 

@@ -362,13 +362,62 @@ def head_change(p: Both, rows: Rows) -> None:
     agree(rows, key=range(QUERY + 1), A=a, B=b, B_minus_A=b - a)
 
 
+def why(p: Both, rows: Rows) -> None:
+    """Each part off by itself, in transformers' own run."""
+    target = int(p.run.logits[0, -1].argmax())
+    heads = [row for row in rows if row["part"] == "head"]
+    assert len(heads) >= p.config.num_attention_heads
+    places = [(int(row["layer"]), int(row["index"])) for row in heads]
+    left = [Peer(p.directory, p.ids, [place]).run.logits[0, -1].softmax(-1)[target] for place in places]
+    agree(heads, probability_without=left)
+    agree(heads, weight=[p.weights(layer, head)[-1].max() for layer, head in places])
+    named(heads, key=[int(p.weights(layer, head)[-1].argmax()) for layer, head in places])
+
+
+def score_terms(p: Both, rows: Rows) -> None:
+    score = p.turned(HEAD, "q", QUERY) @ p.turned(HEAD, "k", KEY) / p.config.head_dim**0.5
+    assert sum(float(row["term"]) for row in rows) == pytest.approx(float(score.real), rel=1e-4)
+    assert len(rows) == (1 + LAYER * (p.config.num_attention_heads + 1)) ** 2
+
+
+def logit_terms(p: Both, rows: Rows) -> None:
+    target = int(p.run.logits[0, -1].argmax())
+    agree(rows[:1], value=p.stream(0)[-1] @ p.read(p.tokens - 1, target))
+    assert sum(float(row["value"]) for row in rows) == pytest.approx(float(p.run.logits[0, -1, target]), rel=1e-4)
+
+
+def causal_map(p: Both, rows: Rows) -> None:
+    """The stream of run A's text put into run B's, one place after another, by transformers' own hooks."""
+    assert p.first
+    one, two = (side.run.logits[0, -1].double() for side in (p, p.first))
+    answer, other = int(one.argmax()), int(two.argmax())
+    assert answer != other
+    left = []
+    for depth, token in product(range(p.layers), range(p.tokens)):
+
+        def place(_: Any, given: Any, depth: int = depth, token: int = token) -> Any:
+            stream = given[0].clone()
+            stream[0, token] = p.first.run.hidden_states[depth][0, token]
+            return (stream, *given[1:])
+
+        handle = p.net.model.layers[depth].register_forward_pre_hook(place)
+        with torch.no_grad():
+            logits = p.net(torch.tensor([p.ids])).logits[0, -1].double()
+        handle.remove()
+        first, second = (row[answer] - row[other] for row in (one, two))
+        left.append((logits[answer] - logits[other] - second) / (first - second))
+    named(rows, depth=[d for d in range(p.layers + 1) for _ in range(p.tokens)])
+    agree(rows[: len(left)], share_left=left)
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
-    "head-change": head_change,
+    "head-change": head_change, "why": why, "score-terms": score_terms, "logit-terms": logit_terms,
+    "causal-map": causal_map,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
 
@@ -386,6 +435,8 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, PROMPT)
     page.evaluate("([at, filters]) => { glass.select(at); glass.settings.set('sampling', filters); }", [AT, FILTERS])
+    chosen = "(text) => glass.settings.set('why', { open: '1', text, at: glass.state.trace.T - 1 })"
+    page.evaluate(chosen, FIRST_PROMPT)
     page.mouse.move(1, 1)
     yield page
     page.context.close()

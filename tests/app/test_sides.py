@@ -427,10 +427,10 @@ def has_difference(page: Page, kind: str) -> bool:
     section = page.locator(f"section[data-kind={kind}]")
     page.wait_for_function(
         "(kind) => { const at = document.querySelector(`section[data-kind=${kind}]`);"
-        " return kind === 'tokens' || at.querySelector('.mn-body:not([hidden]), .mn-none'); }",
+        " return ['tokens', 'why'].includes(kind) || at.querySelector('.mn-body:not([hidden]), .mn-none'); }",
         arg=kind,
     )
-    if kind != "tokens" and not section.locator(".mn-body").count():
+    if kind not in ("tokens", "why") and not section.locator(".mn-body").count():
         expect(section.locator(".mn-none")).to_have_text(text(f"sides.none_{kind}"))
         return False
     return True

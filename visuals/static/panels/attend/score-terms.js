@@ -8,6 +8,8 @@ import { word } from "../why/words.js";
 
 const COUNT = 6;
 
+export const about = { tensors: ["resid_in", "q_rot", "k_rot", "scores"], unused: "head" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function scoreTerms(element, glass) {
   const { state } = glass;

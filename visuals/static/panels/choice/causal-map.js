@@ -6,7 +6,8 @@ import { createDepthMap } from "../../marks/depth.js";
 import { momentOf } from "../../moment.js";
 import { isChanged } from "../../off.js";
 import { inView, widthOf } from "../../pointing.js";
-import { word } from "../why/words.js";
+import { part } from "../../reads.js";
+import { chooseText, otherText, swapButtons, word } from "../why/words.js";
 
 /** Of each depth the token where most is lost. @param {{ shape: number[], data: Float32Array }} left @returns {number[]} */
 export function homesOf({ shape: [depths, tokens], data }) {
@@ -17,6 +18,8 @@ export function homesOf({ shape: [depths, tokens], data }) {
 }
 
 const percent = (x) => `${shown(100 * x, 3)} %`;
+
+export const about = { tensors: ["resid_in", "logits"] };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function causalMap(element, glass) {
@@ -42,18 +45,15 @@ export default function causalMap(element, glass) {
   panel.body.append(say, offers, map.element);
   const wide = widthOf(map.element, glass);
 
+  const offer = part((words) => offers.replaceChildren(...swapButtons(glass, words?.swaps ?? [], choose)));
+  const choose = (other) => chooseText(glass, other, momentOf(state).at);
+
   /** The text to compare with: the one chosen on the first screen, else the first that is offered. */
   function otherOf(at) {
     const words = glass.detail("words", { token: at });
-    const chosen = glass.settings.get("why").text || words?.swaps[0]?.text;
-    offers.replaceChildren(...(words?.swaps ?? []).map((swap) => {
-      const button = h("button.gp-option", { type: "button", "aria-pressed": String(swap.text === chosen) }, glass.text("why.swap", { word: swap.word, other: swap.other, answer: word(swap.piece) }));
-      button.addEventListener("click", () => {
-        glass.settings.set("why", { ...glass.settings.get("why"), text: swap.text });
-        glass.repaint();
-      });
-      return button;
-    }));
+    const chosen = otherText(glass, at) || words?.swaps[0]?.text;
+    offer(words, state.language);
+    for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
     return { chosen, none: words && !chosen };
   }
 

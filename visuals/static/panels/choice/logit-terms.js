@@ -1,6 +1,6 @@
 // What made this logit: an exact sum over the embedding, every head by the token that it read, and every neuron.
 
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../moment.js";
@@ -10,15 +10,17 @@ import { word } from "../why/words.js";
 
 const COUNT = 14;
 
+export const about = { tensors: ["attention", "v", "gate", "up", "logits"] };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function logitTerms(element, glass) {
   const { state } = glass;
-  let shown = [];
+  let [shown, rest] = [[], { count: 0, value: 0 }]; // the terms by name, and all others together
   const panel = frame(element, glass, "logit-terms", {
-    csv: () => [["term", "value"], ...shown.map(({ words, value }) => [words, value])],
+    csv: () => [["term", "value"], ...shown.map(({ words, value }) => [words, value]), [panel.text("others", { count: rest.count }), rest.value]],
     parts: ["what", "formula", "myth"], pointed: false,
   });
-  const versus = createChoices(glass, "logit-terms", "versus", ["alone", "second"]);
+  const versus = choices(glass, "logit-terms", "versus", ["alone", "second"]);
   const say = h("p.wy-notice");
   const list = createTerms(glass, "logit-terms");
   panel.body.append(say, h("div.gp-options", null, versus.element), list.element);
@@ -57,6 +59,7 @@ export default function logitTerms(element, glass) {
     const { n_layers: layers, ffn_hidden: width } = trace.model;
     shown = termsOf(found, moment.at);
     const all = shown.length - found.neurons.length + layers * width;
+    rest = { count: all - shown.length, value: found.other_neurons };
     const [first] = list.draw(shown, found.total, all, COUNT);
     say.textContent = panel.text("notice", { logit: signed(found.logit, 5), value: signed(first.value, 4), words: first.words });
     panel.tell(`after ${moment.at} target ${target} logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)} first=${exact(first.value)}`);

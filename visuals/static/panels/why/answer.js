@@ -21,7 +21,7 @@ export function createAnswer(glass, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
   const said = h("div.wy-said", { "aria-live": "polite" });
-  const off = h("button.gp-option.gp-holds", { type: "button" });
+  const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : { heads: readers() }) });
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
@@ -30,18 +30,11 @@ export function createAnswer(glass, moment) {
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }); // what is drawn of it, once it has come
 
-  off.addEventListener("click", () => {
-    const heads = shown.look.heads.map(({ layer, head }) => [layer, head]);
-    glass.change(isChanged(state.trace) ? {} : { heads });
-  });
+  const readers = () => shown.look.heads.map(({ layer, head }) => [layer, head]);
 
   /** What leads to one head's cell. */
   const toCell = (words, { layer, head, key }) => lead(glass, words, { layer, head, query: shown.position, key }, "attend", "cell");
-  const toNext = (words) => {
-    const button = h("button.wy-lead", { type: "button" }, words);
-    button.addEventListener("click", () => leadTo(glass, "glance", "next"));
-    return button;
-  };
+  const toNext = (words) => h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, words);
   const sentence = (name, given) => h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
 
   function sentences() {

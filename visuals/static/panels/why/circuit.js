@@ -1,11 +1,11 @@
 // One word of the text is changed: which heads and FFNs, at which tokens, carry the difference to the answer.
 
-import { createChoices } from "../../choices.js";
+import { choices } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { watched } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
-import { word } from "./words.js";
+import { chooseText, otherText, swapButtons, word } from "./words.js";
 
 const COUNTS = ["20", "10", "40"];
 const percent = (x) => `${shown(100 * x, Math.abs(x) >= 0.995 ? 4 : Math.abs(x) >= 0.1 ? 3 : 2)} %`;
@@ -14,43 +14,43 @@ const percent = (x) => `${shown(100 * x, Math.abs(x) >= 0.995 ? 4 : Math.abs(x) 
 export function createCircuit(glass, element, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
-  const settings = () => glass.settings.get("why");
-  const set = (values) => { glass.settings.set("why", { ...settings(), ...values }); glass.repaint(); };
+  const choose = (other) => chooseText(glass, other, moment().at);
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
-  const go = h("button.gp-option", { type: "submit", "data-text": "why.compare" });
-  const form = h("form.wy-form", null, box, go);
-  const counts = createChoices(glass, "why", "nodes", COUNTS);
+  const form = h("form.wy-form", { submit: compare }, box, h("button.gp-option", { "data-text": "why.compare", click: compare }));
+  const counts = choices(glass, "why", "nodes", COUNTS);
   const note = h("p.gp-note");
   const faith = h("div.wy-faith");
-  const measure = h("button.gp-option.gp-holds", { type: "button" });
+  const measure = h("button.gp-option.gp-holds", { click: toggleEdges });
   const progress = h("progress", { hidden: "", "data-text-label": "why.edges" });
   const tools = h("div.gp-options", null, counts.element, measure, progress);
   const drawing = createDrawing(glass);
   element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
-  const view = watched({ measuring: null }); // the circuit whose edges are asked for
+  const view = watched({ measuring: null, trouble: null }); // the circuit whose edges are asked for; what was wrong with a text
   let offered = null;
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    set({ text: box.value });
-  });
-  measure.addEventListener("click", () => {
-    view.measuring = view.measuring === circuit ? null : circuit;
+  let circuit = null;
+  glass.on("message", (message) => {
+    if (!message?.code.startsWith("circuit_")) return;
+    view.trouble = { with: otherText(glass, moment().at), words: glass.text(`message.${message.code}`, message.params) };
     glass.repaint();
   });
-  let circuit = null;
+
+  function compare(event) {
+    event.preventDefault();
+    choose(box.value);
+  }
+  function toggleEdges() {
+    view.measuring = view.measuring === circuit ? null : circuit;
+    glass.repaint();
+  }
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
   function offer(found) {
     if (offered === found) return;
     offered = found;
-    if (!settings().text) box.value = found.text;
-    offers.replaceChildren(...found.swaps.map((swap) => {
-      const button = h("button.gp-option", { type: "button", "data-swap": swap.text, title: swap.text }, text("swap", { word: swap.word, other: swap.other, answer: word(swap.piece) }));
-      button.addEventListener("click", () => { box.value = swap.text; set({ text: swap.text }); });
-      return button;
-    }));
+    box.value = otherText(glass, moment().at) || found.text;
+    offers.replaceChildren(...swapButtons(glass, found.swaps, (chosen) => { box.value = chosen; choose(chosen); }));
   }
 
   /** All edges that have come, asking for the next; null before any. */
@@ -83,12 +83,12 @@ export function createCircuit(glass, element, moment) {
       const found = changed ? null : glass.detail("words", at);
       if (found) offer(found);
       for (const part of [offers, form]) part.hidden = changed;
-      const other = settings().text;
+      const other = otherText(glass, at.token);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
-      note.textContent = changed ? text("changed") : found && !found.swaps.length ? text("no_swaps") : waiting ? text("circuit_waiting") : "";
+      note.textContent = changed ? text("changed") : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
       for (const part of [faith, tools, drawing.element]) part.hidden = !circuit;
       counts.show();
       if (!circuit) return;

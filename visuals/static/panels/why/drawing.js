@@ -29,7 +29,7 @@ export function createDrawing(glass) {
   function nodeOf(node, most) {
     const { kind, layer, head, token, score } = node;
     const name = text(kind === "ffn" ? "node_ffn" : "node_head", { layer, head, piece: word(glass.state.trace.tokens.pieces[token]) });
-    const button = h(`button.wy-node.is-${kind}`, { type: "button", "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` }, kind === "ffn" ? "F" : String(head));
+    const button = h(`button.wy-node.is-${kind}`, { "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` }, kind === "ffn" ? "F" : String(head));
     const tell = () => { read.textContent = `${name}: ${text("node_score", { score: signed(score, 3) })}`; };
     button.addEventListener("click", () => { tell(); glass.select({ layer, query: token, ...(kind === "head" && { head }) }); });
     button.addEventListener("pointerenter", tell);

@@ -13,12 +13,7 @@ export function createTerms(glass, section) {
     const bar = h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style: `width: ${(100 * Math.abs(value)) / most}%` });
     return h(`tr${kind}`, null, h("th.gp-token", { scope: "row" }, name), h("td.gp-number", null, signed(value, 4)), h("td.wy-track", null, bar));
   };
-  const named = ({ words, select }) => {
-    if (!select) return words;
-    const button = h("button.wy-lead", { type: "button" }, words);
-    button.addEventListener("click", () => glass.select(select));
-    return button;
-  };
+  const named = ({ words, select }) => (select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words);
 
   /** @param {Term[]} terms all of them, or those known by name @param {number} total what they sum to with all others @param {number} all how many there are */
   function draw(terms, total, all, count) {

@@ -23,28 +23,40 @@ function choiceOf(glass, trace, moment) {
   return { own, others: rows.filter((row) => row.id !== id).slice(0, OTHERS) };
 }
 
+export const about = { tensors: ["attention", "logits"], sides: "itself" };
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function why(element, glass) {
   const { state } = glass;
   const setting = (name) => glass.settings.get("why")[name] ?? "";
   const answer = createAnswer(glass, () => momentOf(state));
-  const panel = frame(element, glass, "why", { csv: answer.table, parts: ["what", "formula", "myth"], pointed: false });
+  /** While the answer is closed: the word and what else was offered. */
+  const table = () => {
+    const { own, others: rest } = choiceOf(glass, state.trace, momentOf(state)) ?? { others: [] };
+    return [["id", "piece", "probability"], ...[...(own ? [own] : []), ...rest].map(({ id, piece, probability }) => [id, piece, probability])];
+  };
+  const panel = frame(element, glass, "why", { csv: () => (setting("open") === "1" ? answer.table() : table()), parts: ["what", "formula", "myth"], pointed: false });
   const text = h("p.wy-text", { dir: "auto" });
   const chosen = h("strong.wy-word");
   const sure = h("span.wy-sure");
   const others = h("p.wy-others");
-  const ask = h("button.wy-ask", { type: "button", "aria-expanded": "false" });
+  const ask = h("button.wy-ask", { "aria-expanded": "false", click: toggle });
   panel.body.append(
     h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), ask),
     answer.element,
   );
 
-  ask.addEventListener("click", () => {
+  let last = state.trace?.prompt;
+  glass.on("run", ({ prompt }) => { // a text to compare with belongs to its prompt
+    if (last !== undefined && prompt !== last) glass.settings.set("why", { open: setting("open") });
+    last = prompt;
+  });
+  function toggle() {
     const open = setting("open") !== "1";
     glass.settings.set("why", { ...glass.settings.get("why"), open: open ? "1" : "" });
     if (open) answer.lead();
     glass.repaint();
-  });
+  }
   text.addEventListener("click", ({ target }) => {
     const position = target.closest?.("[data-position]")?.dataset.position;
     if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });

@@ -1,0 +1,120 @@
+"""The first screen as a visitor finds it, over the bundled model: text, next word, why, and where its numbers lead."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+import model
+from app.build import EXAMPLES
+from app.texts import text
+from model.analysis.circuit import circuit
+from model.analysis.effects import effects
+from tests.app.looking import WCAG, number, settled, shown
+from tests.page import open_page, running_app, wait_for_run
+
+WHY = "section[data-kind=why]"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app("--device", "cpu") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def bundled() -> model.LanguageModel:
+    return model.load(device="cpu")
+
+
+def ask(page: Page) -> None:
+    page.click(".wy-ask")
+    page.locator(".wy-said b").first.wait_for()
+    settled(page)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "language"), [(1280, 720, "en"), (390, 844, "en"), (390, 844, "zh"), (1280, 720, "zh")]
+)
+def test_the_answer_to_why_is_there_without_scrolling(
+    browser: Browser, address: str, bundled: model.LanguageModel, width: int, height: int, language: str
+) -> None:
+    page = open_page(browser, f"{address}#lang={language}", width, height)
+    trace = model.run_trace(bundled, EXAMPLES[language][0])
+    found = effects(trace)
+    expect(page.locator(".wy-text")).to_have_text(EXAMPLES[language][0])
+    expect(page.locator(".wy-word")).to_have_text(bundled.tokenizer.pieces([found.target])[0].strip())
+    assert found.first
+    assert page.evaluate("[glass.state.layer, glass.state.head, glass.state.key]") == [
+        found.first.layer,
+        found.first.index,
+        found.look.key,
+    ]
+    ask(page)
+    value = shown(page, "why")
+    assert number(value, "probability") == pytest.approx(found.probability, rel=1e-4)
+    assert number(value, "without") == pytest.approx(found.look.without, rel=1e-3)
+    for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said"):
+        box = page.locator(part).bounding_box()
+        assert box
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, address: str) -> Iterator[Page]:
+    page = open_page(browser, f"{address}#lang=en", 1280, 1200)
+    ask(page)
+    yield page
+    page.context.close()
+
+
+def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.LanguageModel) -> None:
+    button = opened.locator("[data-swap]").first
+    other = button.get_attribute("data-swap")
+    assert other
+    button.click()
+    opened.locator(".wy-node").first.wait_for()
+    found = circuit(bundled, EXAMPLES["en"][0], other, nodes=20)
+    assert opened.locator(".wy-node").count() == 20
+    expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * found.recovered:.1f}"[:3])
+    opened.click(".wy-circuit .gp-holds")
+    opened.locator(".wy-edges path").first.wait_for()
+    opened.wait_for_function("document.querySelector('.wy-circuit progress').hidden")
+    node = opened.locator(".wy-node.is-head").first
+    node.focus()
+    node.press("Enter")
+    layer, head = opened.evaluate("[glass.state.layer, glass.state.head]")
+    assert (layer, head) in {(one.layer, one.head) for one in found.nodes}
+    assert Axe().run(opened, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
+
+
+def test_a_text_of_another_length_is_refused_in_words(opened: Page) -> None:
+    opened.fill(".wy-other", "Tom is here")
+    opened.press(".wy-other", "Enter")
+    expect(opened.locator(".page-message")).to_contain_text("tokens; expected 16")
+
+
+def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
+    browser: Browser, address: str, bundled: model.LanguageModel
+) -> None:
+    page = open_page(browser, f"{address}#lang=en", 1280, 800)
+    ask(page)
+    found = effects(model.run_trace(bundled, EXAMPLES["en"][0]))
+    page.locator(".wy-said .wy-lead").first.click()
+    value = shown(page, "cell", "layer ")
+    assert found.first
+    weight = dict(zip(found.look.heads, found.look.weights, strict=True))[found.first]
+    assert number(value, " weight") == pytest.approx(weight, rel=1e-3)
+    page.evaluate("glass.open('glance')")
+    before = page.evaluate("glass.state.trace.id")
+    page.locator(".wy-actions button").click()
+    page.wait_for_function("(id) => glass.state.trace.id !== id", arg=before)
+    wait_for_run(page)
+    assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
+    expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
+    expect(page.locator(".wy-actions button")).to_have_text(text("why.on_again"))
+    page.context.close()
