@@ -19,6 +19,8 @@ from .prompts import MAX_TOKENS
 from .session import HeldRun
 
 MAX_NEW_TOKENS = 256
+PAIR_TOKENS = 64  # of a text that is compared with another part by part: the work grows with their square
+MAP_WORK = 1e12
 MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
 MAX_SEED = 2**63 - 1
 # Changes of each kind in one run (app/comparing.py).
@@ -96,14 +98,26 @@ def text_until(held: HeldRun, data: Any) -> list[int]:
     return list(held.trace.token_ids[: token_of(held, data) + 1])
 
 
-def unchanged(held: HeldRun, data: Any) -> list[int]:
+def unchanged(held: HeldRun, data: Any, longest: int = PAIR_TOKENS) -> list[int]:
     """As `text_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
 
     Raises GlassLlamaError.
     """
     if held.changes:
         raise GlassLlamaError("circuit_changed", "A circuit is measured in a run in which nothing is switched off.")
-    return text_until(held, data)
+    ids = text_until(held, data)
+    if len(ids) > longest:
+        said = f"The text has {len(ids)} tokens; two texts are compared part by part up to {longest}. Shorten it."
+        raise GlassLlamaError("circuit_long", said, tokens=len(ids), limit=longest)
+    return ids
+
+
+def map_limit(engine: Engine, held: HeldRun) -> int:
+    """How many tokens a text may have for every layer and token of it to be patched, a run each: at most MAP_WORK
+    multiplications on a CPU."""
+    about = engine.about(held.model)
+    places = 2 * about.n_parameters * (about.config.n_layers + 1)
+    return PAIR_TOKENS if about.device != "CPU" else min(PAIR_TOKENS, int((MAP_WORK / places) ** 0.5))
 
 
 def model_of(engine: Engine, data: Any) -> str:

@@ -17,6 +17,7 @@ from .payload import Message, Pieces
 
 OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
 MOST_HEADS = 16
+LOOKING = 8192  # the same, of an answer to why
 
 
 class Looks(NamedTuple):
@@ -28,7 +29,8 @@ class Looks(NamedTuple):
 
 def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Looks:
     """What matters for `target` after `position`, and where the heads among it look from there."""
-    found = effects(trace, target, position)
+    room = LOOKING // len(trace.token_ids)
+    found = effects(trace, target, position, max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4)))
     return Looks(found, {one.part: _most(trace, one.part, found.position) for one in found.of("head")})
 
 

@@ -23,7 +23,7 @@ from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
 from ..prompts import check_text
-from ..requests import leader_of, token_of, unchanged, whole
+from ..requests import leader_of, map_limit, token_of, unchanged, whole
 from ..session import HeldRun
 
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
@@ -113,7 +113,7 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    ids, text = unchanged(held, asked), check_text(asked.get("text"))
+    ids, text = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
     found = engine.study(held.model, causal_info, ids, text, long=True)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 

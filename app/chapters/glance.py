@@ -18,7 +18,7 @@ from visuals.payload import Message
 
 from ..engine import Engine
 from ..prompts import check_text
-from ..requests import text_until, token_of, unchanged, whole
+from ..requests import PAIR_TOKENS, map_limit, text_until, token_of, unchanged, whole
 from ..session import HeldRun
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
@@ -38,11 +38,12 @@ def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token}: words of the text up to that position that could be changed, each with the answer that follows then."""
     ids = text_until(held, asked)
-    text = engine.decode(held.model, ids)
-    if engine.encode(engine.about(held.model).name, text) != ids:  # written tokens may not be those of the text
-        return {"swaps": [], "text": text}
+    text, limits = engine.decode(held.model, ids), {"limit": PAIR_TOKENS, "map_limit": map_limit(engine, held)}
+    # Written tokens may not be those that the text has when it is read.
+    if len(ids) > PAIR_TOKENS or engine.encode(held.model, text) != ids:
+        return {"swaps": [], "text": text} | limits
     found = engine.study(held.model, swaps, text, long=True)
-    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | {"text": text}
+    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | {"text": text} | limits
 
 
 def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

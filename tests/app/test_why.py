@@ -133,6 +133,7 @@ def test_scores_logits_and_the_causal_map_are_the_models(
 
 def test_what_cannot_be_asked_is_refused_in_words(service: Service, run: dict[str, Any], other: str) -> None:
     last = len(run["tokens"]["ids"]) - 1
+    long = service.recall({"prompt": "x" * 65, "model": "roomy"})
     changed = service.change({"run": run["id"], "changes": {"heads": [[0, 1]]}, "layer": 0})
     for where, what, params, code in (
         (run, "why", {"token": last + 1}, "bad_request"),
@@ -142,6 +143,8 @@ def test_what_cannot_be_asked_is_refused_in_words(service: Service, run: dict[st
         (run, "circuit", {"token": last, "text": "", "nodes": 10}, "prompt_empty"),
         (run, "circuit", {"token": last, "text": other, "nodes": 61}, "bad_request"),
         (run, "circuit", {"token": last, "text": other, "nodes": 0}, "field"),
+        (long, "circuit", {"token": 64, "text": "x" * 65, "nodes": 10}, "circuit_long"),
+        (long, "causal_map", {"token": 64, "text": "x" * 65}, "circuit_long"),
         (changed, "circuit", {"token": last, "text": other, "nodes": 10}, "circuit_changed"),
         (changed, "causal_map", {"token": last, "text": other}, "circuit_changed"),
         (run, "edges", {"token": last, "text": other, "nodes": [[0, 0]], "start": 0}, "bad_request"),

@@ -51,10 +51,10 @@ export default function causalMap(element, glass) {
   /** The text to compare with: the one chosen on the first screen, else the first that is offered. */
   function otherOf(at) {
     const words = glass.detail("words", { token: at });
-    const chosen = otherText(glass, at) || words?.swaps[0]?.text;
+    const chosen = words && at < words.map_limit ? otherText(glass, at) || words.swaps[0]?.text : "";
     offer(words, state.language);
     for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
-    return { chosen, none: words && !chosen };
+    return { chosen, none: words && !chosen && (at < words.map_limit ? glass.text("why.no_swaps") : glass.text("why.too_long", { limit: words.map_limit })) };
   }
 
   /** In words: where most is lost at the bottom and at the top, and at which depth that changes. */
@@ -79,7 +79,7 @@ export default function causalMap(element, glass) {
     offers.hidden = isChanged(trace);
     const width = wide();
     if (!found) {
-      say.textContent = isChanged(trace) ? glass.text("why.changed") : none ? glass.text("why.no_swaps") : panel.text("waiting");
+      say.textContent = isChanged(trace) ? glass.text("why.changed") : none || panel.text("waiting");
       return panel.tell("nothing", "");
     }
     say.textContent = notice(trace.tokens.pieces);

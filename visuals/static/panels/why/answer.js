@@ -28,7 +28,7 @@ export function createAnswer(glass, moment) {
   const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, off), list, circuit);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
-  const view = watched({ circuit: null }); // what is drawn of it, once it has come
+  const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
 
   const readers = () => shown.look.heads.map(({ layer, head }) => [layer, head]);
 
@@ -78,9 +78,9 @@ export function createAnswer(glass, moment) {
     if (asked) return;
     asked = true;
     const { createCircuit } = await import("./circuit.js");
-    view.circuit = createCircuit(glass, circuit, moment);
+    const made = createCircuit(glass, circuit, moment);
     glass.translate(circuit);
-    glass.repaint();
+    view.circuit = made;
   }
 
   const show = part((found, language, changed) => {

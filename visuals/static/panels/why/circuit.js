@@ -26,14 +26,13 @@ export function createCircuit(glass, element, moment) {
   const tools = h("div.gp-options", null, counts.element, measure, progress);
   const drawing = createDrawing(glass);
   element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
-  const view = watched({ measuring: null, trouble: null }); // the circuit whose edges are asked for; what was wrong with a text
+  const view = watched({ measuring: null, trouble: null }, glass.repaint); // the circuit whose edges are asked for; what was wrong with a text
   let offered = null;
 
   let circuit = null;
   glass.on("message", (message) => {
     if (!message?.code.startsWith("circuit_")) return;
     view.trouble = { with: otherText(glass, moment().at), words: glass.text(`message.${message.code}`, message.params) };
-    glass.repaint();
   });
 
   function compare(event) {
@@ -42,7 +41,6 @@ export function createCircuit(glass, element, moment) {
   }
   function toggleEdges() {
     view.measuring = view.measuring === circuit ? null : circuit;
-    glass.repaint();
   }
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
@@ -82,13 +80,13 @@ export function createCircuit(glass, element, moment) {
       const at = { token: moment().at };
       const found = changed ? null : glass.detail("words", at);
       if (found) offer(found);
-      for (const part of [offers, form]) part.hidden = changed;
+      for (const part of [offers, form]) part.hidden = changed || Boolean(found && at.token >= found.limit);
       const other = otherText(glass, at.token);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
-      note.textContent = changed ? text("changed") : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
+      note.textContent = changed ? text("changed") : found && at.token >= found.limit ? text("too_long", { limit: found.limit }) : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
       for (const part of [faith, tools, drawing.element]) part.hidden = !circuit;
       counts.show();
       if (!circuit) return;
