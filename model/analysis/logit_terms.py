@@ -15,7 +15,8 @@ from torch import Tensor
 
 from ..attention import Heads
 from ..errors import check_index
-from ..trace import Trace, array_taps
+from ..shapes import array_taps
+from ..trace import Trace
 
 
 class LogitTerms(NamedTuple):
