@@ -1,11 +1,7 @@
 """The messages of the chapter on the next token: the logit lens, contributions, all logits, one draw."""
 
-<<<<<<< HEAD
 from collections.abc import Sequence
-=======
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
->>>>>>> 1916f03 (The first screen: the text, the next word, and why; a circuit, one score and one logit as sums, the causal map)
 
 import numpy as np
 from jaxtyping import Float, Int
