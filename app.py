@@ -8,7 +8,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import model
 from app.build import build, launch_options
-from app.engine import LocalEngine
+from app.engine import LocalEngine, drawn
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
 
@@ -52,7 +52,8 @@ def main() -> int:
     few_arenas()
     try:
         how = {"device": args.device, "dtype": args.dtype}
-        engine = LocalEngine([model.load(where, **how) for where in args.model] if args.model else [model.load(**how)])
+        models = [drawn(model.load(where, **how)) for where in args.model] if args.model else [model.load(**how)]
+        engine = LocalEngine(models)
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import model
 from model.errors import GlassLlamaError, shortly
 from model.interventions import NOTHING, Intervention
+from model.positions import Rotation
+from model.shapes import SHAPES, shapes
 from visuals.payload import About
 
 from .turns import Turns
@@ -28,6 +30,21 @@ class Settings:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
+
+
+def drawn(lm: model.LanguageModel) -> model.LanguageModel:
+    """The model, where the page can draw it. Raises GlassLlamaError for a network with other parts than a LLaMA's."""
+    for layer in range(lm.config.n_layers):
+        found = shapes(lm.net, layer)
+        odd = [name for name in (*SHAPES, *found) if SHAPES.get(name) != found.get(name)]
+        if not odd and not isinstance(lm.net.places(0, 1), Rotation):
+            odd = ["q_rot"]  # the dials show half-split pairs, and all of a head turned
+        if odd:
+            message = (
+                f"{lm.name}: the page draws LLaMA's parts, and this network differs in {', '.join(dict.fromkeys(odd))}"
+            )
+            raise GlassLlamaError("checkpoint", f"{message}; run it from Python (model.load, model.run_trace).")
+    return lm
 
 
 class Engine(Protocol):

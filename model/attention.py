@@ -5,6 +5,7 @@ With n_kv_heads = n_heads it is multi-head attention, with n_kv_heads = 1 multi-
 
 from typing import ClassVar, Literal
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ from .config import NetworkConfig
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
-from .positions import HasPlaces, Places
+from .positions import HasPlaces, Places, Seen
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -165,3 +166,35 @@ class Attention(Heads):
         if self.qkv_proj.bias is not None:
             parts[-1] += self.qkv_proj.bias[rows].detach().to(normed)
         return parts if norm is None else norm.apart(parts, norm.divisor(parts.sum(0)))
+
+
+class CrossAttention(Heads):
+    """Queries from a decoder's stream, keys and values from an encoder's last states; no mask and no position.
+
+    Taps, beside those of Heads: `q` (B, n_heads, T, head_dim); `k`, `v` (B, n_heads, S, head_dim) for S source tokens.
+    """
+
+    def __init__(self, config: NetworkConfig, scale: float | None = None):
+        super().__init__(config.n_heads, config.n_heads, config.head_dim, scale)
+        d, width = config.d_model, config.n_heads * config.head_dim
+        self.q_proj = nn.Linear(d, width, bias=False)
+        self.kv_proj = StackedLinear(d, width, width)
+        self.o_proj = nn.Linear(width, d, bias=False)
+        self.q, self.k, self.v = Tap(), Tap(), Tap()
+
+    def forward(
+        self, x: Float[Tensor, "B T d"], kv: tuple[Tensor, Tensor], eager: bool = False
+    ) -> Float[Tensor, "B T d"]:
+        """Attend from these T tokens to the source whose keys and values these are."""
+        q, k, v = self.q(self.heads(self.q_proj(x))), self.k(kv[0]), self.v(kv[1])
+        everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
+        return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
+
+    def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
+        """Of the source's tokens, (B, n_heads, S, head_dim) each."""
+        k, v = self.kv_proj(memory)
+        return self.heads(k), self.heads(v)
+
+    def heads(self, x: Float[Tensor, "B T width"]) -> Float[Tensor, "B n_heads T head_dim"]:
+        """A projection as heads."""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)

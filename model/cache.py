@@ -55,3 +55,19 @@ class KVCache:
     def nbytes(self, tokens: int) -> int:
         """Bytes that the first `tokens` tokens occupy, read off the tensors themselves."""
         return sum(held.nbytes for held in (*self.keys, *self.values)) // self.capacity * tokens
+
+
+class SourceCache(KVCache):
+    """A decoder's own keys and values, and for every layer those of a source text, which are computed once.
+
+    `source` holds them by layer, (B, n_heads, S, head_dim) each.
+    """
+
+    def __init__(self, config: NetworkConfig, capacity: int, source: list[tuple[Tensor, Tensor]]):
+        keys = source[0][0]
+        super().__init__(config, capacity, len(keys), keys.dtype, keys.device)
+        self.source = source
+
+    def nbytes(self, tokens: int) -> int:
+        """Bytes of the first `tokens` tokens of the decoder's own text, and of the whole source."""
+        return super().nbytes(tokens) + sum(part.nbytes for pair in self.source for part in pair)

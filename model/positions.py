@@ -4,9 +4,9 @@ Pairs are the half-split ones, (i, i + head_dim/2), since Hugging Face stores LL
 the interleaved pairs (2i, 2i+1); the two differ by a fixed permutation of the rows of W_Q and W_K. GLM and DeepSeek
 keep interleaved pairs, and GLM rotates a part of each head alone.
 
-Beside it the positions that are no rotation but a bias on the scores: ALiBi. Whatever its kind, what a network hands to
-its layers as `places` has `turn` (for who rotates), `bias` (added to the scores, or None) and `mask` (which keys a
-query may look at; None is the causal mask).
+Beside it the positions that are no rotation but a bias on the scores: ALiBi and T5's buckets. Whatever its kind, what a
+network hands to its layers as `places` has `turn` (for who rotates), `bias` (added to the scores, or None) and `mask`
+(which keys a query may look at; None is the causal mask).
 """
 
 import math
@@ -66,10 +66,14 @@ class PairRotation(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """What is added to the scores of T queries and S keys, the last query standing at the last key."""
+    """What is added to the scores of T queries and S keys, the last query standing at the last key.
+
+    In a decoder `memory` is what an encoder made of the source, for its layers' second attention.
+    """
 
     bias: Float[Tensor, "n_heads T S"]
     mask: Bool[Tensor, "T S"] | None = None
+    memory: Float[Tensor, "B source d"] | None = None
 
     def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys as they are: nothing is rotated."""

@@ -4,6 +4,7 @@ Every weight is set to a non-trivial value, norms and biases too: a norm left at
 """
 
 import json
+import math
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
@@ -16,6 +17,7 @@ import transformers
 from torch import Tensor, nn
 
 import model
+from model.analysis.effects import effects
 from model.analysis.lens import contributions, logit_lens
 from model.analysis.logit_terms import logit_terms
 from model.analysis.score_terms import stream_writes
@@ -192,6 +194,18 @@ def check_why(pair: Pair) -> None:
     read = logit_lens(lm, trace.residual[-1], targets)
     assert (read.rank == 0).all()
     check_circuit(lm)
+    if not hasattr(trace.layer(2), "experts"):
+        check_effects(trace)
+
+
+def check_effects(trace: model.Trace) -> None:
+    """What a head or a neuron is worth for the answer is what a run without it says."""
+    found = effects(trace, heads=2, neurons=2)
+    for part, _, loss in found.parts:
+        what = {"heads" if part.kind == "head" else "neurons": ((part.layer, part.index),)}
+        again = torch.from_numpy(model.run_trace(trace.lm, trace.token_ids, Intervention(**what)).logits)
+        left = float(again.log_softmax(-1)[found.target])
+        assert abs(math.log(found.probability) - left - loss) < 2e-5
 
 
 def check_circuit(lm: model.LanguageModel) -> None:

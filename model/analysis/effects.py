@@ -20,9 +20,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ..errors import check_index
+from ..errors import GlassLlamaError, check_index
 from ..interventions import intervened
-from ..llama import Llama
+from ..network import Network
 from ..trace import Trace
 from .nodes import HEADS, Swap, swapped
 
@@ -107,8 +107,12 @@ def effects(
     heads that read the answer `heads` are among them too.
 
     Without a `target` it is the most probable token. What the run's own intervention switched off is passed over.
-    Raises GlassLlamaError for a position that the run does not have and an id outside the vocabulary.
+    Raises GlassLlamaError for a position that the run does not have, an id outside the vocabulary, and a network whose
+    tokens go to different experts.
     """
+    if any(not hasattr(trace.lm.net.block(i).ffn, "down_proj") for i in range(trace.n_layers)):
+        message = "effects: a layer of this network has experts, whose neurons are not measured one by one; use an "
+        raise GlassLlamaError("experts", f"{message}Intervention for a few of them.")
     count = len(trace.token_ids)
     at = position + count if position < 0 else position
     check_index("position", at, count)
@@ -228,7 +232,7 @@ def _brought(
 def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: int) -> Float[Tensor, "R V"]:
     """Log-probabilities at `position`, a row for each (first layer changed, parts), in the order of those layers."""
     lm, net = trace.lm, trace.lm.net
-    turn = net.rotation(0, len(trace.token_ids))
+    places = net.places(0, len(trace.token_ids))
     with torch.inference_mode(), intervened(net, trace.intervention):
         x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
         for i in range(rows[0][0], trace.n_layers):
@@ -244,9 +248,9 @@ def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: in
                 for kind in ("head", "neuron")
             )
             with swapped(net, {HEADS.format(i): _silent(heads)}), _entering(net, {NEURONS.format(i): _silent(neurons)}):
-                x = net.block(i)(x, turn)
+                x = net.block(i)(x, places)
         x = net.final_resid(x)
-        return net.head(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
+        return net.unembed(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
 
 
 def _silent(places: list[tuple[int, int]]) -> Swap:
@@ -264,7 +268,7 @@ def _silent(places: list[tuple[int, int]]) -> Swap:
 
 
 @contextmanager
-def _entering(net: Llama, swaps: dict[str, Swap]) -> Iterator[None]:
+def _entering(net: Network, swaps: dict[str, Swap]) -> Iterator[None]:
     """While the context is open, what these modules read is what `swaps` make of it."""
     handles = []
     try:
@@ -289,4 +293,4 @@ def _log_p(trace: Trace, position: int) -> Float[Tensor, "V"]:
         return torch.from_numpy(trace.logits).log_softmax(-1)
     with torch.inference_mode():
         x = torch.from_numpy(trace.residual[-1, position]).to(lm.device, lm.dtype)
-        return lm.net.head(lm.net.norm(x)).float().cpu().log_softmax(-1)
+        return lm.net.scored(x).float().cpu().log_softmax(-1)

@@ -12,24 +12,27 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from ..attention import Heads
 from ..errors import check_index
-from ..trace import Trace, array_taps
+from ..shapes import array_taps
+from ..trace import Trace
 
 
 class LogitTerms(NamedTuple):
     """The parts of one logit at one token, float64; `total` is their sum.
 
-    `heads` is by layer, head and source token, 0 after the query; `neurons` has one row a layer, numbered as an
-    Intervention's; `biases` is what the biases of attention, feed-forward and final norm add (a LLaMA has none);
-    `cross`, where layers look at a source, is by layer, head and source token, else None; `patched` is what an
-    intervention put in the stream's place. `logit` is the network's own, from final norm and head.
+    `heads` is by layer, head and source token, 0 after the query; `neurons` has a row a layer, numbered as an
+    Intervention's, 0 beyond those of a layer with fewer; `biases` is what the biases of attention, feed-forward and
+    final norm add (a LLaMA has none); `cross`, where layers look at a source, is by layer, head and source token, else
+    None; `patched` is what an intervention put in the stream's place. `logit` is the network's own, from final norm and
+    head.
     """
 
     embedding: float
     heads: Float[Tensor, "L n_heads T"]
-    neurons: tuple[Float[Tensor, "_"], ...]
+    neurons: Float[Tensor, "L neurons"]
     biases: float
     patched: float
     logit: float
@@ -37,12 +40,9 @@ class LogitTerms(NamedTuple):
 
     @property
     def total(self) -> float:
-        inner = sum(float(layer.sum()) for layer in self.neurons)
-        return self.embedding + self.biases + self.patched + float(self.heads.sum()) + inner + self._across
-
-    @property
-    def _across(self) -> float:
-        return 0.0 if self.cross is None else float(self.cross.sum())
+        across = 0.0 if self.cross is None else float(self.cross.sum())
+        inside = float(self.heads.sum() + self.neurons.sum())
+        return self.embedding + self.biases + self.patched + across + inside
 
 
 def logit_terms(trace: Trace, token_id: int, against: int | None = None, position: int = -1) -> LogitTerms:
@@ -87,7 +87,7 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
     return LogitTerms(
         float(stream[0] @ direction),
         torch.stack(heads),
-        tuple(neurons),
+        pad_sequence(neurons, batch_first=True),
         biases,
         patched if changed else 0.0,
         logit,

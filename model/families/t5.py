@@ -9,21 +9,20 @@ divided by √d_model; 1.1 (and Flan) a gated GELU and a head of its own. Checke
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, cast
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..attention import Attention, Heads
-from ..cache import KVCache
+from ..attention import Attention, CrossAttention
+from ..cache import KVCache, SourceCache
 from ..config import NetworkConfig
 from ..feedforward import ACTIVATIONS, FeedForward, GeGLU, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
 from ..network import Layer, Network
 from ..norms import RMSNorm
-from ..positions import Seen, buckets
-from ..stacked import StackedLinear
+from ..positions import Bias, buckets
 from ..taps import Tap
 from .family import Family, Names
 
@@ -34,7 +33,6 @@ FIXED: dict[str, tuple[Any, ...]] = {
     "quantization_config": (None,),
     "auto_map": (None, {}),
 }
-FEED_FORWARDS = ("relu", "gated-gelu")
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,8 @@ class T5Config(NetworkConfig):
         expect_type(raw, "t5")
         expect_fixed(raw, FIXED)
         kind = raw.get("feed_forward_proj", "relu")
-        if kind not in FEED_FORWARDS:
-            raise refusal("feed_forward_proj", kind, " or ".join(map(repr, FEED_FORWARDS)))
+        if kind not in ("relu", "gated-gelu"):
+            raise refusal("feed_forward_proj", kind, "'relu' or 'gated-gelu'")
         layers, d_model, heads = count(raw, "num_layers"), count(raw, "d_model"), count(raw, "num_heads")
         # transformers 5 writes the scale itself; before, a tied head said so.
         tied = flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True)
@@ -92,64 +90,6 @@ class T5Config(NetworkConfig):
         return Mlp(self.d_model, self.ffn_hidden, ACTIVATIONS["relu"])
 
 
-class T5Places(NamedTuple):
-    """The bias by bucket, whom a query may see, and for the decoder what the encoder made of the source."""
-
-    bias: Float[Tensor, "n_heads T S"]
-    mask: Bool[Tensor, "T S"] | None = None
-    memory: Float[Tensor, "B source d"] | None = None
-
-    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
-        """Queries or keys as they are: nothing is rotated."""
-        return x
-
-    def at(self, _position: int) -> "T5Places":
-        """What turns the queries and keys of one position: nothing."""
-        return self
-
-
-class T5Cache(KVCache):
-    """The decoder's own keys and values, and for every layer those of the source, which are computed once."""
-
-    def __init__(self, net: "T5", memory: Float[Tensor, "B S d"], capacity: int):
-        super().__init__(net.config, capacity, len(memory), memory.dtype, memory.device)
-        self.cross = [block.cross.keys_and_values(memory) for block in net.blocks()]
-
-    def nbytes(self, tokens: int) -> int:
-        """Bytes of the first `tokens` tokens of the target, and of the source."""
-        return super().nbytes(tokens) + sum(part.nbytes for pair in self.cross for part in pair)
-
-
-class CrossAttention(Heads):
-    """Queries from the decoder's stream, keys and values from the encoder's last states; no mask and no position.
-
-    Taps, beside those of Heads: `q` (B, n_heads, T, head_dim); `k`, `v` (B, n_heads, S, head_dim) for S source tokens.
-    """
-
-    def __init__(self, config: T5Config):
-        super().__init__(config.n_heads, config.n_heads, config.head_dim, scale=1.0)
-        d, width = config.d_model, config.n_heads * config.head_dim
-        self.q_proj = nn.Linear(d, width, bias=False)
-        self.kv_proj = StackedLinear(d, width, width)
-        self.o_proj = nn.Linear(width, d, bias=False)
-        self.q, self.k, self.v = Tap(), Tap(), Tap()
-
-    def forward(
-        self, x: Float[Tensor, "B T d"], kv: tuple[Tensor, Tensor], eager: bool = False
-    ) -> Float[Tensor, "B T d"]:
-        q, k, v = self.q(self.heads(self.q_proj(x))), self.k(kv[0]), self.v(kv[1])
-        everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
-        return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
-
-    def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
-        """Of the source's tokens, (B, n_heads, S, head_dim) each."""
-        k, v = self.kv_proj(memory)
-        return self.heads(k), self.heads(v)
-
-    def heads(self, x: Float[Tensor, "B T width"]) -> Float[Tensor, "B n_heads T head_dim"]:
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-
-
 class EncoderBlock(Layer):
     """One layer of the encoder. Taps, all (B, S, d), as a LLaMA's block has them."""
 
@@ -167,7 +107,7 @@ class EncoderBlock(Layer):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: T5Places,
+        places: Bias,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -181,7 +121,7 @@ class EncoderBlock(Layer):
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
     def look_across(
-        self, x: Float[Tensor, "B T d"], _places: T5Places, _layer: int, _cache: KVCache | None, _eager: bool
+        self, x: Float[Tensor, "B T d"], _places: Bias, _layer: int, _cache: KVCache | None, _eager: bool
     ) -> Float[Tensor, "B T d"]:
         """What stands between attention and feed-forward: in the encoder nothing."""
         return x
@@ -199,17 +139,17 @@ class DecoderBlock(EncoderBlock):
     def __init__(self, config: T5Config):
         super().__init__(config)
         self.cross_norm = RMSNorm(config.d_model, config.norm_eps)
-        self.cross = CrossAttention(config)
+        self.cross = CrossAttention(config, scale=1.0)
         self.resid_cross, self.cross_normed, self.cross_out = Tap(), Tap(), Tap()
 
     def look_across(
-        self, x: Float[Tensor, "B T d"], places: T5Places, layer: int, cache: KVCache | None, eager: bool
+        self, x: Float[Tensor, "B T d"], places: Bias, layer: int, cache: KVCache | None, eager: bool
     ) -> Float[Tensor, "B T d"]:
         """The stream with what the heads saw in the source."""
         x = self.resid_cross(x)
         normed = self.cross_normed(self.cross_norm(x))
         assert places.memory is not None
-        kv = cache.cross[layer] if isinstance(cache, T5Cache) else self.cross.keys_and_values(places.memory)
+        kv = cache.source[layer] if isinstance(cache, SourceCache) else self.cross.keys_and_values(places.memory)
         return x + self.cross_out(self.cross(normed, kv, eager))
 
 
@@ -245,11 +185,10 @@ class Encoder(Network):
             x = block(x, places, i, eager=eager)
         return self.final_normed(self.norm(self.final_resid(x)))
 
-    def places(self, position: int, count: int) -> T5Places:
+    def places(self, position: int, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
         where = buckets(position, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
-        mask = torch.ones(count, position + count, dtype=torch.bool, device=where.device)
-        return T5Places(self.relative(where).permute(2, 0, 1), mask)
+        return Bias(self.relative(where).permute(2, 0, 1), torch.ones_like(where, dtype=torch.bool))
 
 
 class T5(Network):
@@ -306,46 +245,36 @@ class T5(Network):
         with torch.inference_mode():
             return self.reading(torch.tensor([ids], device=self.embed.weight.device)), [self.config.start_id]
 
-    def places(self, position: int, count: int) -> T5Places:
+    def places(self, position: int, count: int) -> Bias:
         """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""
         if self.memory is None:
             raise ValueError("no source: call net(source_ids, target_ids), or net.reading(source_ids) first")
         where = buckets(position, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
-        return T5Places(self.relative(where).permute(2, 0, 1), None, self.memory)
+        return Bias(self.relative(where).permute(2, 0, 1), None, self.memory)
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""
         if self.memory is None or len(self.memory) != batch:
             raise ValueError(f"no source of {batch} rows: call net.reading(source_ids) first")
-        return T5Cache(self, self.memory, capacity)
-
-    def blocks(self) -> list[DecoderBlock]:
-        """The decoder's layers."""
-        return [block for block in self.layers if isinstance(block, DecoderBlock)]
+        cross = [cast(DecoderBlock, block).cross for block in self.layers]
+        return SourceCache(self.config, capacity, [attn.keys_and_values(self.memory) for attn in cross])
 
 
 def tensors(config: T5Config) -> Names:
     """The table of names: the feed-forward's tell 1.0 from 1.1."""
-    table: Names = {
-        "embed.weight": ("shared.weight",),
-        "encoder.embed.weight": ("shared.weight",),
-        "norm.weight": ("decoder.final_layer_norm.weight",),
-        "encoder.norm.weight": ("encoder.final_layer_norm.weight",),
-        "head.weight": ("lm_head.weight",),
-    }
+    table: Names = {"embed.weight": ("shared.weight",), "head.weight": ("lm_head.weight",)}
+    wi = ("up_proj", ("wi",)) if not config.gated else ("gate_up_proj", ("wi_0", "wi_1"))
     for ours, stack, last in (("", "decoder", 2), ("encoder.", "encoder", 1)):
         at, layer = f"{ours}layers.{{i}}", f"{stack}.block.{{i}}.layer"
-        ffn = f"{layer}.{last}.DenseReluDense"
-        wi = ("wi_0", "wi_1") if config.gated else ("wi",)
+        attn, ffn = f"{layer}.0.SelfAttention", f"{layer}.{last}.DenseReluDense"
         table |= {
+            f"{ours}norm.weight": (f"{stack}.final_layer_norm.weight",),
             f"{ours}relative.weight": (f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight",),
             f"{at}.attn_norm.weight": (f"{layer}.0.layer_norm.weight",),
-            f"{at}.attn.qkv_proj.weight": tuple(f"{layer}.0.SelfAttention.{name}.weight" for name in "qkv"),
-            f"{at}.attn.o_proj.weight": (f"{layer}.0.SelfAttention.o.weight",),
+            f"{at}.attn.qkv_proj.weight": tuple(f"{attn}.{name}.weight" for name in "qkv"),
+            f"{at}.attn.o_proj.weight": (f"{attn}.o.weight",),
             f"{at}.ffn_norm.weight": (f"{layer}.{last}.layer_norm.weight",),
-            f"{at}.ffn.{'gate_up_proj' if config.gated else 'up_proj'}.weight": tuple(
-                f"{ffn}.{name}.weight" for name in wi
-            ),
+            f"{at}.ffn.{wi[0]}.weight": tuple(f"{ffn}.{name}.weight" for name in wi[1]),
             f"{at}.ffn.down_proj.weight": (f"{ffn}.wo.weight",),
         }
     cross = "decoder.block.{i}.layer.1"
@@ -362,8 +291,8 @@ def own_tensors(raw: dict[str, Tensor], config: T5Config) -> dict[str, Tensor]:
     unread = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
     shared = raw.get("shared.weight")
     copies = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-    own = {name: tensor for name, tensor in raw.items() if name != unread and not (
-        name in copies and shared is not None and torch.equal(tensor, shared))}  # fmt: skip
+    extra = {name for name in copies if name in raw and shared is not None and torch.equal(raw[name], shared)}
+    own = {name: tensor for name, tensor in raw.items() if name not in {unread, *extra}}
     if not config.tied_embeddings and shared is not None:
         own.setdefault("lm_head.weight", shared)
     return own
