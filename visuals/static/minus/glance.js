@@ -164,6 +164,10 @@ export function pieceOf(id, b, a) {
   return `#${id}`;
 }
 
+/** What the tokens get that either run was sent by name. */
+export const candidateTable = (values, title) =>
+  table({ title, heading: "candidate", values, name: (id, b, _glass, a) => pieceOf(id, b, a), order: (_change, b, a) => candidates(b, a) });
+
 export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
 
 export function allLogits(glass, sides) {
@@ -186,14 +190,7 @@ const next = {
   of: ofCandidate,
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
   numbers: (run, _state, _glass, id) => ({ p: probabilities(run)[id], logit: run.details.logits.logits.data[id] }),
-  parts: (glass, text) => [
-    table({
-      heading: "candidate",
-      values: probabilities,
-      name: (id, b, _glass, a) => pieceOf(id, b, a),
-      order: (_change, b, a) => candidates(b, a),
-    })(glass, text),
-  ],
+  parts: (glass, text) => [candidateTable(probabilities)(glass, text)],
 };
 
 export default { attention, rope, rmsnorm, swiglu, next };
