@@ -2,7 +2,7 @@
 // and a scale. Of two runs it shows the change.
 
 import { h } from "../dom.js";
-import { cells, enlarge, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
+import { cells, enlarge, hatch, ink, inside, pixelRatio, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
 import { mapApart, mapFor } from "./attention-values.js";
@@ -26,12 +26,7 @@ function imageOf(map, { table, place }, limit) {
 /** A complete map in a square. @param {import("./scales.js").Scale} scale @param {number} limit of the scale */
 export function drawMap(context, map, { x, y, size }, scale, limit) {
   const covered = (map.side * map.block * size) / map.tokens; // the last dots may reach past the text
-  context.save();
-  context.beginPath();
-  context.rect(x, y, size, size);
-  context.clip();
-  enlarge(context, imageOf(map, scale, limit), x, y, covered, covered);
-  context.restore();
+  inside(context, x, y, size, size, () => enlarge(context, imageOf(map, scale, limit), x, y, covered, covered));
 }
 
 /** A frame white inside black, thin enough for small cells. */
