@@ -9,7 +9,7 @@ import { partsOf } from "../panels/position/rope.js";
 import { pairOf } from "../panels/position/rope-dials.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace } from "./selection.js";
+import { atCell, atNorm, atToken, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -47,7 +47,7 @@ const attention = {
 };
 
 /** partsOf with the selection taken in this run. */
-const dials = ({ held, trace }, state) => partsOf(held, { ...state, trace });
+const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
 
 const rope = {
   layer: true,
