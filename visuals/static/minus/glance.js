@@ -1,6 +1,6 @@
 // What the panels of the first chapter read from a run.
 
-import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
+import { innerOf, row, silu, softmax, strongestNeuron } from "../compute.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
@@ -90,12 +90,8 @@ const rmsnorm = {
   parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
-const activated = new WeakMap();
-/** gate, SiLU(gate), up and their product of a run's selected token; computed once. */
-export function inner({ neurons }) {
-  if (!activated.has(neurons)) activated.set(neurons, activate(neurons.gate.data, neurons.up.data));
-  return activated.get(neurons);
-}
+/** gate, SiLU(gate), up and their product of a run's selected token. */
+export const inner = ({ neurons }) => innerOf(neurons);
 
 export const atNeuron = (state, _glass, neuron) => `${atToken(state)} neuron ${neuron}`;
 
