@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { attention, scores } from "../../visuals/static/compute.js";
-import { makeMap, makeMaps, mapFor, readHead } from "../../visuals/static/marks/attention-values.js";
+import { mapFor } from "../../visuals/static/marks/attention-map.js";
+import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/names.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";

@@ -198,6 +198,13 @@ export function swiglu(gate, up) {
   return { gate, up, silu: activated, product: activated.map((x, i) => x * up[i]) };
 }
 
+const inner = new WeakMap();
+/** The inner vector of a token's neurons; computed once. @param {{ gate: NumArray, up: NumArray }} neurons */
+export function innerOf(neurons) {
+  if (!inner.has(neurons)) inner.set(neurons, swiglu(neurons.gate.data, neurons.up.data));
+  return inner.get(neurons);
+}
+
 /**
  * The first candidates with their softmax over the WHOLE vocabulary, e^(logit - log_z), and what the others share.
  * @param {import("./decode.js").Next} next @param {number} count

@@ -100,34 +100,45 @@ export function enlarge(context, image, x, y, width, height) {
   context.drawImage(image, x, y, width, height);
 }
 
-/** Diagonal lines: "the mask hides this", which no colour of a scale can be mistaken for. */
-export function hatch(context, x, y, width, height) {
-  const { colour } = ink();
+/** Draws what lies inside a rectangle. @param {() => void} paint */
+export function inside(context, x, y, width, height, paint) {
   context.save();
   context.beginPath();
   context.rect(x, y, width, height);
   context.clip();
-  context.fillStyle = colour("masked");
-  context.fillRect(x, y, width, height);
-  context.strokeStyle = colour("masked-line");
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let d = -height; d < width; d += 7) {
-    context.moveTo(x + d, y + height);
-    context.lineTo(x + d + height, y);
-  }
-  context.stroke();
+  paint();
   context.restore();
 }
 
-/** A frame that shows on every colour: white inside black. */
-export function cross(context, x, y, width, height) {
+/** Straight lines in a colour, each from one point to another. @param {[number, number, number, number][]} lines */
+export function strokeLines(context, colour, lines) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const [fromX, fromY, toX, toY] of lines) {
+    context.moveTo(fromX, fromY);
+    context.lineTo(toX, toY);
+  }
+  context.stroke();
+}
+
+/** 0, step, 2 step … below `end`. */
+export const stepsTo = (end, step) => Array.from({ length: Math.max(0, Math.ceil(end / step)) }, (_, i) => i * step);
+
+/** Diagonal lines: "the mask hides this", which no colour of a scale can be mistaken for. */
+export function hatch(context, x, y, width, height) {
   const { colour } = ink();
-  for (const [name, line] of [
-    ["cross-edge", 4],
-    ["cross", 2],
-  ]) {
-    context.strokeStyle = colour(name);
+  inside(context, x, y, width, height, () => {
+    context.fillStyle = colour("masked");
+    context.fillRect(x, y, width, height);
+    strokeLines(context, colour("masked-line"), stepsTo(width + height, 7).map((d) => [x + d - height, y + height, x + d, y]));
+  });
+}
+
+/** A frame that shows on every colour: white inside black. @param {[string, number][]} strokes hue and width, from the undermost on */
+export function cross(context, x, y, width, height, strokes = [["cross-edge", 4], ["cross", 2]]) {
+  for (const [name, line] of strokes) {
+    context.strokeStyle = ink().colour(name);
     context.lineWidth = line;
     context.strokeRect(x, y, width, height);
   }

@@ -1,7 +1,7 @@
 // What is switched off in a run, as app/comparing.py reads it: asked by place, named in words, and drawn as unused.
 
 import { h } from "./dom.js";
-import { ink, write } from "./draw.js";
+import { ink, inside, stepsTo, strokeLines, write } from "./draw.js";
 import { listed, parameters } from "./panels/compare/changes.js";
 
 const NAMED = 6; // changes that are named one by one
@@ -72,25 +72,14 @@ export function sameText({ A, B }, use, selection, text) {
 /** Draws a place over as unused: greyed, and crossed by lines that lean against those of the mask, with a word where there is room. */
 export function drawOff(context, x, y, width, height, word = "") {
   const { colour } = ink();
-  context.save();
-  context.beginPath();
-  context.rect(x, y, width, height);
-  context.clip();
-  context.globalAlpha = 0.72;
-  context.fillStyle = colour("raised");
-  context.fillRect(x, y, width, height);
-  context.globalAlpha = 1;
-  context.strokeStyle = colour("muted");
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let d = 0; d < width + height; d += 9) {
-    context.moveTo(x + d, y);
-    context.lineTo(x + d - height, y + height);
-    context.moveTo(x + width - d, y);
-    context.lineTo(x + width - d + height, y + height);
-  }
-  context.stroke();
-  context.restore();
+  inside(context, x, y, width, height, () => {
+    context.globalAlpha = 0.72;
+    context.fillStyle = colour("raised");
+    context.fillRect(x, y, width, height);
+    context.globalAlpha = 1;
+    const crossed = (d) => [[x + d, y, x + d - height, y + height], [x + width - d, y, x + width - d + height, y + height]];
+    strokeLines(context, colour("muted"), stepsTo(width + height, 9).flatMap(crossed));
+  });
   if (!word || width < 60 || height < 24) return;
   context.fillStyle = colour("card");
   context.fillRect(x + width / 2 - Math.min(width / 2, 52), y + height / 2 - 12, Math.min(width, 104), 24);

@@ -1,7 +1,7 @@
 // Axes and lines of small charts: where values lie, ticks that are easy to read, and a line through them.
 
 import { RAISED } from "./dom.js";
-import { ink, write } from "./draw.js";
+import { ink, inside, write } from "./draw.js";
 
 /**
  * @typedef {{ low: number, high: number, log?: boolean }} Range  a logarithmic one is above 0
@@ -144,19 +144,15 @@ export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
 
 /** A line through points (x, y), cut to the chart. @param {Chart} chart @param {[number, number][]} points */
 export function path(context, chart, points, { colour, width = 2, dash = [] }) {
-  const { left, top, height } = chart;
-  context.save();
-  context.beginPath();
-  context.rect(left - 2, top - 2, chart.width + 4, height + 4);
-  context.clip();
-  context.strokeStyle = colour;
-  context.lineWidth = width;
-  context.lineJoin = "round";
-  context.setLineDash(dash);
-  context.beginPath();
-  for (const [x, y] of points) context.lineTo(xOf(chart, x), yOf(chart, y));
-  context.stroke();
-  context.restore();
+  inside(context, chart.left - 2, chart.top - 2, chart.width + 4, chart.height + 4, () => {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.lineJoin = "round";
+    context.setLineDash(dash);
+    context.beginPath();
+    for (const [x, y] of points) context.lineTo(xOf(chart, x), yOf(chart, y));
+    context.stroke();
+  });
 }
 
 /** A filled dot with an edge that shows on any line. @param {Chart} chart */

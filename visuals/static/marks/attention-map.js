@@ -1,69 +1,45 @@
 // One map of queries × keys on a canvas: cells, the masked half hatched, marks at the query's row and the key's column,
 // and a scale. Of two runs it shows the change.
 
+import { largest } from "../compute.js";
 import { h } from "../dom.js";
-import { cells, enlarge, hatch, ink, pixelRatio, scaleBar, write } from "../draw.js";
+import { hatch, ink, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
-import { mapApart, mapFor } from "./attention-values.js";
+import { makeMap } from "./attention-values.js";
+import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
 const [LEFT, BELOW, MOST] = [10, 56, 420];
 const BUDGET = 3; // ms of a frame
+const KEPT = 24; // maps that are kept
 
-/** How many tokens a dot of a map stands for, in each direction. */
-export const blockFor = (tokens, size) => Math.max(1, Math.ceil(tokens / (size * pixelRatio())));
+/** @typedef {import("./attention-values.js").CellMap} CellMap */
+/** @type {{ key: any[], map: CellMap }[]} the maps that were looked at last */
+const recent = [];
 
-const images = new WeakMap();
-/** A map's cells in colour; drawn once while its scale stays. */
-function imageOf(map, { table, place }, limit) {
-  const name = `${table} ${limit}`;
-  if (images.get(map)?.name !== name) images.set(map, { name, image: cells(map.values, map.side, map.side, ink()[table], place) });
-  return images.get(map).image;
+/** The map that was made for this key, else a new one. @param {any[]} key @param {() => import("./attention-values.js").Reader[]} readers @returns {CellMap} */
+export function mapFor(key, readers, block) {
+  const all = [block, ...key];
+  const at = recent.findIndex((one) => one.key.length === all.length && one.key.every((value, i) => value === all[i]));
+  const [found] = at < 0 ? [{ key: all, map: makeMap(readers(), block) }] : recent.splice(at, 1);
+  recent.push(found);
+  if (recent.length > KEPT) recent.shift();
+  return found.map;
 }
 
-/** A complete map in a square. @param {import("./scales.js").Scale} scale @param {number} limit of the scale */
-export function drawMap(context, map, { x, y, size }, scale, limit) {
-  const covered = (map.side * map.block * size) / map.tokens; // the last dots may reach past the text
-  context.save();
-  context.beginPath();
-  context.rect(x, y, size, size);
-  context.clip();
-  enlarge(context, imageOf(map, scale, limit), x, y, covered, covered);
-  context.restore();
-}
+/** @type {WeakMap<CellMap, { first: CellMap, made: CellMap }>} the last change to each map */
+const changes = new WeakMap();
 
-/** A frame white inside black, thin enough for small cells. */
-function outline(context, x, y, width, height) {
-  for (const [name, out] of [["cross-edge", 1.5], ["cross", 0.5]]) {
-    context.strokeStyle = ink().colour(name);
-    context.lineWidth = 1;
-    context.strokeRect(x - out, y - out, width + 2 * out, height + 2 * out);
+/** What a complete map has more than another; null where a dot stands for several cells: the largest change is another than that of the largest. @returns {CellMap|null} */
+export function mapApart(map, first) {
+  if (map.block > 1) return null;
+  if (changes.get(map)?.first !== first) {
+    const values = map.values.map((value, i) => value - first.values[i]);
+    changes.set(map, { first, made: { ...map, values, limit: largest(values) } });
   }
-}
-
-function pointer(context, role, ...corners) {
-  context.fillStyle = ink().colour(role);
-  context.beginPath();
-  corners.forEach((corner) => context.lineTo(...corner));
-  context.fill();
-}
-
-/** Blue: the query's row. Orange: the key's column. @param {number} long of the pointers, in px @param {boolean} cell whether the cell itself is framed */
-export function markCell(context, { x, y, size }, { query, key, trace }, long, cell = true) {
-  const step = size / trace.T;
-  const [middle, across, half] = [y + (query + 0.5) * step, x + (key + 0.5) * step, long > 7 ? 6 : 5];
-  pointer(context, "q", [x - 1, middle], [x - 1 - long, middle - half], [x - 1 - long, middle + half]);
-  pointer(context, "k", [across, y + size + 1], [across - half, y + size + 1 + long], [across + half, y + size + 1 + long]);
-  outline(context, x, y + query * step, (query + 1) * step, step);
-  if (cell) outline(context, x + key * step, y + query * step, step, step);
-}
-
-/** The cell of a square under a point; a masked one gives its query's row. @returns {{ query: number, key: number }|null} */
-export function cellUnder({ x, y, size }, tokens, pointX, pointY) {
-  const [key, query] = [pointX - x, pointY - y].map((v) => Math.floor((v / size) * tokens));
-  return query < 0 || query >= tokens || key < 0 || key >= tokens ? null : { query, key: Math.min(key, query) };
+  return changes.get(map).made;
 }
 
 /**

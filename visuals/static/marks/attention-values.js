@@ -1,11 +1,10 @@
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two their change. Pure.
 
-import { eachRow, largest } from "../compute.js";
+import { eachRow } from "../compute.js";
 
 /** scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over. */
 export const VIEWS = ["scores", "weights", "weighted"];
 const ROWS = 8; // query rows between two looks at the clock
-const KEPT = 24;
 
 /**
  * @typedef {{ tokens: number, each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void }} Reader
@@ -81,32 +80,6 @@ export function makeMap(readers, block) {
     return found.filter(Boolean);
   };
   return made;
-}
-
-/** @type {{ key: any[], map: CellMap }[]} the maps that were looked at last */
-const recent = [];
-
-/** The map that was made for this key, else a new one. @param {any[]} key @param {() => Reader[]} readers @returns {CellMap} */
-export function mapFor(key, readers, block) {
-  const all = [block, ...key];
-  const at = recent.findIndex((one) => one.key.length === all.length && one.key.every((value, i) => value === all[i]));
-  const [found] = at < 0 ? [{ key: all, map: makeMap(readers(), block) }] : recent.splice(at, 1);
-  recent.push(found);
-  if (recent.length > KEPT) recent.shift();
-  return found.map;
-}
-
-/** @type {WeakMap<CellMap, { first: CellMap, made: CellMap }>} the last change to each map */
-const changes = new WeakMap();
-
-/** What a complete map has more than another; null where a dot stands for several cells: the largest change is another than that of the largest. @returns {CellMap|null} */
-export function mapApart(map, first) {
-  if (map.block > 1) return null;
-  if (changes.get(map)?.first !== first) {
-    const values = map.values.map((value, i) => value - first.values[i]);
-    changes.set(map, { first, made: { ...map, values, limit: largest(values) } });
-  }
-  return changes.get(map).made;
 }
 
 /**

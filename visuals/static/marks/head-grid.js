@@ -4,8 +4,8 @@ import { h } from "../dom.js";
 import { hatch, ink, scaleBar } from "../draw.js";
 import { drawOff, headOff } from "../off.js";
 import { watched } from "../reads.js";
-import { blockFor, drawMap } from "./attention-map.js";
 import { makeMap, makeMaps, readHead } from "./attention-values.js";
+import { blockFor, drawMap } from "./cells.js";
 import { signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 

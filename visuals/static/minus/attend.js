@@ -9,10 +9,9 @@ import { habitsOf } from "../panels/attend/habits.js";
 import { createThumbs } from "../panels/attend/thumbs.js";
 import { cosine, mix, norm, valueOf } from "../panels/attend/values.js";
 import { createWalk } from "../panels/attend/walk.js";
-import { arcs } from "./arcs.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
-import { headMaps, oneMap } from "./map-parts.js";
-import { atCell, byPair } from "./selection.js";
+import { arcs, headMaps, oneMap } from "./map-parts.js";
+import { atCell, byPair, inRun } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -30,7 +29,7 @@ const heads = {
 
 /** The cell's vectors in one run. */
 function vectors(run, state) {
-  const { q, k, terms, weights, weight } = cellOf({ ...state, trace: run.trace }, run.held);
+  const { q, k, terms, weights, weight } = cellOf(inRun(state, run.trace), run.held);
   const { values } = run.details;
   const { model } = run.trace;
   const v = valueOf(values, model, state.head, state.key);
@@ -65,7 +64,7 @@ const cell = {
   at: atCell,
   said: ["qk", "score", "weight"],
   numbers(run, state) {
-    const { dot, score, weight } = cellOf({ ...state, trace: run.trace }, run.held);
+    const { dot, score, weight } = cellOf(inRun(state, run.trace), run.held);
     const { values, write } = run.details;
     const carried = weight * norm(valueOf(values, run.trace.model, state.head, state.key));
     return { qk: dot, score, weight, carried_norm: carried, ...(write && isLocked(state) ? writtenNumbers(run.details) : {}) };

@@ -8,7 +8,7 @@ import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
 import { createViews } from "../panels/ffn/views.js";
 import { createMap, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { allLogits, atNeuron, candidates, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate, pieceOf } from "./glance.js";
+import { allLogits, atNeuron, candidates, candidateTable, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate } from "./glance.js";
 import { places } from "./places.js";
 import { ofNeuron } from "./selection.js";
 import { table } from "./table.js";
@@ -137,20 +137,8 @@ const sampling = {
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
   numbers: (run, state, glass, id) => ({ p_after: chances(run, state, glass)[id], logit: run.details.logits.logits.data[id] }),
   parts: (glass, text) => [
-    table({
-      title: "after_filters",
-      heading: "candidate",
-      values: chances,
-      name: (id, b, _glass, a) => pieceOf(id, b, a),
-      order: (_change, b, a) => candidates(b, a),
-    })(glass, text),
-    table({
-      title: "before_filters",
-      heading: "candidate",
-      values: ({ details: { logits } }) => logits.logits.data,
-      name: (id, b, _glass, a) => pieceOf(id, b, a),
-      order: (_change, b, a) => candidates(b, a),
-    })(glass, text),
+    candidateTable(chances, "after_filters")(glass, text),
+    candidateTable(({ details: { logits } }) => logits.logits.data, "before_filters")(glass, text),
   ],
 };
 

@@ -1,6 +1,6 @@
 // What the panels of the first chapter read from a run.
 
-import { row, silu, softmax, strongestNeuron, swiglu as activate } from "../compute.js";
+import { innerOf, row, silu, softmax, strongestNeuron } from "../compute.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
@@ -9,7 +9,7 @@ import { partsOf } from "../panels/position/rope.js";
 import { pairOf } from "../panels/position/rope-dials.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, ofNeuron, ofPair, ofPlace } from "./selection.js";
+import { atCell, atNorm, atToken, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -47,7 +47,7 @@ const attention = {
 };
 
 /** partsOf with the selection taken in this run. */
-const dials = ({ held, trace }, state) => partsOf(held, { ...state, trace });
+const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
 
 const rope = {
   layer: true,
@@ -90,12 +90,8 @@ const rmsnorm = {
   parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
-const activated = new WeakMap();
-/** gate, SiLU(gate), up and their product of a run's selected token; computed once. */
-export function inner({ neurons }) {
-  if (!activated.has(neurons)) activated.set(neurons, activate(neurons.gate.data, neurons.up.data));
-  return activated.get(neurons);
-}
+/** gate, SiLU(gate), up and their product of a run's selected token. */
+export const inner = ({ neurons }) => innerOf(neurons);
 
 export const atNeuron = (state, _glass, neuron) => `${atToken(state)} neuron ${neuron}`;
 
@@ -164,6 +160,10 @@ export function pieceOf(id, b, a) {
   return `#${id}`;
 }
 
+/** What the tokens get that either run was sent by name. */
+export const candidateTable = (values, title) =>
+  table({ title, heading: "candidate", values, name: (id, b, _glass, a) => pieceOf(id, b, a), order: (_change, b, a) => candidates(b, a) });
+
 export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
 
 export function allLogits(glass, sides) {
@@ -186,14 +186,7 @@ const next = {
   of: ofCandidate,
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
   numbers: (run, _state, _glass, id) => ({ p: probabilities(run)[id], logit: run.details.logits.logits.data[id] }),
-  parts: (glass, text) => [
-    table({
-      heading: "candidate",
-      values: probabilities,
-      name: (id, b, _glass, a) => pieceOf(id, b, a),
-      order: (_change, b, a) => candidates(b, a),
-    })(glass, text),
-  ],
+  parts: (glass, text) => [candidateTable(probabilities)(glass, text)],
 };
 
 export default { attention, rope, rmsnorm, swiglu, next };

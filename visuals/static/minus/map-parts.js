@@ -1,6 +1,7 @@
-// B − A of attention maps, made with the panels' own: one large map, or the grid of several heads.
+// B − A of attention, drawn as the panels draw it: one large map, the grid of several heads, or arcs over the text.
 
-import { h } from "../dom.js";
+import { h, shown } from "../dom.js";
+import { createArcs } from "../marks/arcs.js";
 
 const HEADS = ["query", "key", "A", "B", "B_minus_A"];
 const block = (map, text) => (map.block() > 1 ? text("block", { block: map.block() }) : "");
@@ -31,4 +32,14 @@ export function headMaps(glass, text, create) {
   }
   const csv = () => [["layer", "head", ...HEADS], ...grid.rows()];
   return { element: h("div", null, h("div.gp-scroll", null, grid.element), note), draw, csv, same: grid.same, called: "maps" };
+}
+
+/** Their numbers are saved by the table that stands beside them. */
+export function arcs(glass, text) {
+  const drawn = createArcs(glass, "minus.arcs");
+  const note = h("p.gp-note");
+  function draw(a, b, width) {
+    note.textContent = text("arcs_note", { limit: shown(drawn.draw([a, b], width).limit, 4) });
+  }
+  return { element: h("div", null, drawn.element, note), draw, same: drawn.same };
 }

@@ -8,7 +8,7 @@ import { rowsOf } from "../panels/position/rope-scaling.js";
 import { SPANS, createScoreControls, limitOf } from "../panels/position/score-controls.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
 import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
-import { atCell, byPair, ofPair } from "./selection.js";
+import { atCell, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -29,13 +29,13 @@ function scoreControls(glass) {
 const SINGLE = { single: true };
 /** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
 function pairs({ held, trace }, state) {
-  const { q, k, m, n, frequencies } = placeOf(held, { ...state, trace });
+  const { q, k, m, n, frequencies } = placeOf(held, inRun(state, trace));
   return terms(turned(q, m, frequencies, SINGLE), turned(k, n, frequencies, SINGLE), SINGLE);
 }
 
 /** q·k of the cell's vectors at a distance, as they are turned by RoPE. */
 function atDistance({ held, trace }, state, distance) {
-  const { q, k, frequencies } = placeOf(held, { ...state, trace });
+  const { q, k, frequencies } = placeOf(held, inRun(state, trace));
   return sum(terms(turned(q, distance, frequencies), turned(k, 0, frequencies)));
 }
 
@@ -66,7 +66,7 @@ const ropeScore = {
       named: () => ({ last: spanOf(glass).count - 1 }),
       strips: [["qk", "accent"]],
       values({ held, trace }, state) {
-        const { q, k, frequencies } = placeOf(held, { ...state, trace });
+        const { q, k, frequencies } = placeOf(held, inRun(state, trace));
         return { qk: overDistance(q, k, frequencies, spanOf(glass).count) };
       },
       chosen: () => Math.min(spanOf(glass).distance, spanOf(glass).count - 1),
@@ -80,7 +80,7 @@ const chosen = (answer, glass) => settingsOf(glass, answer);
 /** Every method's q·k in one run, by its own name; the frequencies are those of the model, the same in both runs. */
 function stretched({ held, trace, details: { scalings } }, state, glass) {
   const { methods, distance } = chosen(scalings, glass);
-  return rowsOf(placeOf(held, { ...state, trace }), methods, distance);
+  return rowsOf(placeOf(held, inRun(state, trace)), methods, distance);
 }
 
 const ropeScaling = {
@@ -101,7 +101,7 @@ const ropeScaling = {
   numbers(run, state, glass, { method, distance }) {
     const { methods } = chosen(run.details.scalings, glass);
     const wanted = methods.filter(({ name }) => name === method || name === "none");
-    const found = rowsOf(placeOf(run.held, { ...state, trace: run.trace }), wanted, distance);
+    const found = rowsOf(placeOf(run.held, inRun(state, run.trace)), wanted, distance);
     const by = (name) => found.find((row) => row.name === name);
     return { real: by(method).real, far: by(method).far, plain: by("none").real };
   },
@@ -130,7 +130,7 @@ const ropeScaling = {
         strips: [["unscaled", "muted"], ["stretched", "accent"]],
         values({ held, trace, details: { scalings } }, state) {
           const { methods, method, limit } = chosen(scalings, glass);
-          const { q, k } = placeOf(held, { ...state, trace });
+          const { q, k } = placeOf(held, inRun(state, trace));
           const over = (wanted) => {
             const { inv_freq: { data }, attention_scaling: scaling } = methods.find(({ name }) => name === wanted);
             return overDistance(q, k, { inv_freq: data, scaling }, limit);
@@ -149,7 +149,7 @@ const known = new WeakMap();
 /** The selected row and cell in every case; made once for all parts. */
 function layouts({ held, trace }, state) {
   const name = atCell(state);
-  if (known.get(held)?.name !== name) known.set(held, { name, ...layoutsOf(held, { ...state, trace }) });
+  if (known.get(held)?.name !== name) known.set(held, { name, ...layoutsOf(held, inRun(state, trace)) });
   return known.get(held);
 }
 /** Of every case q·k at the run's positions, and with both moved. */

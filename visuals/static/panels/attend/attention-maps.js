@@ -1,7 +1,7 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share. A hover repaints only the cross-hairs.
 
 import { hatch, ink, write } from "../../draw.js";
-import { cellUnder, markCell } from "../../marks/attention-map.js";
+import { cellUnder, markCell } from "../../marks/cells.js";
 import { createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, link, steer } from "../../pointing.js";
 import { layoutMaps } from "./attention-layout.js";

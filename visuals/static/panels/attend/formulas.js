@@ -1,7 +1,8 @@
 // The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but sums.
 
 import { strongest } from "../../compute.js";
-import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
+import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { scoreLine } from "./score-lines.js";
 
 const TERMS = 5;
 
@@ -28,19 +29,8 @@ export const scoreLines = ({ terms, dot, score, width }, text) => [
   scoreLine(dot, width, score, text),
 ];
 
-/** The score from q·k. */
-export const scoreLine = (dot, width, score, text) =>
-  line`${text("score")} = ${fraction(phrase`${q()}·${k()}`, root("head_dim"))} = ${fraction(shown(dot, 5), root(String(width)))} = ${strong(score)}`;
-
 /** What the mask does to this score, and how many of the row it hides. */
 export const maskLine = ({ query, key, tokens }, text) => h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
-
-/** The softmax of the row: one power over the sum of all. @param {string} [sign] of the weight */
-export function weightLine({ score, top, total, weight }, text, sign = " α") {
-  const power = (from) => phrase`e${sup(from)}`;
-  const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
-  return line`${text("weight")}${sign} = ${all} = ${fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6))} = ${strong(weight)}`;
-}
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */
 export const carriedLines = ({ weight, size, along, square, share }, text) => [

@@ -1,6 +1,6 @@
 // All heads of all layers as thumbnails: labels, K/V groups, and each map as soon as it is made. A click shows that head.
 
-import { ink, write } from "../../draw.js";
+import { cross, ink, write } from "../../draw.js";
 import { createHeadGrid } from "../../marks/head-grid.js";
 import { across, link, steer, upright } from "../../pointing.js";
 import { jobsOf } from "./names.js";
@@ -52,11 +52,7 @@ function labels(context, layout, model, text) {
 
 function frameSelected(context, { place, size }, { layer, head }) {
   const { x, y } = place(layer, head);
-  for (const [name, line] of [["cross-edge", 6], ["cross", 4], ["accent", 2]]) {
-    context.strokeStyle = ink().colour(name);
-    context.lineWidth = line;
-    context.strokeRect(x - 1, y - 1, size + 2, size + 2);
-  }
+  cross(context, x - 1, y - 1, size + 2, size + 2, [["cross-edge", 6], ["cross", 4], ["accent", 2]]);
 }
 
 /** @param {object} glass @param {string} label the key of its name @param {Function} [read] as in marks/head-grid.js */

@@ -1,6 +1,6 @@
 // SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
-import { silu, strongestNeuron, swiglu } from "../../compute.js";
+import { innerOf, silu, strongestNeuron } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -17,7 +17,7 @@ const known = new WeakMap();
 /** All neurons of a token with their product and quadrants; computed once. */
 function fullOf(neurons) {
   if (!known.has(neurons)) {
-    const full = swiglu(neurons.gate.data, neurons.up.data);
+    const full = innerOf(neurons);
     known.set(neurons, { ...full, quadrants: quadrants(full.gate, full.up) });
   }
   return known.get(neurons);

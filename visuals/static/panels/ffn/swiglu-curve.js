@@ -2,7 +2,6 @@
 
 import { silu } from "../../compute.js";
 import { fit, ink, write } from "../../draw.js";
-import { chartIn, path, rule, xOf, yOf } from "../../plot.js";
 
 const [HIGH, EDGE] = [290, 28];
 
@@ -17,10 +16,25 @@ export function drawCurve(canvas, gates, chosen, wide) {
   const context = fit(canvas, wide, HIGH);
   const { colour } = ink();
   const reach = reachOf(gates);
-  const chart = chartIn([wide, HIGH], [EDGE, EDGE, EDGE, EDGE], { low: -reach, high: reach }, { low: Math.min(-0.5, -reach / 12), high: reach });
-  const [x, y] = [(gate) => xOf(chart, gate), (value) => yOf(chart, value)];
-  rule(context, chart, { x: 0, y: 0, colour: colour("line") });
-  path(context, chart, Array.from({ length: 121 }, (_, i) => (reach * (i - 60)) / 60).map((gate) => [gate, silu(gate)]), { colour: colour("muted"), width: 1.5 });
+  const x = (gate) => EDGE + ((gate + reach) / (2 * reach)) * (wide - 2 * EDGE);
+  const low = Math.min(-0.5, -reach / 12);
+  const y = (value) => HIGH - EDGE - ((value - low) / (reach - low)) * (HIGH - 2 * EDGE);
+  context.strokeStyle = colour("line");
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x(-reach), y(0));
+  context.lineTo(x(reach), y(0));
+  context.moveTo(x(0), y(low));
+  context.lineTo(x(0), y(reach));
+  context.stroke();
+  context.strokeStyle = colour("muted");
+  context.lineWidth = 1.5;
+  context.beginPath();
+  for (let i = 0; i <= 120; i++) {
+    const gate = -reach + (2 * reach * i) / 120;
+    context.lineTo(x(gate), y(silu(gate)));
+  }
+  context.stroke();
   context.fillStyle = colour("gate");
   context.globalAlpha = 0.45;
   for (const gate of gates) context.fillRect(x(gate) - 2, y(silu(gate)) - 2, 4, 4);
@@ -32,8 +46,9 @@ export function drawCurve(canvas, gates, chosen, wide) {
   context.fill();
   context.stroke();
   const muted = colour("muted");
-  for (const gate of [-reach, reach]) write(context, String(gate).replace("-", "−"), x(gate), y(0) + 18, { align: "center", colour: muted });
+  write(context, `−${reach}`, x(-reach), y(0) + 18, { align: "center", colour: muted });
   write(context, "0", x(0) + 8, y(0) + 18, { colour: muted });
+  write(context, `${reach}`, x(reach), y(0) + 18, { align: "center", colour: muted });
   write(context, "SiLU(gate)", x(0) - 8, 14, { align: "right", weight: 600, colour: colour("gate") });
   write(context, "gate", x(reach), y(0) - 8, { align: "right", weight: 600, colour: colour("gate") });
   write(context, `${reach}`, x(0) - 6, y(reach) + 16, { align: "right", colour: muted });

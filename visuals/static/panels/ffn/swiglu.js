@@ -1,6 +1,6 @@
 // SwiGLU: gate → SiLU(gate), up and their product for all neurons of a token, and the strongest neurons in numbers.
 
-import { silu, swiglu as activate } from "../../compute.js";
+import { innerOf, silu } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -33,15 +33,10 @@ const neuronOf = (full, neuron) => ({
 
 /** What is here of one token: its strongest neurons, and its whole vectors once they have come. */
 function createView() {
-  const activated = new WeakMap();
   const view = { full: null, strongest: [], chosen: 0 };
-  const fullOf = (neurons) => {
-    if (!activated.has(neurons)) activated.set(neurons, activate(neurons.gate.data, neurons.up.data));
-    return activated.get(neurons);
-  };
   view.read = (layer, token) => {
     const neurons = layer.neurons.get(token);
-    view.full = neurons ? fullOf(neurons) : null;
+    view.full = neurons ? innerOf(neurons) : null;
     view.strongest = strongestOf(layer, token);
   };
   /** @param {number|null} neuron @returns {Neuron} that one where it is here, else the strongest */

@@ -3,7 +3,7 @@
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
-import { layerNumbers, levels } from "../../plot.js";
+import { layerNumbers, levels, ticks, tickText } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
 export const HUES = { attn: "v", ffn: "gate" };
@@ -11,19 +11,6 @@ export const HUES = { attn: "v", ffn: "gate" };
 /** Rows of the panel in the order of the network: attention and FFN of layer 0, of layer 1, … */
 export const partAt = (row) => ({ part: row % 2 ? "ffn" : "attn", layer: Math.floor(row / 2) });
 export const rowOf = ({ part, layer }) => 2 * layer + (part === "ffn" ? 1 : 0);
-
-/** Powers of ten, and 2 and 5 times those where there are few. */
-function logTicks(low, high) {
-  const steps = high - low > 3 ? [1] : high - low > 1.2 ? [1, 3] : [1, 2, 5];
-  const ticks = [];
-  for (let power = Math.floor(low); power <= high; power++) {
-    for (const step of steps) {
-      const value = power + Math.log10(step);
-      if (value >= low && value <= high) ticks.push([value, String(Number((step * 10 ** power).toPrecision(1)))]);
-    }
-  }
-  return ticks;
-}
 
 const top = TOP + HIGH + GAP; // of the cosines
 const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
@@ -34,7 +21,7 @@ function drawGround(context, { width, slot, count, range }, words) {
   write(context, words.norms, 0, 16, { weight: 600, most: width });
   write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
   levels(context, LEFT, width - RIGHT, [
-    ...logTicks(range.low, range.high).map(([value, label]) => [normY(range)(10 ** value), label]),
+    ...ticks({ low: 10 ** range.low, high: 10 ** range.high, log: true }).map((value) => [normY(range)(value), tickText(value)]),
     ...[[1, "1"], [0, "0", "muted"], [-1, "−1"]].map(([value, ...how]) => [cosineY(value), ...how]),
   ]);
   const y = top + LOW + 20;

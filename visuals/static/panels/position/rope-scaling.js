@@ -5,12 +5,12 @@ import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
-import { across, inView, link, steer, widthOf } from "../../pointing.js";
+import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { adjust, namesOf, placeOf } from "./place.js";
 import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
 import { DASHES, makeTable } from "./scaling-table.js";
-import { drawFar, findDistance, findPair } from "./score-charts.js";
+import { drawFar, findDistance, linkPairs } from "./score-charts.js";
 import { overDistance, product } from "./turning.js";
 
 const KIND = "rope-scaling";
@@ -75,11 +75,7 @@ export default function ropeScaling(element, glass) {
     far,
   );
   const wide = widthOf(panel.body, glass);
-  link(canvas, glass, (x) => {
-    const pair = findPair(wide(), state.trace.model.head_dim / 2, x);
-    return pair === null ? null : { pair };
-  });
-  steer(canvas, glass, across("pair"));
+  linkPairs(canvas, glass, wide);
   const pointed = pointAt(
     far,
     glass,

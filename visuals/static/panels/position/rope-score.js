@@ -5,12 +5,12 @@ import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
-import { across, inView, link, steer, widthOf } from "../../pointing.js";
+import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { adjust, namesOf, placeOf, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
-import { drawFar, drawPairs, findDistance, findPair } from "./score-charts.js";
+import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
 import { overDistance } from "./turning.js";
 
 const KIND = "rope-score";
@@ -53,12 +53,7 @@ export default function ropeScore(element, glass) {
     far,
   );
   const wide = widthOf(panel.body, glass);
-  const half = () => state.trace.model.head_dim / 2;
-  link(canvas, glass, (x) => {
-    const pair = findPair(wide(), half(), x);
-    return pair === null ? null : { pair };
-  });
-  steer(canvas, glass, across("pair"));
+  linkPairs(canvas, glass, wide);
   const pointed = pointAt(
     far,
     glass,

@@ -2,6 +2,7 @@
 
 import { wavelength } from "../../compute.js";
 import { fit, ink, write } from "../../draw.js";
+import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";
 
 const [LEFT, RIGHT] = [60, 12];
@@ -86,10 +87,14 @@ function markPair(context, charts, pair) {
   }
 }
 
-/** The pair under a point of the charts, or null. */
-export function findPair(width, half, x) {
-  const pair = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * half);
-  return pair >= 0 && pair < half ? pair : null;
+/** Pointing at a pair of the charts, and the arrow keys. @param {() => number} wide */
+export function linkPairs(canvas, glass, wide) {
+  link(canvas, glass, (x) => {
+    const half = glass.state.trace.model.head_dim / 2;
+    const pair = Math.floor(((x - LEFT) / (wide() - LEFT - RIGHT)) * half);
+    return pair >= 0 && pair < half ? { pair } : null;
+  });
+  steer(canvas, glass, across("pair"));
 }
 
 function farChart(width, count, low, high) {
