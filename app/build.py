@@ -169,17 +169,18 @@ def head() -> str:
     config = json.dumps(
         {
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
-            "chapters": {name: {"panels": kinds, "style": chapter_style(name)} for name, kinds in CHAPTERS.items()},
+            "chapters": {
+                name: {"panels": kinds, "style": None if name == FIRST else chapter_style(name)}
+                for name, kinds in CHAPTERS.items()
+            },
             "homes": homes(),
             "plotly": address(PLOTLY),
             "labels": LABELS,
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }
     )
-    styles = "".join(
-        f"<link rel='stylesheet' href='{address(STATIC / name)}'>"
-        for name in ("glass.css", "page.css", "panels/why/style.css")
-    )
+    first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]
+    styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
     panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
     modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})

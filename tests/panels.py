@@ -8,7 +8,7 @@ from visuals import STATIC
 
 
 def about() -> dict[str, dict[str, Any]]:
-    """The export `about` of every panel that has one (visuals/static/glass.js says what is in it)."""
+    """The export `about` of every panel that has one (visuals/static/frame.js says what is in it)."""
     modules = {path: path.read_text(encoding="utf-8") for path in STATIC.glob("panels/*/*.js")}
     files = {path.stem: path.as_uri() for path, source in modules.items() if "export const about" in source}
     script = f"""

@@ -104,3 +104,20 @@ def test_the_pages_modules_import_in_no_circle() -> None:
         for path in free:
             del imports[path]
     assert sorted(str(path.relative_to(STATIC)) for path in imports) == []
+
+
+NAMED = re.compile(r"^import \{([^}]*)\} from \"(\.[^\"]+)\"", re.MULTILINE)
+EXPORT = re.compile(r"^export (?:async )?(?:const|let|function|class) (?:(\w+)|[\[{]([^\]}]*)[\]}])", re.MULTILINE)
+
+
+def test_every_import_of_the_pages_modules_names_something_that_there_is() -> None:
+    """A module that is fetched when its chapter is opened would say so only then."""
+    exports = {}
+    for path in STATIC.rglob("*.js"):
+        found = EXPORT.findall(path.read_text())
+        exports[path] = {name.strip() for one, several in found for name in (one or several).split(",")}
+    for path in exports:
+        assert all((path.parent / name).resolve() in exports for name in MODULE.findall(path.read_text())), path
+        for names, module in NAMED.findall(path.read_text()):
+            wanted = {name.split(" as ")[0].strip() for name in names.split(",")} - {""}
+            assert wanted <= exports[(path.parent / module).resolve()], (path, wanted)

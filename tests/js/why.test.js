@@ -7,9 +7,9 @@ globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { homesOf } = await import(`${panels}/choice/causal-map.js`);
-const { verdict } = await import(`${panels}/why/answer.js`);
-const { columnsOf } = await import(`${panels}/why/drawing.js`);
-const { filled } = await import(`${panels}/why/words.js`);
+const { verdict } = await import(`${panels}/glance/answer.js`);
+const { columnsOf } = await import(`${panels}/glance/drawing.js`);
+const { filled } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
   const store = createStore();

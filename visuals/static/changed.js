@@ -5,7 +5,7 @@ import { panelOf } from "./frame.js";
 import { changedText, unused } from "./off.js";
 import { still } from "./still.js";
 
-/** @param {HTMLElement} element the panel's section @param {import("./glass.js").About} about @returns {() => void} brings the line up to date */
+/** @param {HTMLElement} element the panel's section @param {import("./frame.js").About} about @returns {() => void} brings the line up to date */
 export function createChanged(element, glass, { sides, unused: use, namesChanges = true }) {
   const { head } = panelOf(element) ?? {};
   if (!head || !namesChanges) return () => {};

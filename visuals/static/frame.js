@@ -4,6 +4,14 @@ import { h, icon } from "./dom.js";
 import { saving } from "./save.js";
 import { tensorList } from "./tensors.js";
 
+/**
+ * What is special about a panel, which its module exports beside its drawing function.
+ * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean }} About
+ * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
+ * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that
+ * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself
+ */
+
 const ICONS = {
   explain: "M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5M12 3a9 9 0 1 0 .01 0",
   full: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",

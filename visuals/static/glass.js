@@ -48,14 +48,6 @@ function guarded(kind, element, draw) {
   }
 }
 
-/**
- * What is special about a panel, which its module exports beside its drawing function.
- * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean }} About
- * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
- * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that
- * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself
- */
-
 /** Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page. */
 async function mount(kind, element) {
   element.tabIndex = -1; // so that a click into it gives it the keys (keys.js)

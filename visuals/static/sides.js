@@ -5,7 +5,7 @@ import { segmented } from "./controls.js";
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
  * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)
- * @param {import("./glass.js").About} about
+ * @param {import("./frame.js").About} about
  */
 export function withSides(kind, element, glass, draw, about) {
   const { state } = glass;

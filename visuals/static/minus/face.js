@@ -71,7 +71,7 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
   return { layer, head, pair, query: piece(query), key: piece(key), m: query, n: key, layers: trace.model.n_layers, last: visible(trace.tokens.pieces.at(-1)) };
 }
 
-/** @param {Reading} reading @param {string|undefined} unused as in glass.js's About */
+/** @param {Reading} reading @param {string|undefined} unused as in frame.js's About */
 function withDifference(kind, element, glass, reading, unused) {
   const { state } = glass;
   const panel = panelOf(element);

@@ -3,8 +3,8 @@
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { createTerms } from "../why/terms.js";
-import { word } from "../why/words.js";
+import { createTerms } from "../glance/terms.js";
+import { word } from "../glance/words.js";
 
 const COUNT = 6;
 

@@ -7,7 +7,7 @@ import { momentOf } from "../../moment.js";
 import { isChanged } from "../../off.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { chooseText, otherText, swapButtons, word } from "../why/words.js";
+import { chooseText, otherText, swapButtons, word } from "../glance/words.js";
 
 /** Of each depth the token where most is lost. @param {{ shape: number[], data: Float32Array }} left @returns {number[]} */
 export function homesOf({ shape: [depths, tokens], data }) {
