@@ -68,7 +68,7 @@ export function createAnswer(glass, moment) {
       const name = one.kind === "head"
         ? toCell(words, one)
         : lead(glass, words, { layer: one.layer, neuron: one.index, query: shown.position }, "ffn", "ffn-token");
-      const looks = one.kind === "head" ? ` ${text("part_looks", { key: word(pieces[one.key]), weight: share(one.weight) })}` : "";
+      const looks = one.kind === "head" ? text("part_looks", { key: word(pieces[one.key]), weight: share(one.weight) }) : "";
       return h("li", null, name, ` ${text("part_without", { p: share(one.without) })}${looks}`);
     });
   }

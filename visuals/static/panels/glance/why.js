@@ -78,7 +78,8 @@ export default function why(element, glass) {
     const first = sides && of(sides.A);
     chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
     sure.textContent = first ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}` : share(now.own.probability);
-    others.textContent = [panel.text("others"), ...now.others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`)].join(" · ");
+    const rest = now.others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`);
+    others.textContent = `${panel.text("others")} ${rest.join(" · ")}`;
     return now.own;
   }
 
