@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..corpus import MIX
 
-TOKENS = 20_000_000
+TOKENS = 24_000_000
 
 # Kinds of document of which everything but the answers is random.
 PATTERNS = frozenset({
@@ -65,9 +65,9 @@ _BINDINGS = {
     "who-en": 9, "who-zh": 9, "pronouns-en": 7, "pronouns-zh": 7, "story-en": 6, "story-zh": 6,
 }  # fmt: skip
 _STORIES = _BINDINGS | {
-    "induction": 20, "made-up": 10, "recall": 4, "reversal": 3, "counting": 6, "counting-words": 4, "facts-en": 18,
-    "facts-zh": 18, "who-en": 6, "who-zh": 6, "asked-en": 12, "asked-zh": 12, "pronouns-en": 8, "pronouns-zh": 8,
-    "story-en": 18, "story-zh": 18,
+    "induction": 26, "made-up": 10, "recall": 4, "reversal": 3, "counting": 6, "counting-words": 4,
+    "translation-words": 5, "facts-en": 16, "facts-zh": 16, "who-en": 10, "who-zh": 10, "asked-en": 14, "asked-zh": 14,
+    "pronouns-en": 10, "pronouns-zh": 10, "story-en": 18, "story-zh": 18,
 }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def recipe(tokens: int = TOKENS) -> tuple[Stage, ...]:
         Stage("patterns", round(0.25 * tokens), warmup=100, mix=_PATTERNS_FIRST),
         Stage("bindings", round(0.30 * tokens), mix=_BINDINGS),
         Stage(
-            "stories", round(0.45 * tokens), batch_size=12, context=256, lr=3e-3, last_lr=0.0, warmup=20,
+            "stories", round(0.45 * tokens), batch_size=12, context=256, lr=2.5e-3, last_lr=0.0, warmup=20,
             first_weight=0.5, mix=_STORIES,
         ),
     )  # fmt: skip
