@@ -58,7 +58,7 @@ class FalconConfig(LlamaConfig):
         if norms > 1 + grouped:
             raise refusal("num_ln_in_parallel_attn", norms, "1 or 2" if grouped else "1")
         activation = raw.get("activation", "gelu")
-        if activation not in ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
             raise refusal("activation", activation, " or ".join(map(repr, ACTIVATIONS)))
         d_model, n_heads = count(raw, "hidden_size"), count(raw, "num_attention_heads")
         if d_model % n_heads:
