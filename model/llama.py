@@ -17,7 +17,7 @@ from .config import LlamaConfig
 from .feedforward import FeedForward, SwiGLU
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
-from .positions import Places, Rotation, rope_frequencies, rotation
+from .positions import Places, rope_frequencies, rotation
 from .taps import Tap
 
 
@@ -56,8 +56,6 @@ class Block(Layer):
 class Llama(Network):
     """The network. `net(ids)` gives the logits of every position; nothing in it remembers the last call."""
 
-    config: LlamaConfig
-
     def __init__(self, config: LlamaConfig):
         super().__init__()
         self.config = config
@@ -94,7 +92,7 @@ class Llama(Network):
         norm = partial(RMSNorm, config.d_model, config.norm_eps)
         return Block(norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def places(self, position: int, count: int) -> Rotation:
+    def places(self, position: int, count: int) -> Places:
         """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""
         weight = self.embed.weight
         return rotation(rope_frequencies(self.config, position + count, weight.device), position, count, weight.dtype)

@@ -3,7 +3,7 @@
 A part that a network lacks is absent. Nothing asks which family a network is of.
 """
 
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from .attention import Heads
 from .cache import KVCache
-from .config import NetworkConfig
 from .feedforward import FeedForward
 from .module import Module
 from .norms import Norm
 from .positions import Places
+from .taps import Tap
 
 
 class Layer(Module):
@@ -50,13 +50,15 @@ class Network(Module):
     keeps its ids as `source_ids`, and reads it with `encoder`.
     """
 
-    config: NetworkConfig
+    config: Any  # each network's own kind of NetworkConfig
     embed: nn.Embedding
     layers: nn.ModuleList
     norm: Norm
     head: nn.Linear
+    final_resid: Tap
+    final_normed: Tap
     head_scale: float = 1.0
-    encoder: "Network"
+    encoder: Any  # the Network that reads a source, where there is one
     source_ids: Int[Tensor, "B S"] | None = None
 
     def begin(self, ids: list[int]) -> tuple["Network", list[int]]:

@@ -79,7 +79,7 @@ class Bias(NamedTuple):
         """Queries or keys as they are: nothing is rotated."""
         return x
 
-    def at(self, _position: int) -> "Bias":
+    def at(self, position: int) -> "Bias":
         """What turns the queries and keys of one position: nothing."""
         return self
 

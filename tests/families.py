@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import transformers
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ import model
 from model.analysis.effects import effects
 from model.analysis.lens import contributions, logit_lens
 from model.analysis.logit_terms import logit_terms
+from model.analysis.neurons import firing
 from model.analysis.score_terms import stream_writes
 from model.interventions import Intervention
 from model.taps import capture
@@ -150,6 +152,11 @@ def check_generation(pair: Pair, tokens: int = 64) -> None:
     for step in steps:
         assert step.cache_bytes == model.kv_cache_bytes(spec, step.cache_tokens, dtype="fp32")
     check_cache(lm)
+    half = model.load(pair.directory, device="cpu", dtype="bfloat16")
+    for step, same in zip(model.generate(half, prompt[0].tolist(), max_new_tokens=2), steps, strict=False):
+        assert abs(step.probability - same.probability) < 0.2
+        assert 2 * step.cache_bytes == same.cache_bytes
+    assert np.isfinite(model.run_trace(half, prompt[0].tolist()).layer(1).ffn_out).all()
 
 
 def check_cache(lm: model.LanguageModel) -> None:
@@ -193,6 +200,8 @@ def check_why(pair: Pair) -> None:
     close(torch.from_numpy(total), theirs.logits[0].max(-1).values.double(), 2e-5)
     read = logit_lens(lm, trace.residual[-1], targets)
     assert (read.rank == 0).all()
+    fires = firing(lm, trace.residual)
+    np.testing.assert_allclose(fires.open, trace.gate_open, atol=1e-6)
     check_circuit(lm)
     if not hasattr(trace.layer(2), "experts"):
         check_effects(trace)

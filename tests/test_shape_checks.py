@@ -12,10 +12,10 @@ from tests.shape_checks import check_shapes
 
 
 def test_a_wrongly_shaped_call_raises() -> None:
-    by = Rotation(torch.ones(3, 4), torch.zeros(3, 4))
-    assert rotate(torch.ones(1, 2, 3, 4), by).shape == (1, 2, 3, 4)
+    places = Rotation(torch.ones(3, 4), torch.zeros(3, 4))
+    assert rotate(torch.ones(1, 2, 3, 4), places).shape == (1, 2, 3, 4)
     with pytest.raises(TypeCheckError, match="rotate"):
-        rotate(torch.ones(2, 3, 4), by)
+        rotate(torch.ones(2, 3, 4), places)
     with pytest.raises(TypeCheckError, match="rms"):
         rms(torch.ones(3, dtype=torch.int64), 1e-5)
     with pytest.raises(TypeCheckError, match="filtered_logits"):
@@ -23,10 +23,10 @@ def test_a_wrongly_shaped_call_raises() -> None:
 
 
 def test_a_wrongly_shaped_layer_raises(lm) -> None:
-    attention, by = lm.net.layers[0].attn, lm.net.rotation(0, 5)
-    assert attention(torch.ones(1, 5, 48), by).shape == (1, 5, 48)
+    attention, places = lm.net.layers[0].attn, lm.net.places(0, 5)
+    assert attention(torch.ones(1, 5, 48), places).shape == (1, 5, 48)
     with pytest.raises(TypeCheckError, match=r"Attention\.forward"):
-        attention(torch.ones(5, 48), by)
+        attention(torch.ones(5, 48), places)
     with pytest.raises(TypeCheckError, match=r"Llama\.forward"):
         lm.net(torch.ones(1, 5))
 

@@ -78,9 +78,12 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
     `what` is the run's intervention.
     """
     rows: list[tuple[np.ndarray, ...]] = []
-    for seen in each_layer(lm, residual, what, "ffn.gate", "ffn.up"):
-        opened = (seen["ffn.gate"] > 0).float().mean(-1).cpu().numpy()
-        rows.append((opened, *sparsity(product(seen["ffn.gate"], seen["ffn.up"]).cpu().numpy())))
+    ffn = lm.net.block(0).ffn
+    for seen in each_layer(lm, residual, what, *dict.fromkeys((f"ffn.{ffn.opens}", "ffn.up"))):
+        opened = (seen[f"ffn.{ffn.opens}"] > 0).flatten(1).float().mean(-1).cpu().numpy()
+        gate, up = (None if values is None else values.float() for values in map(seen.get, ("ffn.gate", "ffn.up")))
+        assert up is not None
+        rows.append((opened, *sparsity(ffn.inner(gate, up).flatten(1).cpu().numpy())))
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
 
 
@@ -104,8 +107,8 @@ def written(
         plain = weight[:, list(neurons)].float().T
         columns = plain * here[list(neurons), None]
         whole = weight.float() @ here
-        direct = columns * lm.net.norm.weight.float() / final_rms
-        logits = lm.net.head(direct.to(lm.dtype)).float()
+        direct = lm.net.norm.apart(columns, torch.tensor(final_rms))
+        logits = lm.net.unembed(direct.to(lm.dtype)).float()
         most = min(count, logits.shape[-1])
         raised, lowered = logits.topk(most).indices, logits.topk(most, largest=False).indices
         if like is not None:

@@ -109,7 +109,7 @@ class DeepseekConfig(LlamaConfig):
         kind = raw["model_type"]
         raw = DEFAULTS[kind] | raw
         expect_fixed(raw, FIXED | OF_KIND[kind])
-        sizes = {name: count(raw, name) for name in _BOTH if name != "q_lora_rank"}
+        sizes: dict[str, Any] = {name: count(raw, name) for name in _BOTH if name != "q_lora_rank"}
         n_experts, top_k = expert_counts(raw, "n_routed_experts", 1)
         width = count(raw, "moe_intermediate_size")
         heads = {"num_key_value_heads": raw.get("num_attention_heads")}  # each head's are rebuilt from the one latent

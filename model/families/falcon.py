@@ -58,7 +58,7 @@ class FalconConfig(LlamaConfig):
         if norms > 1 + grouped:
             raise refusal("num_ln_in_parallel_attn", norms, "1 or 2" if grouped else "1")
         activation = raw.get("activation", "gelu")
-        if activation not in ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
             raise refusal("activation", activation, " or ".join(map(repr, ACTIVATIONS)))
         d_model, n_heads = count(raw, "hidden_size"), count(raw, "num_attention_heads")
         if d_model % n_heads:
@@ -118,7 +118,7 @@ class ParallelBlock(Layer):
         written = self.attn_out(self.attn(normed, places, layer, cache, position, eager))
         return self.resid_out(x + written + self.ffn_out(self.ffn(self.normed_for_ffn(x, normed))))
 
-    def normed_for_ffn(self, _x: Float[Tensor, "B T d"], normed: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+    def normed_for_ffn(self, x: Float[Tensor, "B T d"], normed: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         """What the feed-forward reads: here what attention reads."""
         return normed
 
@@ -134,7 +134,7 @@ class TwoNormBlock(ParallelBlock):
         self.ffn_norm = norm()
         self.ffn_normed = Tap()
 
-    def normed_for_ffn(self, x: Float[Tensor, "B T d"], _normed: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
+    def normed_for_ffn(self, x: Float[Tensor, "B T d"], normed: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         """What the feed-forward reads: the stream through a norm of its own."""
         return self.ffn_normed(self.ffn_norm(x))
 

@@ -62,8 +62,10 @@ class GlmConfig(LlamaConfig):
         """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
         expect_type(raw, "glm")
         expect_fixed(raw, FIXED)
-        name, rope = "partial_rotary_factor", dict(raw.get("rope_parameters") or {})
-        stated = rope.pop(name, None)
+        name, rope = "partial_rotary_factor", raw.get("rope_parameters") or {}
+        stated = None
+        if isinstance(rope, dict):  # anything else is refused with the other fields
+            stated, rope = rope.get(name), {field: value for field, value in rope.items() if field != name}
         factor = number(raw.get(name, 0.5) if stated is None else stated, name)
         if factor > 1:
             raise refusal(name, factor, "a number above 0, at most 1")
