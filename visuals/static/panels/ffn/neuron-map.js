@@ -6,7 +6,7 @@ import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { opened } from "./views.js";
 
-const CELL = 11;
+const CELL = 10;
 
 /** @typedef {{ neurons: number[], gate: { data: Float32Array }, up: { data: Float32Array } }} Answer  (K, T) each */
 
