@@ -198,12 +198,14 @@ export function swiglu(gate, up) {
   return { gate, up, silu: activated, product: activated.map((x, i) => x * up[i]) };
 }
 
-const inner = new WeakMap();
-/** The inner vector of a token's neurons; computed once. @param {{ gate: NumArray, up: NumArray }} neurons */
-export function innerOf(neurons) {
-  if (!inner.has(neurons)) inner.set(neurons, swiglu(neurons.gate.data, neurons.up.data));
-  return inner.get(neurons);
+/** A function of an object whose value is worked out once for each. @template Source, Value @param {(source: Source) => Value} make @returns {(source: Source) => Value} */
+export function once(make) {
+  const made = new WeakMap();
+  return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
 }
+
+/** The inner vector of a token's neurons. @param {{ gate: NumArray, up: NumArray }} neurons */
+export const innerOf = once(({ gate, up }) => swiglu(gate.data, up.data));
 
 /**
  * The first candidates with their softmax over the WHOLE vocabulary, e^(logit - log_z), and what the others share.

@@ -107,7 +107,7 @@ function withDifference(kind, element, glass, reading, unused) {
   /** What one run holds of what is read; null until all of it is here. @returns {Run|null} */
   function runOf(trace, asked, later) {
     const held = trace.layers.get(state.layer) ?? null;
-    const neurons = held?.neurons.get(state.query) ?? null;
+    const neurons = (reading.neurons && held?.neurons.get(state.query)) || null;
     const answersTo = (questions) => Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
     const answers = answersTo(asked);
     const details = Object.fromEntries([...answers, ...answersTo(later)]);

@@ -1,6 +1,6 @@
 // What the panels of the first chapter read from a run.
 
-import { innerOf, row, silu, softmax, strongestNeuron } from "../compute.js";
+import { innerOf, once, row, silu, softmax, strongestNeuron } from "../compute.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
@@ -131,13 +131,9 @@ const swiglu = {
   parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
 };
 
-const probable = new WeakMap();
+const softmaxOf = once(softmax);
 /** p of every token of the vocabulary, from all logits of the last position; computed once. */
-export function probabilities({ details: { logits } }) {
-  const { data } = logits.logits;
-  if (!probable.has(data)) probable.set(data, softmax(data));
-  return probable.get(data);
-}
+export const probabilities = ({ details: { logits } }) => softmaxOf(logits.logits.data);
 
 /** The moment at which two runs are compared: the position that is kept, or each run's end where they differ in length. */
 export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);

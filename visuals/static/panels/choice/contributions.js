@@ -1,6 +1,6 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
-import { largest } from "../../compute.js";
+import { largest, once } from "../../compute.js";
 import { exact, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -60,7 +60,7 @@ export const sharesMap = (glass, label) =>
   });
 
 /** Looks into the answer "contributions". */
-export function reader(answer) {
+export const reader = once((answer) => {
   const [layers, tokens] = answer.attention.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, visible(answer.names.pieces[i])]));
   const value = (row, token) => {
@@ -80,7 +80,7 @@ export function reader(answer) {
     target: (token) => ({ id: answer.targets.data[token], piece: pieces.get(answer.targets.data[token]) }),
     against: (token) => answer.against && { id: answer.against.data[token], piece: pieces.get(answer.against.data[token]) },
   };
-}
+});
 
 export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth" };
 

@@ -1,5 +1,6 @@
 // The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
 
+import { once } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -13,7 +14,7 @@ import { createChart, pointAt } from "./chart.js";
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
 /** Looks into the answer "lens". @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token */
-function reader(answer) {
+const reader = once((answer) => {
   const [depths, tokens, kept] = answer.ids.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
   const at = (depth, token) => depth * tokens + token;
@@ -30,7 +31,7 @@ function reader(answer) {
         return { id: answer.ids.data[i], probability: answer.probabilities.data[i] };
       }),
   };
-}
+});
 
 /** What the colour of a cell says, by choice. */
 const COLOURS = {

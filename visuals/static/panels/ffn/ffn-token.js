@@ -1,6 +1,6 @@
 // SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
-import { innerOf, silu, strongestNeuron } from "../../compute.js";
+import { innerOf, once, silu, strongestNeuron } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -12,16 +12,11 @@ import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
 const KIND = "ffn-token";
-const known = new WeakMap();
-
 /** All neurons of a token with their product and quadrants; computed once. */
-function fullOf(neurons) {
-  if (!known.has(neurons)) {
-    const full = innerOf(neurons);
-    known.set(neurons, { ...full, quadrants: quadrants(full.gate, full.up) });
-  }
-  return known.get(neurons);
-}
+const fullOf = once((neurons) => {
+  const full = innerOf(neurons);
+  return { ...full, quadrants: quadrants(full.gate, full.up) };
+});
 
 /** The neurons at what is pointed at, where they are here; else at what is locked; null until those have come. */
 function neuronsAt({ state }) {

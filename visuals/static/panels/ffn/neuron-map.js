@@ -1,22 +1,17 @@
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open.
 
-import { largest, silu, strongestNeuron } from "../../compute.js";
+import { largest, once, silu, strongestNeuron } from "../../compute.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { opened } from "./views.js";
 
-const CELL = 11;
+const CELL = 10;
 
 /** @typedef {{ neurons: number[], gate: { data: Float32Array }, up: { data: Float32Array } }} Answer  (K, T) each */
 
-const products = new WeakMap();
-/** SiLU(gate)·up of every cell; made once. @param {Answer} answer @returns {Float64Array} */
-export function productsOf(answer) {
-  const { gate, up } = answer;
-  if (!products.has(answer)) products.set(answer, Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]));
-  return products.get(answer);
-}
+/** SiLU(gate)·up of every cell; made once. @type {(answer: Answer) => Float64Array} */
+export const productsOf = once(({ gate, up }) => Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]));
 
 /** The map's rows that nothing uses, as [first, count]. @param {number[]} neurons by row @param {number[]|null} off null: all of the layer */
 export const unusedRows = (neurons, off) =>
