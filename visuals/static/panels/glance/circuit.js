@@ -1,14 +1,15 @@
 // One word of the text is changed: which heads and FFNs, at which tokens, carry the difference to the answer.
 
 import { choices } from "../../controls.js";
-import { h, shown } from "../../dom.js";
+import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { watched } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons, word } from "./words.js";
 
 const COUNTS = ["20", "10", "40"];
-const percent = (x) => `${shown(100 * x, Math.abs(x) >= 0.995 ? 4 : Math.abs(x) >= 0.1 ? 3 : 2)} %`;
+/** To a tenth of a percent; what rounds to nothing has no sign. */
+const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
 
 /** Fills `element` with the choice of a word and the circuit. @param {() => import("../../moment.js").Moment} moment */
 export function createCircuit(glass, element, moment) {

@@ -57,7 +57,7 @@ export function createDrawing(glass) {
       places.set(`embedding -1 null ${t}`, name);
       return name;
     };
-    grid.style.gridTemplateColumns = `auto repeat(${columns.length}, minmax(48px, 1fr))`;
+    grid.style.gridTemplateColumns = `auto repeat(${columns.length}, minmax(48px, 220px))`;
     grid.replaceChildren(
       lines,
       h("span.wy-layer"), h("div.wy-top", { style: `grid-column: 2 / span ${columns.length}` }, goal),

@@ -63,9 +63,10 @@ export default function why(element, glass) {
   });
 
   const write = part((pieces, nPrompt, query, key) => {
-    text.replaceChildren(...pieces.map((piece, t) => {
+    text.replaceChildren(...pieces.flatMap((piece, t) => {
       const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
-      return h(`span${kind}${t >= nPrompt ? ".is-written" : ""}`, { "data-position": t }, piece);
+      const blank = piece.length - piece.trimStart().length; // stands before the word, not in its frame
+      return [piece.slice(0, blank), h(`span${kind}${t >= nPrompt ? ".is-written" : ""}`, { "data-position": t }, piece.slice(blank))];
     }));
   });
 
