@@ -42,7 +42,7 @@ def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
     if found.first is None:
         return {"layer": 0, "head": 0}
     key, _ = _most(trace, found.first, count - 1)
-    return {"layer": found.first.layer, "head": found.first.index, "query": count - 1, "key": key}
+    return {"layer": found.first.layer, "head": found.first.number, "query": count - 1, "key": key}
 
 
 def looks_payload(info: Looks, piece: str) -> Message:
@@ -57,14 +57,14 @@ def looks_payload(info: Looks, piece: str) -> Message:
         "look": {
             "key": look.key,
             "heads": [
-                {"layer": part.layer, "head": part.index, "weight": weight}
+                {"layer": part.layer, "head": part.number, "weight": weight}
                 for part, weight in zip(look.heads, look.weights, strict=True)
             ],
             "without": look.without,
             "by_chance": sorted(look.by_chance),
         },
         "parts": [
-            {"kind": part.kind, "layer": part.layer, "index": part.index, "without": probability, "loss": loss}
+            {"kind": part.kind, "layer": part.layer, "index": part.number, "without": probability, "loss": loss}
             | (_place(part, info.keys) if part.kind == "head" else {})
             for part, probability, loss in found.parts
         ],
@@ -142,11 +142,11 @@ def node_payload(node: Node) -> Message:
 
 def _most(trace: Trace, part: Part, position: int) -> tuple[int, float]:
     """The token that a head looks at most from `position`, and its weight."""
-    row: Float[np.ndarray, " T"] = trace.layer(part.layer).attention[part.index, position]
+    row: Float[np.ndarray, " T"] = trace.layer(part.layer).attention[part.number, position]
     key = int(row.argmax())
     return key, float(row[key])
 
 
 def _place(part: Part, keys: dict[Part, tuple[int, float]]) -> Message:
     key, weight = keys[part]
-    return {"layer": part.layer, "head": part.index, "key": key, "weight": weight}
+    return {"layer": part.layer, "head": part.number, "key": key, "weight": weight}

@@ -40,12 +40,16 @@ class Pull(NamedTuple):
     slope: Tensor
 
 
+Kind = Literal["head", "neuron"]
+_TAKEN_APART: tuple[tuple[Kind, str, tuple[int, ...]], ...] = (("head", HEADS, (0, 2)), ("neuron", NEURONS, (0,)))
+
+
 class Part(NamedTuple):
     """A head, or a neuron of a feed-forward, at all tokens."""
 
-    kind: Literal["head", "neuron"]
+    kind: Kind
     layer: int
-    index: int
+    number: int
 
 
 class Effect(NamedTuple):
@@ -136,7 +140,7 @@ def promised(trace: Trace, pulls: dict[str, Pull]) -> dict[Part, float]:
     off = trace.intervention
     taken = {Part("head", *one) for one in off.heads} | {Part("neuron", *one) for one in off.neurons}
     found: dict[Part, float] = {}
-    for kind, name, sums in (("head", HEADS, (0, 2)), ("neuron", NEURONS, (0,))):
+    for kind, name, sums in _TAKEN_APART:
         for i in range(trace.n_layers):
             if i not in (off.attention if kind == "head" else off.ffn):
                 value, slope = pulls[name.format(i)]
@@ -240,7 +244,7 @@ def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: in
             x = torch.cat([x, own.expand(sum(begin == i for begin, _ in rows), -1, -1)])
             heads, neurons = (
                 [
-                    (row, part.index)
+                    (row, part.number)
                     for row, (_, parts) in enumerate(rows[: len(x)])
                     for part in parts
                     if (part.layer, part.kind) == (i, kind)

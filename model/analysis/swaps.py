@@ -50,7 +50,11 @@ def swaps(lm: LanguageModel, prompt: str, count: int = 6) -> list[Swap]:
         logits = lm.net(torch.tensor(ids, device=lm.device), last_only=True)[:, -1].float()
     best = logits.softmax(-1).max(-1)
     answers, sure = best.indices.tolist(), best.values.tolist()
-    found = [Swap(*one, answers[i], sure[i]) for i, one in enumerate(made, 1) if answers[i] != answers[0]]
+    found = [
+        Swap(start, word, other, text, answers[i], sure[i])
+        for i, (start, word, other, text) in enumerate(made, 1)
+        if answers[i] != answers[0]
+    ]
     places: dict[int, Swap] = {}
     for one in sorted(found, key=lambda one: -one.probability):
         places.setdefault(one.start, one)

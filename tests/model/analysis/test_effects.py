@@ -18,7 +18,7 @@ CHANGED = Intervention(heads=((0, 1),), neurons=((1, 3),), ffn=(2,), patches=(Pa
 def off(trace: model.Trace, parts: list[Part]) -> Intervention:
     """The run's own changes, and these parts off as well."""
     pairs = {
-        kind: tuple((part.layer, part.index) for part in parts if part.kind == kind) for kind in ("head", "neuron")
+        kind: tuple((part.layer, part.number) for part in parts if part.kind == kind) for kind in ("head", "neuron")
     }
     own = trace.intervention
     return Intervention(own.heads + pairs["head"], own.neurons + pairs["neuron"], own.attention, own.ffn, own.patches)
@@ -61,9 +61,9 @@ def test_those_who_look_at_the_answer_are_switched_off_together(lm: LanguageMode
         found = effects(trace, neurons=2)
         look = found.look
         for part, weight in zip(look.heads, look.weights, strict=True):
-            assert weight == pytest.approx(float(trace.layer(part.layer).attention[part.index, -1, look.key]), abs=1e-6)
+            assert weight == pytest.approx(float(trace.layer(part.layer).attention[part.number, -1, look.key]), abs=1e-6)
             assert weight >= LOOKS
-        what = Intervention(heads=tuple((part.layer, part.index) for part in look.heads))
+        what = Intervention(heads=tuple((part.layer, part.number) for part in look.heads))
         left = torch.tensor(model.run_trace(lm, ids, what).logits).softmax(-1)[found.target]
         assert look.without == pytest.approx(float(left), rel=1e-4)
         reading = [one.part for one in found.of("head") if one.part in look.heads]
