@@ -1,4 +1,4 @@
-"""The LLaMA itself: loading, running, recording, generating, and the arithmetic of its KV cache. No page."""
+"""The LLaMA itself, and other families: loading, running, recording, generating, the arithmetic of KV caches. No page."""
 
 from .analysis.circuit import Circuit, circuit
 from .analysis.nodes import Node

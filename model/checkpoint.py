@@ -55,6 +55,8 @@ class LanguageModel:
 def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto") -> LanguageModel:
     """Load the bundled model, a checkpoint directory, or a Hugging Face Hub id such as "HuggingFaceTB/SmolLM2-135M".
 
+    A checkpoint is of any family in model/families, found by config.json's model_type.
+
     `device` is "auto" (CUDA, else Apple's MPS, else CPU) or any torch device; `dtype` is "auto" (float32 on the CPU and
     MPS, bfloat16 on CUDA where the card has it, else float16), "float32", "float16" or "bfloat16". Raises
     GlassLlamaError, in one line that says what is wrong and how to mend it.
