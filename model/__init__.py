@@ -1,4 +1,4 @@
-"""The LLaMA itself, and other families: loading, running, recording, generating, the arithmetic of KV caches. No page."""
+"""The LLaMA itself and other families: loading, running, recording, generating, the bytes of KV caches. No page."""
 
 from .analysis.circuit import Circuit, circuit
 from .analysis.nodes import Node
