@@ -9,7 +9,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from tests.standin import make_tokenizer
 
 transformers.logging.set_verbosity_error()
 VOCABULARY = 320
+ROOT = TemporaryDirectory(prefix="glass-families-")  # gone when the tests are
 TOLERANCE = 1e-5  # absolute, in float32
 TOKENS = 20
 # Fields that every config of a decoder shares but for what its family calls them.
@@ -67,7 +68,7 @@ def liven(net: Any, seed: int = 0, sharpness: float = 1.3) -> None:
 
 def save(config: Any, seed: int = 0, sharpness: float = 1.3) -> Path:
     """A directory in Hugging Face's format, written by transformers itself, with a tokenizer."""
-    directory = Path(mkdtemp(prefix="glass-family-"))
+    directory = Path(mkdtemp(dir=ROOT.name))
     kind = getattr(config, "is_encoder_decoder", False)
     auto = transformers.AutoModelForSeq2SeqLM if kind else transformers.AutoModelForCausalLM
     net = auto.from_config(config)
