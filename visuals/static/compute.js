@@ -32,10 +32,7 @@ function turn(position, invFreq, scaling) {
   const known = turns.get(invFreq);
   if (!known.has(position)) {
     const angles = Float64Array.from(invFreq, (frequency) => angle(position, frequency));
-    known.set(position, {
-      cos: angles.map((a) => Math.cos(a) * scaling),
-      sin: angles.map((a) => Math.sin(a) * scaling),
-    });
+    known.set(position, { cos: angles.map((a) => Math.cos(a) * scaling), sin: angles.map((a) => Math.sin(a) * scaling) });
   }
   return known.get(position);
 }
@@ -136,10 +133,7 @@ export const attention = (layer, model, head, query) => row(layer, model, head, 
 /** Each pair's share of q·k: q[i]k[i] + q[i+half]k[i+half], after RoPE. Their sum is q·k. @returns {Float64Array} */
 export function pairTerms(qRotated, kRotated) {
   const half = qRotated.length / 2;
-  return Float64Array.from(
-    { length: half },
-    (_, i) => qRotated[i] * kRotated[i] + qRotated[i + half] * kRotated[i + half],
-  );
+  return Float64Array.from({ length: half }, (_, i) => qRotated[i] * kRotated[i] + qRotated[i + half] * kRotated[i + half]);
 }
 
 /**

@@ -67,9 +67,7 @@ export function frame(element, glass, kind, { svg, csv, parts = ["what", "formul
   explain.setAttribute("aria-expanded", "false");
   const tools = h("div.gp-tools", null, explain);
   if (document.fullscreenEnabled) {
-    tools.append(
-      button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
-    );
+    tools.append(button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())));
   }
   const save = saving(button, panel, glass, kind, { svg, csv });
   tools.append(save.element);

@@ -5,10 +5,7 @@ import { openLink } from "./opening.js";
 import { goesRound, samplingOf } from "./sampling.js";
 
 /** A count as people say it, by language: what it is divided by, and the word for that. */
-const SCALES = {
-  en: [[1e9, " B"], [1e6, " M"], [1e3, " k"]],
-  zh: [[1e8, " 亿"], [1e4, " 万"]],
-};
+const SCALES = { en: [[1e9, " B"], [1e6, " M"], [1e3, " k"]], zh: [[1e8, " 亿"], [1e4, " 万"]] };
 
 /** @param {number} count @param {string} language @returns {string} such as "6.6 M", "1.24 B" or "659 万" */
 export function shortCount(count, language = "en") {

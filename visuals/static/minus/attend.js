@@ -78,11 +78,7 @@ const cell = {
       order: () => [0, 1, 2],
       bare: true,
     })(glass, text),
-    written("head_channels", {
-      heading: "channel",
-      values: ({ details: { write } }) => write.written.data,
-      name: String,
-    })(glass, text),
+    written("head_channels", { heading: "channel", values: ({ details: { write } }) => write.written.data, name: String })(glass, text),
     strips({
       title: "vectors",
       strips: [["q", "q"], ["k", "k"], ["qk_terms", "text"], ["carried", "v"], ["out", "output"]],

@@ -15,7 +15,4 @@ export const ofPair = ({ text, state: { pair, trace } }, name = "of_pair", more 
 export const ofNeuron = ({ text, chosen }) => text("of_neuron", { neuron: chosen });
 
 /** For a strip or table over the pairs of a head, or over its dimensions, of which i and i + head_dim/2 are a pair. */
-export const byPair = {
-  chosen: ({ pair }) => pair,
-  pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }),
-};
+export const byPair = { chosen: ({ pair }) => pair, pick: (i, _state, { trace }) => ({ pair: i % (trace.model.head_dim / 2) }) };

@@ -14,10 +14,7 @@ export const about = { tensors: ["attention"], minus: "attend", unused: "head" }
 export default function arcs(element, glass) {
   const { state } = glass;
   const drawn = createArcs(glass, "arcs.canvas");
-  const panel = frame(element, glass, "arcs", {
-    csv: () => table(),
-    parts: ["what", "formula", "myth"],
-  });
+  const panel = frame(element, glass, "arcs", { csv: () => table(), parts: ["what", "formula", "myth"] });
   const text = (name, params) => panel.text(name, params);
   const walk = createWalk(glass);
   const note = h("p.gp-note");

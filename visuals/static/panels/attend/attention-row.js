@@ -66,30 +66,18 @@ export function createRow(place, glass, text) {
     const apart = Math.ceil(44 / column);
     for (let t = 0; t < trace.T; t += apart) {
       const most = apart * column - 4;
-      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, {
-        most,
-        colour: colour(t > query ? "muted" : "text"),
-      });
+      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, { most, colour: colour(t > query ? "muted" : "text") });
     }
     if (column >= 54) {
       weights.forEach((weight, t) =>
-        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
-          align: "center",
-          weight: t === key ? 600 : 400,
-        }),
+        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, { align: "center", weight: t === key ? 600 : 400 }),
       );
     } else {
       const x = (key + 0.5) * column;
       const align = x < 44 ? "left" : x > width - 44 ? "right" : "center";
-      write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, {
-        align,
-        weight: 600,
-      });
+      write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, { align, weight: 600 });
       const far = x > width / 2 ? 0 : width;
-      write(context, text("ceiling", { ceiling }), far, ABOVE - 6, {
-        align: far ? "right" : "left",
-        colour: colour("muted"),
-      });
+      write(context, text("ceiling", { ceiling }), far, ABOVE - 6, { align: far ? "right" : "left", colour: colour("muted") });
     }
   }
 

@@ -28,10 +28,7 @@ export const about = { tensors: ["q_rot", "k_rot", "scores", "attention"], minus
 /** @param {HTMLElement} element @param {object} glass */
 export default function attention(element, glass) {
   const maps = createMaps(glass, "attention.maps");
-  const panel = frame(element, glass, "attention", {
-    csv: () => table(glass),
-    parts: ["what", "formula", "sinks", "myth"],
-  });
+  const panel = frame(element, glass, "attention", { csv: () => table(glass), parts: ["what", "formula", "sinks", "myth"] });
   const hint = h("p.gp-note", { "data-text": "attention.hint" });
   const pooled = h("p.gp-note");
   const below = h("div.gp-row");

@@ -37,9 +37,7 @@ export function rowTable(glass) {
   const held = glass.layer();
   const values = glass.detail("values", { layer });
   const norms = values && valueNorms(values, trace.model, head);
-  const lines = [
-    ["layer", "head", "query", "key", "piece", "score", "weight", "value_norm", "weight_times_value_norm"],
-  ];
+  const lines = [["layer", "head", "query", "key", "piece", "score", "weight", "value_norm", "weight_times_value_norm"]];
   if (!held) return lines;
   const { scores, weights } = row(held, trace.model, head, query);
   weights.forEach((weight, key) => {

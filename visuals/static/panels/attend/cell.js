@@ -63,13 +63,7 @@ export default function cell(element, glass) {
   const written = createWritten(glass, text);
   const mapSide = h("div.at-map", null, views.element, map.element, mapNote, sink);
   const right = h("div.at-steps", null, step("score"), h("div", null, products), one, sums, step("softmax"), softmax);
-  panel.body.append(
-    h("div.at-cell", null, mapSide, right),
-    step("carried"),
-    carried.element,
-    step("written"),
-    written.element,
-  );
+  panel.body.append(h("div.at-cell", null, mapSide, right), step("carried"), carried.element, step("written"), written.element);
 
   const strips = createStrips(products, BESIDE);
   const view = watched({ dimension: 0 });
@@ -84,10 +78,7 @@ export default function cell(element, glass) {
       view.dimension = i;
       return { pair: i % (state.trace.model.head_dim / 2) };
     };
-    for (const [strip, found] of [
-      [products, strips],
-      [carried.canvas, carried],
-    ]) {
+    for (const [strip, found] of [[products, strips], [carried.canvas, carried]]) {
       link(strip, glass, (x) => choose(found.find(x)));
       const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, view.dimension + by)));
       steer(strip, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });

@@ -17,10 +17,7 @@ export function otherHead({ state, settings }) {
   const { n_layers, n_heads } = state.trace.model;
   const { layer, head } = settings.get("difference");
   const whole = (value, count, otherwise) => (/^\d{1,4}$/.test(value ?? "") ? Math.min(Number(value), count - 1) : otherwise);
-  return {
-    layer: whole(layer, n_layers, state.locked.layer),
-    head: whole(head, n_heads, (state.locked.head + 1) % n_heads),
-  };
+  return { layer: whole(layer, n_layers, state.locked.layer), head: whole(head, n_heads, (state.locked.head + 1) % n_heads) };
 }
 
 /** Which head is the second one: layer and head by steps, or the selected one. @returns {{ element: HTMLElement, draw: () => void }} */
@@ -70,10 +67,7 @@ export default function difference(element, glass) {
   });
   const both = [one("a", 0, () => state), one("b", 1, other)];
   const maps = [...both, apartMap(glass, "difference.map_minus", both)];
-  const panel = frame(element, glass, "difference", {
-    csv: () => table(),
-    parts: ["what", "formula"],
-  });
+  const panel = frame(element, glass, "difference", { csv: () => table(), parts: ["what", "formula"] });
   const text = (name, params) => panel.text(name, params);
   const captions = maps.map(() => h("figcaption"));
   const against = createOther(glass);
@@ -90,9 +84,7 @@ export default function difference(element, glass) {
     const { trace, layer, head, query } = state;
     const b = other();
     const [heldA, heldB] = [glass.layer(), trace.layers.get(b.layer)];
-    const lines = [
-      ["query", "key", "piece", `layer_${layer}_head_${head}`, `layer_${b.layer}_head_${b.head}`, "difference"],
-    ];
+    const lines = [["query", "key", "piece", `layer_${layer}_head_${head}`, `layer_${b.layer}_head_${b.head}`, "difference"]];
     if (!heldA || !heldB) return lines;
     const [a, of] = [row(heldA, trace.model, head, query).weights, row(heldB, trace.model, b.head, query).weights];
     a.forEach((weight, key) => lines.push([query, key, trace.tokens.pieces[key], weight, of[key], weight - of[key]]));

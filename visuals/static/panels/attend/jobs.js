@@ -30,15 +30,7 @@ export function createJobs(glass) {
     const { name, best } = kind;
     const prompt = promptOf(kind, glass.state.language);
     const here = ({ layer, head }) => (survey.heads[layer][head].done ? survey.heads[layer][head][MEASURED[name]] : NaN);
-    const parts = [
-      h(
-        "p",
-        null,
-        h("strong", null, labelOf(name, glass.text)),
-        " ",
-        h("span.gp-note", null, meaningOf(kind, glass.text)),
-      ),
-    ];
+    const parts = [h("p", null, h("strong", null, labelOf(name, glass.text)), " ", h("span.gp-note", null, meaningOf(kind, glass.text)))];
     parts.push(h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one)))));
     if (best.length && best[0].score < CLEAR) parts.push(h("p.gp-note", null, text("unclear", { least: CLEAR })));
     if (prompt && best.length) {
@@ -53,13 +45,7 @@ export function createJobs(glass) {
     return h(
       "div.at-job",
       null,
-      h(
-        "p",
-        null,
-        h("strong", null, text(`measure_${name}`)),
-        " ",
-        h("span.gp-note", null, text(`measure_${name}_means`)),
-      ),
+      h("p", null, h("strong", null, text(`measure_${name}`)), " ", h("span.gp-note", null, text(`measure_${name}_means`))),
       h("div.at-chips", null, ...best.map((one) => chip(one))),
     );
   }

@@ -69,10 +69,7 @@ export default function next(element, glass) {
     const candidate = pointed === COUNT ? current.extra : current.rows[pointed];
     if (!candidate) {
       const { count, probability } = current.others;
-      panel.tell(
-        `others ${count} p=${exact(probability)}`,
-        panel.text("read_others", { count, probability: share(probability) }),
-      );
+      panel.tell(`others ${count} p=${exact(probability)}`, panel.text("read_others", { count, probability: share(probability) }));
       return;
     }
     const { id, piece, probability, logit, rank = pointed } = candidate;

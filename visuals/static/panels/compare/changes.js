@@ -26,10 +26,7 @@ export const added = (changes, kind, value) =>
     : { ...changes, [kind]: [...(changes[kind] ?? []), value] };
 
 /** The changes without one. */
-export const removed = (changes, kind, value) => ({
-  ...changes,
-  [kind]: (changes[kind] ?? []).filter((listed) => !same(listed, value)),
-});
+export const removed = (changes, kind, value) => ({ ...changes, [kind]: (changes[kind] ?? []).filter((listed) => !same(listed, value)) });
 
 /** @returns {{ kind: string, value: any }[]} every change, in the order of KINDS */
 export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? []).map((value) => ({ kind, value })));

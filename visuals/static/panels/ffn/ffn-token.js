@@ -94,21 +94,13 @@ export default function ffnToken(element, glass) {
     const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
     panel.tell(
       `layer ${layer} token ${token} neuron ${neuron} gate=${exact(gate[neuron])} silu=${exact(silu(gate[neuron]))} up=${exact(up[neuron])} product=${exact(product[neuron])} quadrants=${counts}${wrote}`,
-      panel.text("read", {
-        neuron,
-        gate: shown(gate[neuron], 4),
-        up: shown(up[neuron], 4),
-        product: shown(product[neuron], 5),
-      }),
+      panel.text("read", { neuron, gate: shown(gate[neuron], 4), up: shown(up[neuron], 4), product: shown(product[neuron], 5) }),
     );
   }
 
   /** The list of what is written: of the locked token, whose name is above it. */
   function list(found) {
-    subtitle.textContent = panel.text(
-      "written_title",
-      named(found ?? { layer: state.locked.layer, token: state.locked.query }),
-    );
+    subtitle.textContent = panel.text("written_title", named(found ?? { layer: state.locked.layer, token: state.locked.query }));
     sums.textContent = found
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
       : "";

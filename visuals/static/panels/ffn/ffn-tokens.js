@@ -41,14 +41,7 @@ export default function ffnTokens(element, glass) {
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const views = createViews(glass);
   const [note, subtitle, measures] = [h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
-  panel.body.append(
-    views.element,
-    note,
-    map.element,
-    subtitle,
-    measures,
-    chart,
-  );
+  panel.body.append(views.element, note, map.element, subtitle, measures, chart);
   const wide = widthOf(panel.body, glass);
   link(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
 
@@ -95,9 +88,7 @@ export default function ffnTokens(element, glass) {
 
   function drawMeasures(width, layer, query) {
     const { firing } = view;
-    const params = Object.fromEntries(
-      MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]),
-    );
+    const params = Object.fromEntries(MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]));
     subtitle.textContent = panel.text("sparsity_title");
     measures.textContent = panel.text("measures", { layer, ...params });
     chart.hidden = !firing;

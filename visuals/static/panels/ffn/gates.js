@@ -3,12 +3,7 @@
 import { silu } from "../../compute.js";
 
 /** Signs of gate and up, in the order of reading: up above 0 on top, gate above 0 on the right. */
-export const QUADRANTS = [
-  [false, true],
-  [true, true],
-  [false, false],
-  [true, false],
-];
+export const QUADRANTS = [[false, true], [true, true], [false, false], [true, false]];
 
 /** A neuron's quadrant as a saved table has it. @returns {string} */
 export const signsOf = (gate, up) => `gate ${gate > 0 ? ">" : "<="} 0, up ${up > 0 ? ">" : "<="} 0`;

@@ -7,11 +7,7 @@ import { meanOf } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
 /** Each measure with its hue and stroke. */
-export const MEASURES = [
-  ["top", "output", []],
-  ["open", "gate", [8, 4]],
-  ["needed", "up", [2, 3]],
-];
+export const MEASURES = [["top", "output", []], ["open", "gate", [8, 4]], ["needed", "up", [2, 3]]];
 
 const chartOf = (width, layers) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
 

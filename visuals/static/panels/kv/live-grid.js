@@ -93,10 +93,7 @@ function drawLabels(context, scene, { row, column, high }, text) {
 function drawPhases(context, scene, { column, high, width }, text) {
   const { colour } = ink();
   const y = TOP + high + 30;
-  const parts = [
-    ["prefill", 0, Math.min(scene.prompt, scene.columns)],
-    ["decode", scene.prompt, scene.columns],
-  ];
+  const parts = [["prefill", 0, Math.min(scene.prompt, scene.columns)], ["decode", scene.prompt, scene.columns]];
   for (const [name, from, to] of parts) {
     if (to <= from) continue;
     const [x, wide] = [LEFT + from * column, (to - from) * column - 2];

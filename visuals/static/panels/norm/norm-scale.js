@@ -82,11 +82,7 @@ export default function normScale(element, glass) {
   const [table, formula, note] = [makeTable(), h("div.gp-formula"), h("p.gp-note", { "data-text": `${KIND}.measure` })];
   const left = h("div", null, h("div.gp-list.norm-channels", null, table.element), note, formula);
   const right = h("div", null, curve);
-  panel.body.append(
-    ...scaling.elements,
-    h("div.gp-columns", null, left, right),
-    canvas,
-  );
+  panel.body.append(...scaling.elements, h("div.gp-columns", null, left, right), canvas);
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const [wide, curveWide] = [widthOf(panel.body, glass), widthOf(right, glass)];
   const exponentAt = (x) => (view.chart ? Math.round(Math.log10(xAt(view.chart, x)) * 20) / 20 : null);

@@ -37,31 +37,15 @@ export default function normVector(element, glass) {
   const csv = () => {
     if (!drawn.stages) return [];
     const { x, after, gamma, product } = drawn.stages;
-    return [
-      ["channel", "x", "x_over_rms", "gamma", "product"],
-      ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]]),
-    ];
+    return [["channel", "x", "x_over_rms", "gamma", "product"], ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]])];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const norms = normButtons(glass);
-  const [formula, note, massive, depthTitle] = [
-    h("div.gp-formula"),
-    h("p.gp-note"),
-    h("p.gp-note"),
-    h("h3.gp-subtitle"),
-  ];
+  const [formula, note, massive, depthTitle] = [h("div.gp-formula"), h("p.gp-note"), h("p.gp-note"), h("h3.gp-subtitle")];
   const channels = createChannels((channel, keep) => pick(channel, keep));
   const bar = h("div.norm-bar", null, norms.element, zoomButtons(zoomBy));
   const columns = h("div.gp-columns", null, h("div", null, formula, massive), channels.box);
-  panel.body.append(
-    bar,
-    canvas,
-    note,
-    columns,
-    depthTitle,
-    h("p.gp-note", { "data-text": `${KIND}.depth_note` }),
-    chart,
-  );
+  panel.body.append(bar, canvas, note, columns, depthTitle, h("p.gp-note", { "data-text": `${KIND}.depth_note` }), chart);
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const wide = widthOf(panel.body, glass);
 
@@ -82,12 +66,7 @@ export default function normVector(element, glass) {
     if (drawn.vector) pick(Math.max(0, Math.min(size - 1, drawn.chosen + by)), true);
     return {};
   };
-  const pointed = pointAt(
-    canvas,
-    glass,
-    (x) => (drawn.vector ? strips.find(x) : null),
-    (channel) => pick(channel, true),
-  );
+  const pointed = pointAt(canvas, glass, (x) => (drawn.vector ? strips.find(x) : null), (channel) => pick(channel, true));
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
   const key = (name) => () => (zoomBy(name), {});
   steer(canvas, glass, {

@@ -20,10 +20,7 @@ export function rmsNorm(x, eps) {
 export function layerNorm(x, eps) {
   let mean = 0;
   for (let i = 0; i < x.length; i++) mean += x[i] / x.length;
-  return rmsNorm(
-    Float64Array.from(x, (value) => value - mean),
-    eps,
-  );
+  return rmsNorm(Float64Array.from(x, (value) => value - mean), eps);
 }
 
 /** a·x + b in every channel. @returns {Float64Array} */

@@ -21,16 +21,7 @@ function vectorOf(held, row, norm, layer, token, eps) {
     const width = held.gamma.data.length;
     const x = held.before.data.subarray(row * width, (row + 1) * width);
     const square = meanSquare(x);
-    vectors.set(name, {
-      norm,
-      layer,
-      token,
-      x,
-      gamma: held.gamma.data,
-      eps,
-      meanSquare: square,
-      rms: Math.sqrt(square + eps),
-    });
+    vectors.set(name, { norm, layer, token, x, gamma: held.gamma.data, eps, meanSquare: square, rms: Math.sqrt(square + eps) });
   }
   return vectors.get(name);
 }
@@ -57,8 +48,4 @@ export function vectorAt(glass) {
 }
 
 /** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
-export const nameOf = ({ layer, token }, { trace }, visible) => ({
-  layer,
-  token,
-  piece: visible(trace.tokens.pieces[token]),
-});
+export const nameOf = ({ layer, token }, { trace }, visible) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });

@@ -100,20 +100,10 @@ export function drawDials(canvas, width, parts, pair, { scaling, own }) {
     const dial = { x: left + cell / 2, y: top + cell / 2, radius: cell / 2 - 12 };
     if (i === pair) drawSelection(context, left, top, cell);
     drawFace(context, dial);
-    for (const [name, role, solid] of [
-      ["q", "q", false],
-      ["k", "k", false],
-      ["qTurned", "q", true],
-      ["kTurned", "k", true],
-    ]) {
+    for (const [name, role, solid] of [["q", "q", false], ["k", "k", false], ["qTurned", "q", true], ["kTurned", "k", true]]) {
       context.strokeStyle = context.fillStyle = ink().colour(role);
       const scale = own ? scaling * lengthOf(parts[role], i, half) || 1 : scales[role];
-      arrow(
-        context,
-        dial,
-        pairOf(parts[name], i, half).map((value) => value / scale),
-        solid,
-      );
+      arrow(context, dial, pairOf(parts[name], i, half).map((value) => value / scale), solid);
     }
     drawTerm(context, dial, top + cell, { i, half, term: terms[i], most });
   }

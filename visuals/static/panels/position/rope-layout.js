@@ -52,12 +52,7 @@ export function rowOf(layer, model, head, query, name, frequencies) {
 function shifted({ q, k, m, n, frequencies }, name) {
   const { q: qLayout, k: kLayout, moved = false } = CASES[name];
   const [a, b] = moved ? [neighbours(q), neighbours(k)] : [q, k];
-  return sum(
-    terms(
-      turned(a, m + SHIFT, frequencies, { layout: qLayout }),
-      turned(b, n + SHIFT, frequencies, { layout: kLayout }),
-    ),
-  );
+  return sum(terms( turned(a, m + SHIFT, frequencies, { layout: qLayout }), turned(b, n + SHIFT, frequencies, { layout: kLayout }), ));
 }
 
 /**
@@ -89,20 +84,13 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
   right.forEach((weight, i) => {
     const wide = Math.max(1, Math.min(24, cell * 0.36));
     const middle = xOf(chart, i + 0.5);
-    for (const [value, role, left] of [
-      [weight, "k", middle - wide],
-      [wrong[i], "muted", middle],
-    ]) {
+    for (const [value, role, left] of [[weight, "k", middle - wide], [wrong[i], "muted", middle]]) {
       const top = yOf(chart, value);
       context.fillStyle = colour(role);
       context.fillRect(left, top, wide, chart.top + chart.height - top);
     }
     if (i % every === 0)
-      write(context, visible(pieces[i]), middle, HIGH - 10, {
-        align: "center",
-        colour: colour("muted"),
-        most: every * cell - 6,
-      });
+      write(context, visible(pieces[i]), middle, HIGH - 10, { align: "center", colour: colour("muted"), most: every * cell - 6 });
   });
 }
 
@@ -157,11 +145,7 @@ export default function ropeLayout(element, glass) {
       (name, i) =>
         `${name}=${exact(view.found[i].product, 6)},${exact(view.found[i].shifted, 6)},${exact(view.found[i].weight)}`,
     );
-    const reading = panel.text("read", {
-      key: namesOf(state).key,
-      right: share(view.found[0].weight),
-      mixed: share(view.found[2].weight),
-    });
+    const reading = panel.text("read", { key: namesOf(state).key, right: share(view.found[0].weight), mixed: share(view.found[2].weight) });
     panel.tell(`head ${head} query ${query} key ${key} ${values.join(" ")} apart=${exact(apart)}`, reading);
   });
 }

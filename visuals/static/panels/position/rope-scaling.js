@@ -64,33 +64,17 @@ export default function ropeScaling(element, glass) {
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const controls = createScalingControls(glass);
   const [formula, table, note, subtitle] = [h("p.gp-note"), makeTable((method) => chooseMethod(glass, method)), h("p.gp-note"), h("h3.gp-subtitle")];
-  panel.body.append(
-    controls.bar,
-    formula,
-    canvas,
-    controls.reach,
-    table.box,
-    note,
-    subtitle,
-    far,
-  );
+  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, far);
   const wide = widthOf(panel.body, glass);
   linkPairs(canvas, glass, wide);
-  const pointed = pointAt(
-    far,
-    glass,
-    (x) => findDistance(wide(), view.limit, x),
-    (distance) => adjust(glass, { reach: distance }),
-  );
+  const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.limit, x), (distance) => adjust(glass, { reach: distance }));
 
   function tell({ m, n }, method, factor, distance) {
     const values = view.rows
       .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
       .join(" ");
     const pair = state.pair;
-    const [plain, chosen] = ["none", method].map(
-      (name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair],
-    );
+    const [plain, chosen] = ["none", method].map((name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair]);
     panel.tell(
       `head ${state.head} query ${m} key ${n} distance ${distance} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
       panel.text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) }),
@@ -124,14 +108,7 @@ export default function ropeScaling(element, glass) {
     subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
     const by = (name) => overDistance(place.q, place.k, rows.find((row) => row.name === name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
-    drawFar(far, width, {
-      curve: by(method),
-      curves: [plain],
-      run: null,
-      real: query - key,
-      distance,
-      text: panel.text,
-    });
+    drawFar(far, width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
     tell(place, method, factor, distance);
   });
 }

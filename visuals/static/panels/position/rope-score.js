@@ -42,24 +42,10 @@ export default function ropeScore(element, glass) {
   const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => adjust(glass, { both: 0, distance: "" }) });
   const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
   const sliders = h("div.position-sliders", null, both.element, one, reset);
-  panel.body.append(
-    sliders,
-    formula,
-    h("p.gp-note", { "data-text": `${KIND}.bars_note` }),
-    canvas,
-    subtitle,
-    spans,
-    note,
-    far,
-  );
+  panel.body.append(sliders, formula, h("p.gp-note", { "data-text": `${KIND}.bars_note` }), canvas, subtitle, spans, note, far);
   const wide = widthOf(panel.body, glass);
   linkPairs(canvas, glass, wide);
-  const pointed = pointAt(
-    far,
-    glass,
-    (x) => findDistance(wide(), view.count, x),
-    (distance) => adjust(glass, { distance }),
-  );
+  const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.count, x), (distance) => adjust(glass, { distance }));
 
   function tell({ m, n, kv }, pair, frequency) {
     const { found } = view;
@@ -116,13 +102,7 @@ export default function ropeScore(element, glass) {
     show({ limit, distance });
     panel.title.textContent = panel.text("title", namesOf(state));
     const { inv_freq } = place.frequencies;
-    drawPairs(canvas, width, view.found, {
-      inv_freq,
-      tokens: trace.T,
-      context: model.max_context,
-      pair,
-      text: panel.text,
-    });
+    drawPairs(canvas, width, view.found, { inv_freq, tokens: trace.T, context: model.max_context, pair, text: panel.text });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
     drawDistances(held, distance, view.count, width);
     tell(place, pair, inv_freq[pair]);

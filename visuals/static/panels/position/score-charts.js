@@ -149,10 +149,7 @@ export function drawFar(canvas, width, { curve, run, real, distance, text, curve
   for (const other of curves) band(context, chart, other.values, other);
   band(context, chart, curve, { colour: colour("accent") });
   if (distance < curve.length) rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
-  for (const [at, role, radius] of [
-    [real, "text", 4],
-    [distance, "accent", 6],
-  ]) {
+  for (const [at, role, radius] of [[real, "text", 4], [distance, "accent", 6]]) {
     if (at < curve.length) dot(context, chart, at, curve[at], colour(role), radius);
   }
 }

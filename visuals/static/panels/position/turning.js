@@ -51,10 +51,7 @@ export function sum(values, single = false) {
 
 /** q·k of q at position m and k at position n. */
 export function product(q, k, m, n, frequencies, { layouts = ["half", "half"], single = false } = {}) {
-  const [a, b] = [
-    turned(q, m, frequencies, { layout: layouts[0], single }),
-    turned(k, n, frequencies, { layout: layouts[1], single }),
-  ];
+  const [a, b] = [turned(q, m, frequencies, { layout: layouts[0], single }), turned(k, n, frequencies, { layout: layouts[1], single })];
   return sum(terms(a, b, { single }), single);
 }
 

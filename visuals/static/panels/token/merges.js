@@ -36,13 +36,8 @@ export default function merges(element, glass) {
   /** What the bytes say, and which characters they are: "E7 8C AB". */
   function fillFacts(id) {
     const bytes = info.bytes[id];
-    const parts = [
-      [panel.text("id"), String(id)],
-      [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")],
-    ];
-    facts.replaceChildren(
-      ...parts.map(([name, value]) => h("span.tm-fact", null, `${name} `, h("strong", null, value))),
-    );
+    const parts = [[panel.text("id"), String(id)], [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")]];
+    facts.replaceChildren(...parts.map(([name, value]) => h("span.tm-fact", null, `${name} `, h("strong", null, value))));
   }
 
   function drawToken({ trace, query }) {

@@ -169,11 +169,7 @@ export const about = { tensors: ["attention"], sides: "itself", unused: "head_br
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function tokens(element, glass) {
-  const panel = frame(element, glass, "tokens", {
-    csv: () => table(glass),
-    parts: ["what", "formula", "myth"],
-    pointed: false,
-  });
+  const panel = frame(element, glass, "tokens", { csv: () => table(glass), parts: ["what", "formula", "myth"], pointed: false });
   const chips = h("div.gp-chips", { role: "group", "data-text-label": "tokens.strip" });
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
   const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)));
