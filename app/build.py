@@ -34,13 +34,13 @@ from .waiting import BoundedQueue, Line, Listening, limited
 EXAMPLES = {
     "en": (
         "Tom is in the kitchen. Lily is in the garden. Tom is in the",
-        "Lily is in the garden. Tom is in the kitchen. She is in the",
+        "Tom is in the kitchen. Lily is in the garden. She is in the",
         "cat dog bird fish cat dog",
         "(apple [moon",
     ),
     "zh": (
         "汤姆在厨房里。莉莉在花园里。汤姆在",
-        "莉莉在花园里。汤姆在厨房里。她在",
+        "汤姆在厨房里。莉莉在花园里。她在",
         "猫: cat; 狗: dog; 鱼:",
         "一，二，三，四，",
     ),

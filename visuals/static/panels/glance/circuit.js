@@ -3,7 +3,7 @@
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
-import { watched } from "../../reads.js";
+import { part, watched } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons, word } from "./words.js";
 
@@ -28,7 +28,6 @@ export function createCircuit(glass, element, moment) {
   const drawing = createDrawing(glass);
   element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
   const view = watched({ measuring: null, trouble: null }, glass.repaint); // the circuit whose edges are asked for; what was wrong with a text
-  let offered = null;
 
   let circuit = null;
   glass.on("message", (message) => {
@@ -45,12 +44,11 @@ export function createCircuit(glass, element, moment) {
   }
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
-  function offer(found) {
-    if (offered === found) return;
-    offered = found;
-    box.value = otherText(glass, moment().at) || found.text;
+  const offer = part((found, _language) => {
     offers.replaceChildren(...swapButtons(glass, found.swaps, (chosen) => { box.value = chosen; choose(chosen); }));
-  }
+  });
+  const fill = part((found) => { box.value = found.text; });
+  const show = part((other) => { box.value = other; });
 
   /** All edges that have come, asking for the next; null before any. */
   function edgesOf(asked) {
@@ -80,15 +78,17 @@ export function createCircuit(glass, element, moment) {
       const changed = isChanged(state.trace);
       const at = { token: moment().at };
       const found = changed ? null : glass.detail("words", at);
-      if (found) offer(found);
-      for (const part of [offers, form]) part.hidden = changed || Boolean(found && at.token >= found.limit);
+      if (found) fill(found);
+      if (found) offer(found, state.language);
+      for (const one of [offers, form]) one.hidden = changed || Boolean(found && at.token >= found.limit);
       const other = otherText(glass, at.token);
+      if (other) show(other);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
       note.textContent = changed ? text("changed") : found && at.token >= found.limit ? text("too_long", { limit: found.limit }) : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
-      for (const part of [faith, tools, drawing.element]) part.hidden = !circuit;
+      for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
       if (!circuit) return;
       say(circuit);
