@@ -43,7 +43,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "one_of_a_layer": "a list of at least {count} numbers, one a layer, each one of {names}",
         "ones_and_zeros": "a list of {count} ones and zeros, or an empty one",
         "dense_first": 'every "dense" before every "sparse"',
-        "absent": "it absent: this calculator does not read {kind} with it yet; it reads: {names}",
+        "absent": "it absent: this calculator does not read {kind} with it yet",
         "gguf_absent": "it absent: this calculator does not read {architecture} with it yet",
         "window_size": "a number of at least 2, since layer_types has {kind} layers",
         "tokens_or_null": "a number of tokens, or null for none",

@@ -76,7 +76,10 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
     try:
         shape = family.read(fields)
     except UnreadFieldError as error:
-        raise refusal(error.field, error.value, expected("absent", kind=kind, names=names)) from error
+        told = refusal(error.field, error.value, expected("absent", kind=kind))
+        others = ", ".join(known for known in MODEL_TYPES if known != kind)
+        message = f"{str(told).removesuffix('.')}; besides {kind} without it, it reads: {others}."
+        raise GlassLlamaError("hf_config", message, **told.params, names=others) from error
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")

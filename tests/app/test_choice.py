@@ -127,6 +127,65 @@ def test_plus_one_token_writes_what_the_draw_shows(chapter: Page) -> None:
         assert chapter.evaluate("glass.state.trace.tokens.ids.at(-1)") == expected
 
 
+LIKELY = {"temperature": 0.9, "top_k": 30, "top_p": 0.95}
+
+
+def kept(logits: torch.Tensor) -> torch.Tensor:
+    """Probabilities after LIKELY's filters, by transformers."""
+    none, scores = torch.empty(1, 0), logits.detach().double()[None]
+    for warper in (TemperatureLogitsWarper(0.9), TopKLogitsWarper(30), TopPLogitsWarper(0.95)):
+        scores = warper(none, scores)
+    return scores[0].softmax(-1)
+
+
+def read(words: str) -> float:
+    """A number as the page writes it: 1.234 or 1.234×10⁻⁵."""
+    mantissa, _, power = words.replace("−", "-").partition("×10")
+    return float(mantissa) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+
+
+def race_is(chapter: Page, p: torch.Tensor, generator: torch.Generator) -> int:
+    """The token that torch.multinomial draws; the page must show its race, each p / E, and why it won."""
+    state = generator.get_state()
+    thrown = torch.empty_like(p).exponential_(generator=generator)
+    winner = int(torch.multinomial(p, 1, generator=torch.Generator().set_state(state)))
+    first, second = (p / thrown).topk(2).indices.tolist()
+    assert first == winner
+    panel, order = chapter.locator("section[data-kind=sampling]"), p.argsort(descending=True).tolist()
+    rows = panel.locator(".ch-stages tbody tr")
+    if winner in order[:12]:
+        expect(rows.nth(order.index(winner))).to_have_class(re.compile("is-chosen"))
+    for rank, shown_as in enumerate(rows.locator(".ch-draw").all_inner_texts()[:12]):
+        token = order[rank]
+        wanted = pytest.approx(float(p[token] / thrown[token]), rel=1e-3)
+        assert (read(shown_as) == wanted) if p[token] > 0 else (shown_as == ""), (rank, shown_as)
+    expect(panel.locator(".ch-sums")).to_contain_text(text("sampling.race_why"))
+    said = panel.locator(".ch-sums p").last.text_content() or ""
+    told = re.findall(r"p / E = (\S+) / (\S+) = (\S+)", said)
+    assert [tuple(map(read, numbers)) for numbers in told] == [
+        pytest.approx([float(p[token]), float(thrown[token]), float(p[token] / thrown[token])], rel=2e-4)
+        for token in (first, second)
+    ]
+    return winner
+
+
+def test_the_race_that_draws_a_token_is_torchs_own(chapter: Page, roomy_checkpoint: Path, peer: Peer) -> None:
+    """p by transformers, E by the seed's own generator: for the draw to come, and for those of a written text."""
+    for seed in (5, 6):
+        chapter.evaluate("(how) => glass.settings.set('sampling', how)", {**LIKELY, "seed": seed})
+        expect(chapter.locator(".ch-outcome")).to_contain_text(f"Seed {seed} draws")
+        race_is(chapter, kept(peer.logits[-1]), torch.Generator().manual_seed(seed))
+    chapter.click("#generate")
+    chapter.wait_for_function("glass.state.status === 'idle' && glass.state.trace.T > glass.state.trace.nPrompt + 4")
+    ids, n_prompt = chapter.evaluate("[glass.state.trace.tokens.ids, glass.state.trace.nPrompt]")
+    logits, generator = Peer(roomy_checkpoint, ids).logits, torch.Generator().manual_seed(6)
+    for position in range(n_prompt, n_prompt + 4):
+        chapter.click(f".gp-chip[data-position='{position}']")
+        chapter.mouse.move(1, 1)
+        expect(chapter.locator(".ch-outcome")).to_contain_text(f"draw {position - n_prompt + 1} with seed 6")
+        assert race_is(chapter, kept(logits[position - 1]), generator) == ids[position]
+
+
 def bar(page: Page) -> dict[str, float]:
     """What the bar's fields show."""
     names = ("temperature", "top_k", "top_p", "seed")

@@ -1,5 +1,7 @@
 """Changed runs through the service, and the chapter that shows two runs, in Chromium, against runs made here."""
 
+import csv
+import io
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ from playwright.sync_api import Page, expect
 from app.engine import LocalEngine
 from app.service import Service
 from model.interventions import Intervention, Patch
-from tests.app.looking import number, run, shown, state, trace_of
+from tests.app.looking import number, run, settled, shown, state, trace_of
+from tests.app.test_saving import save
 from tests.page import wait_for_run
 from visuals.payload import unpack
 
@@ -226,3 +229,21 @@ def test_what_is_switched_off_is_named_in_every_panel_and_b_minus_a_says_so(page
     page.evaluate("glass.open('glance')")
     attention = page.locator("section[data-kind=attention]")
     expect(attention).to_contain_text("nothing uses them in B: head 1 of layer 0 off")
+
+
+def test_a_switched_off_neuron_is_off_in_the_saved_table(page: Page) -> None:
+    run(page, "The cat sleeps on the sofa.")
+    panel = page.locator("section[data-kind=swiglu]")
+
+    def rows() -> list[dict[str, str]]:
+        settled(page)
+        return list(csv.DictReader(io.StringIO(save(page, panel, "swiglu", "csv").decode("utf-8-sig"))))
+
+    assert "off" not in rows()[0]
+    page.evaluate("glass.select({ layer: 1, neuron: 7 })")
+    page.evaluate("glass.change({ neurons: [[1, 7]] })")
+    page.wait_for_function("glass.state.trace.changes.neurons")
+    wait_for_run(page)
+    off = {int(row["neuron"]): row["off"] for row in rows()}
+    assert len(off) == page.evaluate("glass.state.trace.model.ffn_hidden")
+    assert [neuron for neuron, is_off in off.items() if is_off != "0"] == [7]

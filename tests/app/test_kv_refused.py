@@ -146,12 +146,14 @@ REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "nu
         (json.dumps(REFUSED | {"num_key_value_heads": 3}),
          "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
         (json.dumps(REFUSED | {"kv_lora_rank": 512}),
-         "config.json 中 kv_lora_rank 是 512，应为 空缺：本计算器还不支持带有它的 llama，支持的有："
-         + ", ".join(MODEL_TYPES) + "。"),
+         "config.json 中 kv_lora_rank 是 512，应为空缺：本计算器还不支持带有它的 llama。"),
+        (json.dumps(REFUSED | {"model_type": "x9"}),
+         "config.json：本计算器还不支持 model_type 'x9'。"
+         f"支持的 {len(MODEL_TYPES)} 种类型全部列在计算器的输入框下面。"),
         ('{"model_type": }', "config.json 第 1 行第 16 列不是合法的 JSON：此处缺少一个值。"),
-        ("", "config.json 缺少 内容，应为 一份 config.json 的内容。"),
+        ("", "config.json 缺少内容，应为一份 config.json 的内容。"),
     ],
-    ids=["wrong", "missing", "divisor", "absent", "json", "nothing"],
+    ids=["wrong", "missing", "divisor", "absent", "unread", "json", "nothing"],
 )  # fmt: skip
 def test_a_refused_config_is_explained_in_chinese(chapter: Page, config: str, said: str) -> None:
     page = chapter

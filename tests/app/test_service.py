@@ -97,6 +97,30 @@ def test_again_checks_the_ids(service: Service, ids: Any) -> None:
     assert answer["code"] == "bad_request"
 
 
+def test_what_is_sent_beside_a_run_is_not_kept_with_it(service: Service) -> None:
+    """A text of 5 MB in a field that no page sends stayed beside the run, and counted nothing."""
+    long = "x" * 5_000_000
+    sent: dict[str, Any] = {"model": "roomy", "layer": 0, "changes": {"heads": [[0, 1]], "note": long}, "extra": long}
+    one = service.recall({**sent, "prompt": "The cat"})
+    two = service.rerun({**sent, "prompt": "The cat", "ids": one["tokens"]["ids"], "n_prompt": 1})
+    for run in (one, two):
+        held = service.runs.get(run["id"])
+        assert held.changes == run["changes"] == {"heads": [[0, 1]]}
+        assert held.words_bytes() < 20_000
+    for change in ({"prompt": long}, {"prompt": "a", "changes": {"source": long}}, {"prompt": "a", "model": long}):
+        for ask in (service.recall, service.rerun):
+            assert ask({**sent, "ids": [5], "n_prompt": 1, **change})["kind"] == "message"
+    assert len(service.runs) == 2
+
+
+def test_a_ticket_of_any_length_is_not_kept(service: Service) -> None:
+    for ticket in ("x" * 5_000_000, ["x" * 5_000_000], {"a": 1}, None):
+        service.stop(ticket)
+    assert list(service.tickets._stopped) == []
+    service.stop("mine")
+    assert list(service.tickets._stopped) == ["mine"]
+
+
 def test_bad_prompts_are_messages(service: Service) -> None:
     answers = [service.run(text, "roomy") for text in ("", "  ", "\x00", "\ud800", "x" * 100_000)]
     assert [a["kind"] for a in answers] == ["message"] * 5

@@ -195,6 +195,14 @@ def test_a_programs_generation_ends_when_it_leaves(address: str, demo: gr.Blocks
     assert engine.work.count("token") <= 3 + 2
 
 
+def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: gr.Blocks) -> None:
+    """It keeps 65 kB of what a session was last sent, by itself for 10,000 of them."""
+    remembered = demo.app.state_holder
+    for number in range(1000):
+        assert remembered[f"passing-{number}"]
+    assert len(remembered.session_data) <= 65
+
+
 def test_races_of_many_are_refused_beyond_a_few(engine: Counting) -> None:
     service, asked = Service(engine), {"what": "kv_race", "model": "roomy", "ids": [1, 2, 3]}
     taken = 0

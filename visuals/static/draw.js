@@ -164,6 +164,12 @@ export function write(
   context.fillText(most === undefined ? text : cut(context, text, most), x, y);
 }
 
+/** How wide a text is that is written at its usual size. @param {CanvasRenderingContext2D} context */
+export function textWidth(context, text) {
+  context.font = `14px ${FONT}`;
+  return context.measureText(text).width;
+}
+
 /** The text, or its beginning and … where it is wider than `most` in the context's font. */
 export function cut(context, text, most) {
   if (context.measureText(text).width <= most) return text;

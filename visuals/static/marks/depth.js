@@ -2,7 +2,7 @@
 
 import { largest, subtract } from "../compute.js";
 import { h } from "../dom.js";
-import { cells, cross, enlarge, ink, inkOn, scaleBar, visible, write } from "../draw.js";
+import { cells, cross, enlarge, ink, inkOn, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { across, link, steer, upright } from "../pointing.js";
 import { part } from "../reads.js";
@@ -68,11 +68,15 @@ function drawWords(context, { column, cell, rows, left }, { values, place, table
   }
 }
 
-function drawScale(context, { width, left, high, lines }, { table, ticks, name }) {
-  const bar = Math.min(320, width - left - 24);
-  const from = width - RIGHT - bar;
-  scaleBar(context, from, high + lines + 52, bar, ink()[table], ticks);
-  write(context, name, from - 8, high + lines + 62, { align: "right", colour: ink().colour("muted"), most: from - 16 });
+const barOf = (width, left) => Math.min(320, width - left - 24);
+
+/** The colours with their name: at the left, or above them where it would be cut there. */
+function drawScale(context, { width, left, high, lines, above }, { table, ticks, name }) {
+  const bar = barOf(width, left);
+  const [from, y] = [width - RIGHT - bar, high + lines + above + 52];
+  scaleBar(context, from, y, bar, ink()[table], ticks);
+  const [x, base] = above ? [width - RIGHT, y - 8] : [from - 8, y + 10];
+  write(context, name, x, base, { align: "right", colour: ink().colour("muted"), most: x - 8 });
 }
 
 /** The values upside down, as cells are drawn from the top. */
@@ -110,7 +114,9 @@ export function createDepthMap(glass, what) {
     const column = (width - left - RIGHT) / tokens;
     const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
     const cell = written ? 22 : what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
-    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines: shown.second ? LINE : 0 };
+    const beside = width - RIGHT - barOf(width, left) - 16;
+    const above = textWidth(canvas.getContext("2d"), shown.name) > beside ? LINE : 0;
+    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines: shown.second ? LINE : 0, above };
   }
 
   const make = part((width, runs) => {
@@ -149,7 +155,7 @@ export function createDepthMap(glass, what) {
     run = runs.at(-1);
     if (fresh) what.hover?.((under = null), run);
     make(width, remembered(runs));
-    surface([shown], width, size.high + size.lines + BELOW, (context) => drawGround(context, runs.length === 1), mark);
+    surface([shown], width, size.high + size.lines + size.above + BELOW, (context) => drawGround(context, runs.length === 1), mark);
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
   const same = () => shown.same;

@@ -4,7 +4,7 @@ import { innerOf, silu } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { neuronOff, neuronsOff } from "../../off.js";
+import { isChanged, neuronOff, neuronsOff } from "../../off.js";
 import { createStrips } from "../../marks/strips.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
@@ -65,10 +65,14 @@ export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
   const curve = h("canvas.gp-curve", { role: "img", "data-text-label": "swiglu.curve" });
   const view = createView();
-  const csv = () => [
-    ["neuron", "gate", "silu", "up", "product"],
-    ...view.every().map((n) => [n.neuron, n.gate, n.silu, n.up, n.product]),
-  ];
+  const csv = () => {
+    const { trace, layer } = glass.state;
+    const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
+    return [
+      ["neuron", "gate", "silu", "up", "product", ...off.map(() => "off")],
+      ...view.every().map((n) => [n.neuron, n.gate, n.silu, n.up, n.product, ...off.map((of) => of(n.neuron))]),
+    ];
+  };
   const panel = frame(element, glass, "swiglu", { csv, parts: ["what", "formula", "myth"] });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
   const table = createNeurons(glass);

@@ -35,7 +35,7 @@ export function settingsForm(glass, asked) {
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
-  const families = familiesFold(asked, ({ model: chosen }) => OWN.some((kind) => chosen === `:${kind}`));
+  const families = familiesFold(glass, asked, ({ model: chosen }) => OWN.some((kind) => chosen === `:${kind}`));
   const main = [
     slidingField("tokens", set, [7, 20], 8, asked.near),
     slidingField("batch", set, [0, 10], 4, asked.near),
@@ -86,13 +86,19 @@ export function settingsForm(glass, asked) {
   return { element, fold, show, complain };
 }
 
-/** Behind a fold, every model_type that the server reads. @param {(settings: object) => boolean} useful when it is shown */
-function familiesFold(asked, useful) {
-  const names = h("p.gp-note");
-  const element = h("details.kv-families", null, h("summary", { "data-text": "kv.families" }), names);
+/**
+ * Behind a fold, every model_type that the server reads; where GGUF metadata was refused, every architecture.
+ * @param {(settings: object) => boolean} useful when it is shown
+ */
+function familiesFold(glass, asked, useful) {
+  const [summary, names] = [h("summary"), h("p.gp-note")];
+  const element = h("details.kv-families", null, summary, names);
   const show = (settings) => {
     element.hidden = !useful(settings);
-    names.textContent = (asked.catalogue?.families ?? []).join(", ");
+    const { reason, names: known } = asked.trouble?.params ?? {};
+    const gguf = reason === "unread_architecture";
+    summary.textContent = glass.text(`kv.${gguf ? "architectures" : "families"}`);
+    names.textContent = gguf ? known : (asked.catalogue?.families ?? []).join(", ");
   };
   return { element, show };
 }

@@ -14,10 +14,11 @@ function expectedText(said, { expected, expected_code: code, expected_params: pa
 
 /** What was wrong with a config.json; its fields keep their names. */
 function configText(said, params) {
-  const { field, value, problem, reason, file = "config.json" } = params;
+  const { field, value, problem, reason, names = "", file = "config.json" } = params;
   if (reason) {
+    const count = names.split(", ").length; // they stand below the box themselves: settings-form.js
     const slug = problem?.toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
-    return said(`kv.config_${reason}`, { problem: (slug && said(`kv.json_${slug}`)) ?? problem });
+    return said(`kv.config_${reason}`, { count, problem: (slug && said(`kv.json_${slug}`)) ?? problem });
   }
   const named = { field: said(`kv.config_${field}`) ?? field, file, value, expected: expectedText(said, params) };
   return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
@@ -40,12 +41,15 @@ function named(glass, params) {
   return params.expected_params ? { ...all(params), expected_params: all(params.expected_params) } : all(params);
 }
 
+/** No blank stands between two Chinese characters, where a text's place for a number holds words. */
+const tight = (text) => text.replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, "");
+
 /** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */
 export function troubleText(glass, { code, params: given }) {
   const params = named(glass, given);
   const said = (key, more = {}) => {
     const text = glass.text(key, { ...params, ...more });
-    return text === key ? null : text;
+    return text === key ? null : tight(text);
   };
   const hub = code === "hub" && params.reason && said(`kv.hub_${params.reason}`);
   if (hub) return hub;
