@@ -67,8 +67,9 @@ def html(service: Service, names: list[str]) -> str:
     languages = "".join(f"<button type='button' value='{code}'>{name}</button>" for code, name in LANGUAGES.items())
     bar = "<div id='prompt'><textarea aria-label='Prompt'></textarea></div><button type='button' id='step'>+1</button>"
     bar = f"<div class='page-bar'>{bar}<div id='language'>{languages}</div></div>"
+    icon = "<link rel='icon' href='data:,'>"  # or the browser asks for one
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Glass Llama</title><link rel='icon' href='data:,'>"
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Glass Llama</title>{icon}"
         f"<meta name='viewport' content='width=device-width, initial-scale=1'>{head()}</head>"
         f"<body><main class='gradio-container'>{bar}{parts}</main><script type='module'>{script}</script></body></html>"
     )
