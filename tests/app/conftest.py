@@ -17,6 +17,16 @@ from tests.plain import plain_site
 from tests.standin import make_checkpoint
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that looks at a browser is run once more when it fails, as a busy machine may show it a frame too late.
+
+    What fails twice is a fault, and pytest's last line counts the reruns.
+    """
+    for item in items:
+        if "page" in getattr(item, "fixturenames", ()) or "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture(scope="session")
 def roomy_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The stand-in with the bundled model's context, so that long prompts fit."""
