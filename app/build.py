@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from visuals import PLOTLY, STATIC
-from visuals.payload import message_payload
+from visuals.payload import Message, message_payload
 
 from . import panels
 from .chapters import CHAPTERS, FIRST, all_panels, homes
@@ -73,7 +73,7 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
     with gr.Blocks(title=text("page.title"), analytics_enabled=False, fill_width=True) as demo:
         bus = panels.bus(server_functions(service))
         bar = Bar(engine)
-        panels.body([*COLUMNS, [kind for kind in all_panels() if kind not in CHAPTERS[FIRST]]])
+        all_columns()
         # First the public names: gradio numbers whatever asks for a name that is taken.
         names = {"trace": "run", "generate": "generate", "kv_cache": "sums"}
         for (name, kind), function in zip(names.items(), endpoints(engine), strict=True):
@@ -86,11 +86,9 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
     return demo
 
 
-def server_functions(service: Service) -> list[Callable[..., Any]]:
-    """What the page asks for by itself, past the queue; gradio goes by their names."""
-
-    line = Line()
-    asked = (
+def past_the_queue(service: Service) -> list[Callable[..., Message]]:
+    """What the page asks for by itself, without waiting in gradio's queue."""
+    return [
         service.layer,
         service.neurons,
         service.rerun,
@@ -98,8 +96,18 @@ def server_functions(service: Service) -> list[Callable[..., Any]]:
         service.calculate,
         service.change,
         service.recall,
-    )
-    return [line.guarded(method) for method in asked]
+    ]
+
+
+def server_functions(service: Service) -> list[Callable[..., Any]]:
+    """The same for gradio, which goes by their names."""
+    line = Line()
+    return [line.guarded(method) for method in past_the_queue(service)]
+
+
+def all_columns() -> gr.HTML:
+    """Every panel: the first chapter's columns, and one for all that the other chapters add."""
+    return panels.body([*COLUMNS, [kind for kind in all_panels() if kind not in CHAPTERS[FIRST]]])
 
 
 def launch_options() -> dict[str, Any]:

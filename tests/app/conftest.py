@@ -13,6 +13,7 @@ from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
 from tests.page import chromium, wait_for_run
+from tests.plain import plain_site
 from tests.standin import make_checkpoint
 
 
@@ -22,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     What fails twice is a fault, and pytest's last line counts the reruns.
     """
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        if "page" in getattr(item, "fixturenames", ()) or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
@@ -68,17 +69,26 @@ def site(engine: LocalEngine, runs: Runs) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def panels_alone(engine: LocalEngine, runs: Runs) -> Iterator[str]:
+    """The address of a page that holds the panels and no gradio."""
+    with plain_site(engine, runs) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
 
 
 @pytest.fixture
-def page(browser: Browser, site: str) -> Iterator[Page]:
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """The page as a visitor with an English browser finds it, its first run shown.
 
-    Fails the test for an error on the console and for a request to anywhere else.
+    By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page. Fails the test for an
+    error on the console and for a request to anywhere else.
     """
+    site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
     context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-US")
     page = context.new_page()
     troubles: list[str] = []

@@ -32,6 +32,7 @@ def visit(browser: Browser, site: str) -> Iterator[Any]:
         page.context.close()
 
 
+@pytest.mark.gradio
 def test_back_and_forward_bring_back_prompt_run_and_selection(page: Page) -> None:
     run(page, "The dog plays in the yard.")
     page.evaluate("glass.select({ layer: 2, query: 3, key: 1 })")
@@ -53,6 +54,7 @@ def test_back_and_forward_bring_back_prompt_run_and_selection(page: Page) -> Non
     page.wait_for_function("location.hash.includes('prompt=The+cat') && location.hash.includes('more=')")
 
 
+@pytest.mark.gradio
 def test_a_pasted_link_loads(page: Page) -> None:
     page.evaluate("window.before = true; location.hash = '#lang=zh&prompt=The+dog&layer=2&head=3&token=0"
                   "&chapter=kv&kv.tokens=4096&sampling.temperature=0.5'")  # fmt: skip

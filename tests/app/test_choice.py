@@ -198,6 +198,7 @@ def sliders(page: Page) -> dict[str, float]:
     return {name: float(page.locator(f"[data-setting={name}] input").input_value()) for name in names}
 
 
+@pytest.mark.gradio
 def test_the_bar_and_the_chapter_are_one_set_of_settings(chapter: Page) -> None:
     greedy = {"temperature": 0, "top_k": 0, "top_p": 1, "seed": 0}
     assert sliders(chapter) == greedy
@@ -232,6 +233,7 @@ def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:
     assert chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]") == previewed
 
 
+@pytest.mark.gradio
 def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.click("[data-kind=contributions] [data-choice=second]")
     title = text("contributions.title_second", target="", other="", piece="").split("“")[0]
@@ -292,6 +294,7 @@ def test_b_minus_a_of_the_parts_names_the_rms_of_both_runs(chapter: Page, peer: 
     assert float(found[2]) != pytest.approx(scale, rel=1e-4)
 
 
+@pytest.mark.gradio
 def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page, roomy_checkpoint: Path) -> None:
     """Every panel goes to the moment; there is a way back; and writing on lets go of it."""
     chapter.evaluate("glass.settings.set('sampling', { temperature: '0.9', top_k: '30', seed: '5' })")

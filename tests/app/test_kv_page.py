@@ -89,6 +89,7 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
+@pytest.mark.gradio
 def test_a_link_restores_the_settings(chapter: Page, site: str) -> None:
     page = chapter
     settings = "kv.model=DeepSeek-V3&kv.tokens=5000&kv.tp=8&kvfit.gpu=L40S+48+GB&kvchart.view=stack"
@@ -139,6 +140,7 @@ def test_remarks_on_a_model_are_shown_in_the_readers_language(chapter: Page) -> 
     expect(remarks).to_have_attribute("open", "")  # what a reader opened stays open
 
 
+@pytest.mark.gradio
 def test_what_comes_with_the_numbers_is_said_in_the_readers_language(chapter: Page, site: str) -> None:
     page = chapter
     page.goto("about:blank")

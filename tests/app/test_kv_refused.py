@@ -96,6 +96,7 @@ def empty_ranks(page: Page) -> None:
     ],
     ids=["tokens", "config", "tp"],
 )  # fmt: skip
+@pytest.mark.gradio
 def test_a_link_that_is_refused_says_why_in_every_panel_that_follows_the_calculator(
     chapter: Page, site: str, settings: str, mend: Callable[[Page], None], reasons: dict[str, str]
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_refused_config_is_explained_in_chinese(chapter: Page, config: str, sa
     expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
 
 
+@pytest.mark.gradio
 def test_an_unknown_draft_model_is_named_at_its_field(chapter: Page, site: str) -> None:
     page = chapter
     page.goto("about:blank")

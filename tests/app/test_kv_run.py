@@ -15,6 +15,7 @@ def chapter(page: Page) -> Page:
     return opened(page)
 
 
+@pytest.mark.gradio
 def test_the_live_cache_equals_the_formula_at_every_step(chapter: Page, engine: LocalEngine) -> None:
     page = chapter
     page.evaluate("window.seen = []; void glass.on('painted', () => seen.push(document.querySelector("

@@ -24,6 +24,7 @@ def probabilities(page: Page) -> dict[int, float]:
     return dict(page.evaluate("glass.state.trace.next.ids.map((id, i) => [id, glass.state.trace.next.logits.data[i]])"))
 
 
+@pytest.mark.gradio
 def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site: str, engine: LocalEngine) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()
     run(page, A)
@@ -70,6 +71,7 @@ def test_a_run_that_was_generated_comes_back_as_a(browser: Browser, site: str, e
     page.context.close()
 
 
+@pytest.mark.gradio
 def test_one_run_kept_as_a_comes_back(page: Page, browser: Browser) -> None:
     run(page, A)
     page.evaluate("glass.keep(glass.state.trace)")

@@ -20,6 +20,7 @@ from tests.app.looking import BOX, PANELS, WCAG, array, number, run, shown, stat
 from tests.page import free_port, wait_for_run
 
 
+@pytest.mark.gradio
 def test_a_run_is_shown_without_a_click(page: Page) -> None:
     for kind in PANELS:
         expect(page.locator(f"section.glass-panel[data-kind={kind}]")).to_be_visible()
@@ -98,6 +99,7 @@ def test_looking_at_what_is_there_asks_nothing(page: Page) -> None:
     assert asked == []
 
 
+@pytest.mark.gradio
 def test_language_switch_changes_every_text_and_keeps_the_run(page: Page) -> None:
     page.click("#settings .label-wrap")
     last = page.evaluate("glass.state.trace.id")
@@ -115,6 +117,7 @@ def test_language_switch_changes_every_text_and_keeps_the_run(page: Page) -> Non
     expect(page.locator("#run")).to_have_text("Run")
 
 
+@pytest.mark.gradio
 def test_a_link_brings_the_view_back(page: Page, site: str) -> None:
     run(page, "猫 & <b>dog</b> #1")
     page.click("#step")

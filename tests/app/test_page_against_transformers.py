@@ -65,6 +65,7 @@ def test_the_next_token_shows_what_transformers_computes(page: Page, peer: Peer)
     assert page.evaluate("glass.state.trace.next.ids[0]") == best
 
 
+@pytest.mark.gradio
 def test_what_a_written_token_was_chosen_from_is_what_transformers_computes(page: Page, roomy_checkpoint: Path) -> None:
     """The candidates are those of the moment, and the token that was written is marked among them."""
     run(page, PROMPT)

@@ -14,6 +14,7 @@ from tests.app.looking import BOX, PANELS, idle, run, shown, type_in
 from tests.page import open_page, wait_for_run
 
 
+@pytest.mark.gradio
 def test_generate_streams_and_ends_in_a_run(page: Page, engine: LocalEngine, roomy_checkpoint: Any) -> None:
     page.evaluate("window.seen = []; void glass.on('steps', (trace) => seen.push(trace.steps.length))")
     page.click("#generate")
@@ -26,6 +27,7 @@ def test_generate_streams_and_ends_in_a_run(page: Page, engine: LocalEngine, roo
     assert streamed[0] >= 1
 
 
+@pytest.mark.gradio
 def test_stop_keeps_what_was_written(page: Page) -> None:
     page.click("#settings .label-wrap")
     box = page.locator("#max_new_tokens input[type=number]")
@@ -62,6 +64,7 @@ BAD = {
 }
 
 
+@pytest.mark.gradio
 @pytest.mark.parametrize("code", BAD)
 def test_a_bad_prompt_is_explained_and_the_last_run_stays(page: Page, code: str) -> None:
     prompt, params = BAD[code]
@@ -87,6 +90,7 @@ def test_a_bad_prompt_is_explained_and_the_last_run_stays(page: Page, code: str)
         "two\nlines\tand a tab",
     ],
 )
+@pytest.mark.gradio
 def test_odd_prompts_run_and_stay_text(page: Page, engine: LocalEngine, prompt: str) -> None:
     type_in(page, prompt)
     page.click("#run")
@@ -112,6 +116,7 @@ def test_an_example_runs_and_fills_the_prompt(page: Page) -> None:
     expect(page.locator(BOX)).to_have_value("猫在沙发上睡觉")
 
 
+@pytest.mark.gradio
 def test_choosing_another_model_runs_it(page: Page, engine: LocalEngine) -> None:
     page.click("#model input")
     page.click(f"#model [role=option] >> text={engine.names[1]}")
@@ -184,6 +189,7 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
     page.context.close()
 
 
+@pytest.mark.gradio
 def test_back_and_forward_lead_through_the_chapters(page: Page) -> None:
     shown_chapter = page.locator("nav.page-nav [aria-current]")
     first = page.locator("nav.page-nav button").nth(0).get_attribute("data-chapter")

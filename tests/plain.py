@@ -1,0 +1,110 @@
+"""The panels without gradio: a page that holds them and the least of a bar, over the same Service.
+
+What the panels show and do is tested here; what gradio carries (the bar, the queue, the endpoints, its own components)
+on the page itself. It opens in a fraction of the time that gradio's components take.
+"""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from app import panels
+from app.build import address, all_columns, head, past_the_queue, scripts
+from app.engine import Engine
+from app.service import Service
+from app.serving import PackedFiles
+from app.session import Runs
+from app.texts import LANGUAGES, text_file
+from visuals import PLOTLY
+
+# The bar's part of the work, which gradio's components do on the page itself.
+SCRIPT = """
+const glass = await glassReady;
+const post = async (name, ...given) => {
+  const answer = await fetch(`ask/${name}`, { method: "POST", body: JSON.stringify(given) });
+  return answer.json();
+};
+const server = Object.fromEntries(NAMES.map((name) => [name, (data) => post(name, data)]));
+const box = document.querySelector("#prompt textarea");
+for (const part of ["header", "panels", "status"]) glass.attach(part, document.querySelector(`.page-${part}`));
+const given = (updates) => { for (const { value } of updates.slice(0, 1)) if (value !== undefined) box.value = value; };
+glass.connect(server, () => given(glass.filled()));
+given(await glass.opened());
+const run = async () => glass.publish(await post("run", ...glass.begin("running", [box.value, MODEL, null])));
+const step = async () => { // how many tokens and how they are chosen go along
+  const [prompt, model, view, , ...settings] = glass.begin("running", [box.value, MODEL, null, 1]);
+  glass.publish(await post("step", prompt, model, settings, view));
+};
+document.querySelector("#step").addEventListener("click", step);
+for (const button of document.querySelectorAll("#language button")) {
+  button.addEventListener("click", () => glass.setLanguage(button.value));
+}
+box.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey) return;
+  event.preventDefault();
+  run();
+});
+"""
+
+
+def html(service: Service, names: list[str]) -> str:
+    """The page: its head as the real one's, the pieces that gradio only carries, and the script above."""
+    pieces = (panels.header(), panels.status_line(), all_columns())
+    parts = "".join(f"<div class='{' '.join(piece.elem_classes)}'>{piece.html_template}</div>" for piece in pieces)
+    script = f"const NAMES = {json.dumps(names)}, MODEL = {json.dumps(service.engine.names[0])};{SCRIPT}"
+    languages = "".join(f"<button type='button' value='{code}'>{name}</button>" for code, name in LANGUAGES.items())
+    bar = "<div id='prompt'><textarea aria-label='Prompt'></textarea></div><button type='button' id='step'>+1</button>"
+    bar = f"<div class='page-bar'>{bar}<div id='language'>{languages}</div></div>"
+    icon = "<link rel='icon' href='data:,'>"  # or the browser asks for one
+    return (
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Glass Llama</title>{icon}"
+        f"<meta name='viewport' content='width=device-width, initial-scale=1'>{head()}</head>"
+        f"<body><main class='gradio-container'>{bar}{parts}</main><script type='module'>{script}</script></body></html>"
+    )
+
+
+def application(engine: Engine, runs: Runs) -> Starlette:
+    """Serves the page, its files and what it asks for."""
+    service = Service(engine, runs)
+    asked: dict[str, Any] = {function.__name__: function for function in past_the_queue(service)}
+
+    async def page(_request: Request) -> Response:
+        return HTMLResponse(html(service, list(asked)))
+
+    async def ask(request: Request) -> Response:
+        name, given = request.path_params["name"], await request.json()
+        work = {"run": service.run, "step": service.step}.get(name) or asked[name]
+        return JSONResponse(await run_in_threadpool(work, *given))
+
+    files = [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES)]
+    return Starlette(
+        routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"])],
+        middleware=[Middleware(PackedFiles, files={f"/{address(path)}": path for path in files})],
+    )
+
+
+@contextmanager
+def plain_site(engine: Engine, runs: Runs) -> Iterator[str]:
+    """The address of the plain page, for as long as the context lasts."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(application(engine, runs), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        server.should_exit = True
+        thread.join()
