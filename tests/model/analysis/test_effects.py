@@ -61,7 +61,9 @@ def test_those_who_look_at_the_answer_are_switched_off_together(lm: LanguageMode
         found = effects(trace, neurons=2)
         look = found.look
         for part, weight in zip(look.heads, look.weights, strict=True):
-            assert weight == pytest.approx(float(trace.layer(part.layer).attention[part.number, -1, look.key]), abs=1e-6)
+            assert weight == pytest.approx(
+                float(trace.layer(part.layer).attention[part.number, -1, look.key]), abs=1e-6
+            )
             assert weight >= LOOKS
         what = Intervention(heads=tuple((part.layer, part.number) for part in look.heads))
         left = torch.tensor(model.run_trace(lm, ids, what).logits).softmax(-1)[found.target]
