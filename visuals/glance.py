@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Node, Trace
-from model.analysis.circuit import circuit, random_control
+from model.analysis.circuit import circuit, chance_control
 from model.analysis.effects import Effects, Part, effects
 from model.analysis.nodes import Pair, run_pair
 from model.analysis.paths import ROWS, Edge, edges, possible_edges
@@ -78,7 +78,7 @@ def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> Message:
 
 
 class CircuitInfo(NamedTuple):
-    """A circuit, and what as many random nodes recover, draw by draw."""
+    """A circuit, and what as many nodes drawn by lot recover, draw by draw."""
 
     circuit: Circuit
     by_chance: list[float]
@@ -87,7 +87,7 @@ class CircuitInfo(NamedTuple):
 def circuit_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: int) -> CircuitInfo:
     """The circuit of a run's answer against that to `other`, without its edges. Raises what `circuit` does."""
     found = circuit(lm, ids, other, nodes)
-    return CircuitInfo(found, random_control(found.pair, nodes, draws=5))
+    return CircuitInfo(found, chance_control(found.pair, nodes, draws=5))
 
 
 def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:

@@ -76,7 +76,7 @@ def with_and_without(pair: Pair, nodes: Sequence[Node]) -> tuple[float, float]:
     return inside, outside
 
 
-def random_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> list[float]:
+def chance_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> list[float]:
     """What as many random nodes recover, `draws` times: the measure that a circuit must beat."""
     every, chance = all_nodes(pair), random.Random(seed)
     return recovered(pair, keep(pair, [chance.sample(every, nodes) for _ in range(draws)]))

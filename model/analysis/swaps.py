@@ -39,7 +39,8 @@ def swaps(lm: LanguageModel, prompt: str, count: int = 6) -> list[Swap]:
     The surest answers come first. There may be none.
     """
     own = lm.tokenizer.encode(prompt)
-    ids, made = [own], []
+    ids: list[list[int]] = [own]
+    made: list[tuple[int, str, str, str]] = []
     for start, word, other in _candidates(prompt):
         text = prompt[:start] + other + prompt[start + len(word) :]
         encoded = lm.tokenizer.encode(text)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from model.analysis.circuit import random_control, with_and_without
+from model.analysis.circuit import chance_control, with_and_without
 from model.analysis.nodes import keep, rank, recovered, run_pair
 from model.checkpoint import LanguageModel
 from model.corpus import lexicon
@@ -130,7 +130,7 @@ def measure(lm: LanguageModel, case: Case, swapped: str) -> Found:
     ranked, _ = rank(pair)
     inside, outside = with_and_without(pair, ranked[: NODES[swapped]])
     curve = tuple(recovered(pair, keep(pair, [ranked[:count] for count in CURVE])))
-    chance = random_control(pair, NODES[swapped], draws=5)
+    chance = chance_control(pair, NODES[swapped], draws=5)
     return Found(case.kind, swapped, pair.shape[1], curve, inside, outside, max(chance, key=abs))
 
 

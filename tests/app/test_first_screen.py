@@ -48,7 +48,7 @@ def test_the_answer_to_why_is_there_without_scrolling(
     assert found.first
     assert page.evaluate("[glass.state.layer, glass.state.head, glass.state.key]") == [
         found.first.layer,
-        found.first.index,
+        found.first.number,
         found.look.key,
     ]
     ask(page)

@@ -44,7 +44,7 @@ export function createAnswer(glass, moment) {
     if (!first) return [sentence("no_head", {})];
     const given = {
       answer: h("b", null, word(piece)), query: h("b", null, word(pieces[position])), key: h("b", null, word(pieces[look.key])),
-      n: String(look.heads.length), p: toNext(share(probability)), q: h("b", null, share(look.without)),
+      p: toNext(share(probability)), q: h("b", null, share(look.without)),
     };
     const best = { layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(pieces[first.key])) };
     if (kind === "nobody") {

@@ -69,7 +69,7 @@ export function createCircuit(glass, element, moment) {
     const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
     const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
-    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("random", most), line("without", without));
+    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("by_lot", most), line("without", without));
   }
 
   return {
