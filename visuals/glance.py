@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Node, Trace
-from model.analysis.circuit import circuit, chance_control
+from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import Effects, Part, effects
 from model.analysis.nodes import Pair, run_pair
 from model.analysis.paths import ROWS, Edge, edges, possible_edges
