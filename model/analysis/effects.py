@@ -33,9 +33,6 @@ SHARE, TRIES = 0.5, 3  # which tokens may hold the answer
 LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
 
 
-Kind = Literal["head", "neuron"]
-
-
 class Pull(NamedTuple):
     """What a tap gives, (T, …), and the gradient of the answer's log-odds there."""
 
