@@ -1,7 +1,6 @@
 // The tour's bar at the bottom of the window: the stops, what is said of this one, a question with its answer, and the ways.
 
 import { h } from "../dom.js";
-import { filled } from "../panels/glance/words.js";
 
 const SEVERAL = /\{(\w+)\|([^|}]*)\|([^|}]*)\}/g; // as texts.js has it; the number itself becomes an element
 
@@ -72,7 +71,8 @@ export function createBar(glass, stops, tour) {
   /** A text with the run's numbers in it, as elements. */
   function sentences(key, numbers) {
     const template = text(key).replace(SEVERAL, (_, name, one, several) => (numbers[name].text === "1" ? one : several));
-    return filled(template, Object.fromEntries(Object.entries(numbers).map(([name, one]) => [name, h("b", { "data-number": name }, one.text)])));
+    const number = (name) => h("b", { "data-number": name }, numbers[name].text); // a number may stand in a text twice
+    return template.split(/\{(\w+)\}/).map((words, i) => (i % 2 ? number(words) : words));
   }
 
   /**

@@ -19,9 +19,9 @@ export function offerTour(glass) {
   /** The header's button says whether there is a way to go on with. */
   function name() {
     const button = document.querySelector("#tour");
-    const { last, done } = glass.settings.get("tour");
+    const { last } = glass.settings.get("tour");
     if (!button) return;
-    button.dataset.text = last || done ? "tour.resume" : "tour.open";
+    button.dataset.text = last ? "tour.resume" : "tour.open";
     button.textContent = glass.text(button.dataset.text);
   }
   for (const event of ["settings", "run"]) glass.on(event, name);
