@@ -16,6 +16,7 @@ import { withSides } from "./sides.js";
 import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
+import { offerTour } from "./tour/offer.js";
 import { showWritten } from "./written.js";
 
 const config = window.glassConfig;
@@ -162,6 +163,7 @@ followBar(store, settings);
 store.on("settings", () => store.repaint());
 listenToKeys(store, texts);
 listenToPointer(store);
+offerTour(glass);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");
 window.glassLoaded(glass);

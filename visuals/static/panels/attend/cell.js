@@ -63,7 +63,10 @@ export default function cell(element, glass) {
   const written = createWritten(glass, text);
   const mapSide = h("div.at-map", null, views.element, map.element, mapNote, sink);
   const right = h("div.at-steps", null, step("score"), h("div", null, products), one, sums, step("softmax"), softmax);
-  panel.body.append(h("div.at-cell", null, mapSide, right), step("carried"), carried.element, step("written"), written.element);
+  panel.body.append(
+    h("div.at-cell", null, mapSide, right),
+    h("div.at-carries", null, step("carried"), carried.element, step("written"), written.element),
+  );
 
   const strips = createStrips(products, BESIDE);
   const view = watched({ dimension: 0 });

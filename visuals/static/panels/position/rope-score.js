@@ -14,7 +14,7 @@ import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
 import { overDistance } from "./turning.js";
 
 const KIND = "rope-score";
-const MOVE = 100; // tokens that both positions are moved by at first
+export const MOVE = 100; // tokens that both positions are moved by at first
 
 export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head" };
 

@@ -1,0 +1,128 @@
+"""The tour, walked with the keyboard: each stop's panel is in view above the bar, and both say the same numbers."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.texts import text
+from tests.app.looking import WCAG, run, settled
+from tests.page import wait_for_run
+
+# The numbers of a stop's sentences, and how its panel's data-value names them.
+SAME = {
+    "tokens": {"id": "id"},
+    "embedding": {"value": "before"},
+    "norm": {"rms": "rms", "value": "before", "over": "after", "gamma": "gamma", "product": "product"},
+    "project": {"pair": "pair"},
+    "rope": {"sum": "sum", "moved": "moved_sum"},
+    "head": {"layer": "layer", "head": "head", "weight": "weight"},
+    "softmax": {"dot": "qk", "score": "score", "weight": "weight"},
+    "carry": {"carried": "carried", "written": "written"},
+    "ffn": {"neuron": "neuron", "gate": "gate", "open": "silu", "up": "up", "product": "product", "size": "writes"},
+    "lens": {"own": "p_target"},
+    "logits": {"logit": "logit"},
+    "choice": {"p_one": "p", "logit_one": "logit"},
+    "off": {"p": "probability"},
+}
+PLACE = """() => {
+  const bar = document.querySelector(".tour-bar").getBoundingClientRect();
+  const spot = document.querySelector(".is-spot");
+  const box = (document.querySelector(".is-spot-part") ?? spot)?.getBoundingClientRect();
+  return { kind: spot?.dataset.kind, top: box?.top, bottom: box?.bottom, bar: bar.top,
+    wide: document.documentElement.scrollWidth,
+    value: spot?.dataset.value,
+    stop: document.querySelector(".tour-stop[aria-current]")?.dataset.stop,
+    numbers: document.querySelector(".tour-bar").dataset.numbers, focus: document.activeElement.id };
+}"""
+
+
+def arrive(page: Page, stop: str) -> dict[str, Any]:
+    """Waits until a stop has all its numbers and its panel is drawn for them; says where everything is."""
+    page.wait_for_function(
+        """(stop) => document.querySelector(".tour-stop[aria-current]")?.dataset.stop === stop
+          && !document.querySelector(".tour-bar[data-loading]") && document.querySelector(".tour-said b")
+          && document.querySelector(".is-spot")?.dataset.value && !document.querySelector(".is-spot[data-loading]")""",
+        arg=stop,
+    )
+    settled(page)
+    return page.evaluate(PLACE)
+
+
+def plain(words: str) -> float:
+    """A number as a sentence writes it."""
+    mantissa, _, power = words.replace("−", "-").partition("×10")
+    return float(mantissa) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+
+
+def check_numbers(page: Page, at: dict[str, Any]) -> None:
+    numbers = json.loads(at["numbers"])
+    for ours, theirs in SAME[at["stop"]].items():
+        found = re.search(rf"(?:^|\s){theirs}[ =]([-\d.e+]+)", at["value"])
+        assert found, (at["stop"], theirs, at["value"])
+        assert float(found[1]) == pytest.approx(numbers[ours], rel=6e-5, abs=1e-6), (at["stop"], ours, at["value"])
+    for name, words in page.eval_on_selector_all(
+        ".tour-said b[data-number]", "(all) => all.map((one) => [one.dataset.number, one.textContent])"
+    ):
+        if isinstance(numbers[name], (int, float)):
+            assert plain(words) == pytest.approx(numbers[name], rel=6e-3, abs=6e-5), (at["stop"], name)
+
+
+def check_place(at: dict[str, Any], width: int) -> None:
+    assert at["top"] >= 0, at
+    assert min(at["bottom"], at["bar"]) - at["top"] >= min(100, at["bottom"] - at["top"]), at
+    assert at["wide"] <= width, at
+    assert at["focus"] == "tour-title", at
+
+
+def test_the_tour_is_walked_by_keyboard_and_says_what_its_panels_show(page: Page) -> None:
+    run(page, "The cat sleeps on the sofa. The dog plays on the")
+    page.click("#tour")
+    for i, stop in enumerate(SAME):
+        at = arrive(page, stop)
+        check_numbers(page, at)
+        check_place(at, 1280)
+        assert "{" not in page.inner_text(".tour-bar")
+        if i + 1 < len(SAME):
+            page.keyboard.press("ArrowRight" if i % 2 else "Space")
+    page.click(".tour-does button >> nth=0")
+    page.wait_for_function("glass.state.status === 'idle' && Object.keys(glass.state.trace.changes).length > 0")
+    arrive(page, "off")
+    numbers = json.loads(page.get_attribute(".tour-bar", "data-numbers") or "")
+    assert numbers["now"] == pytest.approx(numbers["without"], rel=1e-3)  # run as a whole, and measured for the ranking
+    page.click(".tour-does button >> nth=0")
+    page.wait_for_function("glass.state.status === 'idle' && Object.keys(glass.state.trace.changes).length === 0")
+    page.keyboard.press("ArrowLeft")
+    arrive(page, "choice")
+    run(page, "The dog plays in the yard")  # the tour goes on with the new run's numbers
+    check_numbers(page, arrive(page, "choice"))
+    page.locator(".tour-title").press("Escape")
+    expect(page.locator(".tour-bar")).to_be_hidden()
+    expect(page.locator("#tour")).to_have_text(text("tour.resume"))
+
+
+def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.click("#tour")
+    for stop in SAME:
+        check_place(arrive(page, stop), 360)
+        if stop == "norm":
+            reveal = page.locator(".tour-does button[aria-controls]")
+            reveal.click()
+            expect(page.locator(".tour-answer")).to_be_visible()
+            violations = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+            assert [one["id"] for one in violations] == []
+            page.locator(".tour-title").press("Escape")
+            expect(page.locator(".tour-bar")).to_be_hidden()
+            page.click("#tour")
+            arrive(page, "norm")
+        if stop != "off":
+            page.keyboard.press("ArrowRight")
+    page.wait_for_function("location.hash.includes('tour.stop=off')")
+    page.goto(page.evaluate("location.href").replace("tour.stop=off", "tour.stop=softmax"))
+    page.reload()
+    wait_for_run(page)
+    check_numbers(page, arrive(page, "softmax"))

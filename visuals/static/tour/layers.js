@@ -1,0 +1,107 @@
+// What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
+
+import { row, silu, strongestNeuron, swiglu } from "../compute.js";
+import { cellOf } from "../panels/attend/cell-values.js";
+import { norm, valueOf } from "../panels/attend/values.js";
+import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
+
+/** What most stops inside a layer name. */
+const placeNames = ({ tokens: { pieces } }, { at, head: { layer, head, key } }) => ({
+  layer: whole(layer), head: whole(head), query: piece(pieces[at]), key: piece(pieces[key]),
+});
+/** The head's cell, with all its row; null until its layer has come. */
+function cellAt({ state: { trace } }, { at, head: { layer, head, key } }) {
+  const held = trace.layers.get(layer);
+  return held ? cellOf({ trace, head, query: at, key }, held) : null;
+}
+
+export function head(glass, found) {
+  const cell = cellAt(glass, found);
+  if (!cell) return null;
+  const { trace } = glass.state;
+  const { n_layers: layers, n_heads: heads } = trace.model;
+  const { look } = found.found;
+  const { without, key } = found.head;
+  const all = without === null;
+  return {
+    say: all ? "_none" : key === found.at ? "_itself" : "",
+    asks: all ? "_none" : "", answers: all ? "_none" : look.heads.length ? "" : "_nobody",
+    numbers: {
+      ...placeNames(trace, found), n_layers: whole(layers), n_heads: whole(heads), all: whole(layers * heads), answer: piece(found.piece),
+      weight: chance(cell.weight), p: chance(found.probability), without: chance(without ?? found.probability),
+      n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(trace.tokens.pieces[look.key]),
+      together: chance(look.without),
+    },
+  };
+}
+
+export function softmax(glass, found) {
+  const cell = cellAt(glass, found);
+  if (!cell) return null;
+  const { trace } = glass.state;
+  const { weights, weight, score, dot, total, top, width, key } = cell;
+  const { scores } = row(trace.layers.get(found.head.layer), trace.model, found.head.head, found.at);
+  const names = { ...placeNames(trace, found), n_keys: whole(weights.length), dot: plain(dot, 5), width: whole(width), score: plain(score, 5), weight: chance(weight), total: plain(total, 5), top: plain(top, 5) };
+  const rest = Array.from(scores, (_, t) => t).filter((t) => t !== key);
+  if (!rest.length) return { say: "_one", numbers: names };
+  const second = rest.reduce((best, t) => (scores[t] > scores[best] ? t : best));
+  const gap = score - scores[second];
+  return {
+    say: "", asks: gap >= 0 ? "" : "_less",
+    numbers: {
+      ...names, other: piece(trace.tokens.pieces[second]), other_at: whole(second), other_score: plain(scores[second], 5), other_weight: chance(weights[second]),
+      gap: plain(Math.abs(gap), 4), ratio: times(Math.exp(Math.abs(gap))),
+    },
+  };
+}
+export function carry(glass, found) {
+  const { at, target, head: { layer, head: index, key } } = found;
+  const { trace } = glass.state;
+  const cell = cellAt(glass, found);
+  const values = glass.detail("values", { layer });
+  const write = glass.detail("head_write", { layer, head: index, query: at });
+  const made = glass.detail("logit_terms", { token: at, target, against: null });
+  if (!cell || !values || !write || !made) return null;
+  const [, heads, tokens] = made.heads.shape;
+  const size = norm(valueOf(values, trace.model, index, key));
+  const [written, stream] = [norm(write.written.data), norm(write.stream.data)];
+  const term = made.heads.data[(layer * heads + index) * tokens + key];
+  return {
+    answers: term >= 0 ? "" : "_against", asks: "",
+    numbers: {
+      ...placeNames(trace, found), weight: chance(cell.weight), size: plain(size, 5), carried: plain(cell.weight * size, 5), written: plain(written, 5), stream: plain(stream, 5),
+      share: plain((100 * written) / stream, 3), answer: piece(found.piece), term: added(term), logit: plain(made.logit, 5),
+    },
+  };
+}
+
+/** What a neuron wrote; asked for by itself where it is not among the strongest. */
+function writtenBy(glass, layer, token, neuron) {
+  const found = glass.detail("ffn_written", { layer, token, neuron: null });
+  const listed = found?.rows.find((one) => one.neuron === neuron);
+  return listed ?? (found && glass.detail("ffn_written", { layer, token, neuron })?.rows[0]) ?? null;
+}
+
+export function ffn(glass, found) {
+  const { trace } = glass.state;
+  const { at } = found;
+  const layer = found.neuron?.layer ?? found.head.layer;
+  const held = trace.layers.get(layer);
+  const neurons = held?.neurons.get(at);
+  if (!neurons) return null;
+  const index = found.neuron?.index ?? strongestNeuron(held, at);
+  const wrote = writtenBy(glass, layer, at, index);
+  if (!wrote) return null;
+  const { gate: [gate], up: [up], silu: [open], product: [product] } = swiglu([neurons.gate.data[index]], [neurons.up.data[index]]);
+  const [raised] = wrote.norm ? wrote.raised : [];
+  return {
+    say: !found.neuron ? "_none" : raised ? "" : "_silent", asks: "", answers: "",
+    numbers: {
+      layer: whole(layer), neuron: whole(index), f: whole(trace.model.ffn_hidden), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
+      gate: plain(gate), open: plain(open), up: plain(up), product: plain(product, 5), size: plain(wrote.norm, 5),
+      p: chance(found.probability), without: chance(found.neuron?.without ?? found.probability),
+      raised: piece(raised?.piece ?? ""), by: added(raised?.by ?? 0, 3),
+      turned: plain(-gate), turned_open: plain(silu(-gate)), turned_product: plain(silu(-gate) * up, 5),
+    },
+  };
+}

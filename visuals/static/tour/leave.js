@@ -1,0 +1,122 @@
+// What the tour reads from the run on the way out: the stream through the lens, logits, the choice, and what is left when
+// the decisive part is off.
+
+import { topCandidates } from "../compute.js";
+import { isChanged } from "../off.js";
+import { momentOf, offeredOf } from "../moment.js";
+import { word } from "../panels/glance/words.js";
+import { samplingOf } from "../sampling.js";
+import { added, chance, piece, plain, times, whole } from "./numbers.js";
+
+const asked = { follow: false }; // what the lens's panel asks for as it opens
+
+/** The depth from which on the model's choice is the first one to the end (0: the embedding), and what is read there. */
+function readLens(answer, at) {
+  const [depths, tokens, kept] = answer.ids.shape;
+  const rank = (depth) => answer.rank.data[depth * tokens + at];
+  let depth = depths - 1;
+  while (depth > 1 && rank(depth - 1) === 0) depth -= 1;
+  const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
+  return {
+    depth, depths, target: answer.targets.data[at], name: (id) => pieces.get(id),
+    own: (one) => answer.probability.data[one * tokens + at],
+    best: (one) => answer.ids.data[(one * tokens + at) * kept],
+    rank,
+  };
+}
+
+/** The layer after which the choice is first and stays so. @returns {number} the last until it has come */
+export function lensLayer(glass, { at }) {
+  const answer = glass.detail("lens", asked);
+  return answer ? readLens(answer, at).depth - 1 : glass.state.trace.model.n_layers - 1;
+}
+
+export function lens(glass, { at }) {
+  const answer = glass.detail("lens", asked);
+  if (!answer) return null;
+  const { depth, depths, target, own, best, rank, name } = readLens(answer, at);
+  const { pieces } = glass.state.trace.tokens;
+  return {
+    asks: "", answers: depth > 1 ? "" : "_at_once",
+    numbers: {
+      query: piece(pieces[at]), n_layers: whole(depths - 1), n_adds: whole(2 * (depths - 1)), choice: piece(name(target)), first: whole(depth - 1), own: chance(own(depth)),
+      n_before: whole(depth - 2), before: chance(own(depth - 1)), said: piece(name(best(depth - 1))), rank: whole(rank(depth - 1) + 1),
+      last: whole(depths - 2), end: chance(own(depths - 1)), start: chance(own(0)), start_said: piece(name(best(0))),
+    },
+  };
+}
+
+/** The two most probable tokens after the tour's place, and how they differ; null until they have come. */
+function candidates(glass) {
+  const next = offeredOf(glass, momentOf(glass.state));
+  if (!next) return null;
+  const { rows: [one, two], others } = topCandidates(next, 2);
+  return { one, two, others };
+}
+
+export function logits(glass, { at, target, piece: answer }) {
+  const made = glass.detail("logit_terms", { token: at, target, against: null });
+  if (!made) return null;
+  const { trace } = glass.state;
+  const { n_layers: layers, n_heads: heads, ffn_hidden: width, vocab_size: vocab } = trace.model;
+  const sum = (sign) => made.heads.data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0);
+  const tokens = made.heads.shape[2];
+  let best = 0;
+  made.heads.data.forEach((value, i) => { if (Math.abs(value) > Math.abs(made.heads.data[best])) best = i; });
+  const [layer, head, key] = [Math.floor(best / (heads * tokens)), Math.floor(best / tokens) % heads, best % tokens];
+  return {
+    numbers: {
+      query: piece(trace.tokens.pieces[at]), answer: piece(answer), vocab: whole(vocab), logit: plain(made.logit, 5), terms: whole(1 + layers * heads * (at + 1) + layers * width),
+      layer: whole(layer), head: whole(head), key: piece(trace.tokens.pieces[key]), most: added(made.heads.data[best]),
+      for: added(sum(1)), against: added(sum(-1)), heads: added(sum(1) + sum(-1)),
+    },
+  };
+}
+
+export function choice(glass, { at }) {
+  const found = candidates(glass);
+  if (!found) return null;
+  const { one, two, others } = found;
+  const gap = one.logit - two.logit;
+  const { temperature } = samplingOf(glass.settings);
+  return {
+    asks: "", answers: temperature === 0 ? "" : "_drawn",
+    numbers: {
+      query: piece(glass.state.trace.tokens.pieces[at]), one: piece(one.piece), p_one: chance(one.probability), logit_one: plain(one.logit, 5),
+      two: piece(two.piece), p_two: chance(two.probability), logit_two: plain(two.logit, 5), gap: plain(gap), ratio: times(Math.exp(gap)),
+      others: whole(others.count), p_others: chance(others.probability), hundred: plain(100 * two.probability, 2), temperature: plain(temperature, 2),
+    },
+  };
+}
+
+/** The probability of a token at the tour's place in the shown run; null until it has come. */
+function probabilityOf(glass, at, target) {
+  const next = offeredOf(glass, momentOf(glass.state));
+  if (!next) return null;
+  const rank = next.ids.indexOf(target);
+  if (rank >= 0) return Math.exp(next.logits.data[rank] - next.logZ);
+  const all = glass.detail("logits", { token: at });
+  return all && Math.exp(all.logits.data[target] - next.logZ);
+}
+
+export function off(glass, found) {
+  const { trace } = glass.state;
+  const { at, heads, target, without, found: { look } } = found;
+  const changed = isChanged(trace);
+  const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
+  if (now === null || !two) return null;
+  const chances = [...look.by_chance].sort((a, b) => a - b);
+  const middle = chances[Math.floor(chances.length / 2)];
+  const known = look.heads.length > 0 && middle !== undefined;
+  return {
+    say: !heads.length ? "_none" : changed ? "_changed" : "", asks: !heads.length ? "_none" : changed ? "_changed" : "",
+    answers: !heads.length ? "_none" : known ? "" : "_alone",
+    act: heads.length ? { text: changed ? "off_back" : "off_act", run: () => glass.change(changed ? {} : { heads }) } : undefined,
+    numbers: {
+      answer: piece(found.piece), n_heads: whole(heads.length), heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
+      key: piece(trace.tokens.pieces[look.heads.length ? look.key : found.head.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),
+      top: { value: two.one.piece, text: word(two.one.piece) }, p_top: chance(two.one.probability), chance: chance(middle ?? now),
+      draws: whole(chances.length),
+    },
+  };
+}

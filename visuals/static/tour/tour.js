@@ -1,0 +1,47 @@
+// The states of a tour: which stop one is at, which are ticked off, where to go on after a pause. Knows no stop and no page.
+
+/**
+ * @param {string[]} names of the stops, in order
+ * @param {{ stop?: string, last?: string, done?: string }} saved what `saved()` gave, or a link holds; unknown names are passed over
+ * @param {() => void} changed called after every change of state
+ */
+export function createTour(names, saved, changed) {
+  const known = (name) => names.indexOf(name ?? "");
+  let at = known(saved.stop); // -1: not on the tour
+  let last = Math.max(0, known(saved.stop), known(saved.last)); // where one goes on
+  const done = new Set((saved.done ?? "").split(".").filter((name) => known(name) >= 0));
+
+  function to(index) {
+    at = index;
+    if (index >= 0) last = index;
+    changed();
+  }
+  /** Leaves; the stop is kept, so that `resume` comes back to it. */
+  const leave = () => to(-1);
+
+  /** On to the next stop, with this one ticked off; from the last one out, and the next time from the beginning. */
+  function next() {
+    if (at < 0) return;
+    done.add(names[at]);
+    if (at + 1 < names.length) return void to(at + 1);
+    last = 0;
+    leave();
+  }
+  const back = () => { if (at > 0) to(at - 1); };
+  /** To a stop by name, from anywhere; others than those there are do nothing. */
+  const go = (name) => { if (known(name) >= 0) to(known(name)); };
+
+  /** Where one left; after the end from the beginning, with nothing ticked off. */
+  function resume() {
+    if (done.size === names.length && last === 0) done.clear();
+    to(last);
+  }
+  return {
+    next, back, go, leave, resume,
+    at: () => at,
+    last: () => last,
+    isDone: (name) => done.has(name),
+    begun: () => done.size > 0 && done.size < names.length,
+    saved: () => ({ stop: names[at] ?? "", last: last > 0 ? names[last] : "", done: names.filter((name) => done.has(name)).join(".") }),
+  };
+}
