@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from model.published.hf import MODEL_TYPES
-from model.published.hf.gguf import ARCHITECTURES
 from tests.app.looking import number, shown
 from tests.hub import Hub, stand_in
 
@@ -122,11 +121,6 @@ def test_the_types_that_are_read_are_listed_and_ggufs_metadata_may_be_pasted(pag
     box.fill("\n".join(lines[:1]))
     trouble = calculator.locator("[data-field=config] .kv-trouble")
     expect(trouble).to_contain_text("GGUF: llama.block_count is missing")
-    box.fill(lines[0].removesuffix("llama") + "x9")
-    expect(trouble).to_have_text(text("kv.config_unread_architecture", kind="'x9'", count=len(ARCHITECTURES)))
-    expect(listed.locator("summary")).to_have_text(text("kv.architectures"))
-    expect(listed.locator("p")).to_have_text(", ".join(ARCHITECTURES))
-    box.fill(lines[0])
     page.click("#language >> text=中文")
     expect(trouble).to_contain_text("GGUF 缺少 llama.block_count")
     calculator.locator("[data-field=model] select").select_option("Llama-2 7B")
