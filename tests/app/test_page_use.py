@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import model
+from app.build import EXAMPLES
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
@@ -110,10 +111,12 @@ def test_the_longest_prompt(page: Page) -> None:
     assert shown(page, "attention", "head 0 query 300 ")
 
 
+@pytest.mark.gradio
 def test_an_example_runs_and_fills_the_prompt(page: Page) -> None:
-    page.click("button:has-text('猫在沙发上睡觉')")
-    page.wait_for_function("glass.state.trace.prompt === '猫在沙发上睡觉'")
-    expect(page.locator(BOX)).to_have_value("猫在沙发上睡觉")
+    sentence = EXAMPLES["zh"][2]
+    page.click(f".page-chips button:has-text('{sentence}')")
+    page.wait_for_function("(sentence) => glass.state.trace.prompt === sentence", arg=sentence)
+    expect(page.locator(BOX)).to_have_value(sentence)
 
 
 @pytest.mark.gradio
@@ -140,8 +143,8 @@ def test_a_chinese_browser_first_sees_a_chinese_sentence(browser: Browser, site:
     page = context.new_page()
     page.goto(site)
     wait_for_run(page)
-    assert page.evaluate("glass.state.trace.prompt") == "猫在沙发上睡觉"
-    expect(page.locator(BOX)).to_have_value("猫在沙发上睡觉")
+    assert page.evaluate("glass.state.trace.prompt") == EXAMPLES["zh"][0]
+    expect(page.locator(BOX)).to_have_value(EXAMPLES["zh"][0])
     context.close()
 
 

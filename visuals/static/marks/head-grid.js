@@ -100,6 +100,7 @@ export function createHeadGrid(glass, what) {
     const map = maps.at(layer, head);
     return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
   });
-  const block = () => maps?.done()[0]?.block ?? 1;
+  /** How many weights a side of a dot stands for. */
+  const block = () => (layout ? blockFor(state.trace.T, layout.size) : 1);
   return { element: canvas, draw, rows, block, missing, layout: () => layout, count: () => maps?.done().length ?? 0, same: () => missing() === 0 && limit === 0 };
 }
