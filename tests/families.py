@@ -212,7 +212,7 @@ def check_effects(trace: model.Trace) -> None:
     """What a head or a neuron is worth for the answer is what a run without it says."""
     found = effects(trace, heads=2, neurons=2)
     for part, _, loss in found.parts:
-        what = {"heads" if part.kind == "head" else "neurons": ((part.layer, part.index),)}
+        what = {"heads" if part.kind == "head" else "neurons": ((part.layer, part.number),)}
         again = torch.from_numpy(model.run_trace(trace.lm, trace.token_ids, Intervention(**what)).logits)
         left = float(again.log_softmax(-1)[found.target])
         assert abs(math.log(found.probability) - left - loss) < 2e-5

@@ -87,6 +87,7 @@ def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> N
     )
 
 
+@pytest.mark.gradio
 def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
     """Each panel's settings at values that are none; `page` fails the test for an error on the console."""
     huge = "9" * 300
@@ -151,6 +152,7 @@ def test_nothing_shifts_while_the_page_loads(browser: Browser, site: str, width:
     context.close()
 
 
+@pytest.mark.gradio
 def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     expect(page.locator(".page-written")).to_be_hidden()
@@ -166,6 +168,7 @@ def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == place.evaluate("(p) => p.textContent")
 
 
+@pytest.mark.gradio
 def test_the_prompt_box_grows_with_its_text(page: Page) -> None:
     height = "document.querySelector('#prompt textarea').clientHeight"
     page.fill(BOX, "one line")

@@ -15,6 +15,7 @@ from tests.page import open_page, wait_for_run
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, site: str) -> Iterator[Page]:
     page = open_page(browser, f"{site}#lang=en", locale="en-US")
+    page.evaluate("glass.select({ layer: 0 })")
     yield opened(page)
     page.context.close()
 

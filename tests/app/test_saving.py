@@ -144,7 +144,9 @@ def check_table(data: bytes) -> None:
 
 
 ALIKE = 6  # of 255: where a part is missing it is more, where only the fonts differ less
+EMPTY = {"causal-map"}  # of a changed run there is none
 EVERY = [(FIRST, "tokens"), *((chapter, kind) for chapter, kinds in CHAPTERS.items() for kind in kinds)]
+EVERY = [(chapter, kind) for chapter, kind in EVERY if kind not in EMPTY]
 
 
 @pytest.mark.parametrize(("chapter", "kind"), EVERY, ids=lambda part: part)

@@ -13,7 +13,7 @@ export function offerTour(glass) {
     else guide.resume();
   }
   document.addEventListener("click", ({ target }) => {
-    const button = target.closest?.("[data-tour]");
+    const button = target.closest?.("button[data-tour]");
     if (button) lead(button.dataset.tour);
   });
   /** The header's button says whether there is a way to go on with. */
