@@ -13,7 +13,7 @@ test("a link brings back what it was made of", () => {
   const view = {
     chapter: "kv", prompt: "猫在沙发上 & <b>=#", language: "zh", model: "a/b", generated: [3, 14, 159],
     selection: { layer: 2, head: 1, query: 5, key: 0, pair: 3, neuron: 17 },
-    settings: { kv: { model: "Llama-3 8B", tokens: "4096" } },
+    settings: { kv: { model: "Llama-3 8B", tokens: "4096" }, "logit-terms": { versus: "5" } },
     faults: [], runs: false,
   };
   assert.deepEqual(readLink(writeLink(view)), view);

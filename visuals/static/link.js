@@ -25,7 +25,7 @@ export function readLink(hash) {
   }
   const settings = {};
   for (const [field, value] of fields) {
-    const [, name, key] = /^([a-z]+)\.([a-z_]+)$/.exec(field) ?? [];
+    const [, name, key] = /^([a-z]+(?:-[a-z]+)*)\.([a-z_]+)$/.exec(field) ?? [];
     if (!name || value.length > LONGEST) continue;
     if (!Object.hasOwn(settings, name)) settings[name] = {};
     settings[name][key] = value;
