@@ -88,9 +88,12 @@ def application(engine: Engine, runs: Runs) -> Starlette:
         work = {"run": service.run, "step": service.step}.get(name) or asked[name]
         return JSONResponse(await run_in_threadpool(work, *given))
 
+    async def alive(_request: Request) -> Response:
+        return JSONResponse({"app_id": "plain"})  # gradio's answer to whether the server is there
+
     files = [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES)]
     return Starlette(
-        routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"])],
+        routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"]), Route("/gradio_api/app_id", alive)],
         middleware=[Middleware(PackedFiles, files={f"/{address(path)}": path for path in files})],
     )
 
