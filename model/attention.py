@@ -82,6 +82,10 @@ class Heads(Module):
         """
         raise NotImplementedError
 
+    def heads(self, x: Float[Tensor, "B T width"], n: int) -> Float[Tensor, "B n T per_head"]:
+        """A projection as `n` heads."""
+        return x.unflatten(-1, (n, -1)).transpose(1, 2)
+
     def _share(self, kv: Float[Tensor, "B n_kv_heads S width"]) -> Float[Tensor, "B n_heads S width"]:
         """Repeat each K/V head for the query heads of its group."""
         return kv.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
@@ -147,10 +151,6 @@ class Attention(Heads):
             return q, k, v
         return self.q_rot(places.turn(q)), self.k_rot(places.turn(k)), v
 
-    def heads(self, x: Float[Tensor, "B T width"], n: int) -> Float[Tensor, "B n T head_dim"]:
-        """A stacked projection as heads."""
-        return x.view(*x.shape[:2], n, self.head_dim).transpose(1, 2)
-
     def vectors(
         self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
     ) -> Float[Tensor, "S qk_dim"]:
@@ -186,15 +186,11 @@ class CrossAttention(Heads):
         self, x: Float[Tensor, "B T d"], kv: tuple[Tensor, Tensor], eager: bool = False
     ) -> Float[Tensor, "B T d"]:
         """Attend from these T tokens to the source whose keys and values these are."""
-        q, k, v = self.q(self.heads(self.q_proj(x))), self.k(kv[0]), self.v(kv[1])
+        q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(kv[0]), self.v(kv[1])
         everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
         return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
 
     def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
         """Of the source's tokens, (B, n_heads, S, head_dim) each."""
         k, v = self.kv_proj(memory)
-        return self.heads(k), self.heads(v)
-
-    def heads(self, x: Float[Tensor, "B T width"]) -> Float[Tensor, "B n_heads T head_dim"]:
-        """A projection as heads."""
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        return self.heads(k, self.n_heads), self.heads(v, self.n_heads)

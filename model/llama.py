@@ -6,14 +6,13 @@ Shapes: B batch, T tokens, d d_model, V vocabulary.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from .attention import Attention, Heads
 from .cache import KVCache
-from .config import LlamaConfig
+from .config import NetworkConfig
 from .feedforward import FeedForward, SwiGLU
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
@@ -56,12 +55,12 @@ class Block(Layer):
 class Llama(Network):
     """The network. `net(ids)` gives the logits of every position; nothing in it remembers the last call."""
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, config: NetworkConfig):
         super().__init__()
         self.config = config
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(self.make_block(i) for i in range(config.n_layers))
-        self.norm = RMSNorm(config.d_model, config.norm_eps)
+        self.norm = self.make_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied_embeddings:
             self.head.weight = self.embed.weight
@@ -80,17 +79,20 @@ class Llama(Network):
         All T tokens are scored, with `last_only` the last one alone. `eager` writes attention out: see Attention.
         """
         places = self.places(position, ids.shape[1])
-        x = self.embed(ids)
+        x = self.embedded(ids)
         for i, block in enumerate(self.layers):
             x = block(x, places, i, cache, position, eager)
         x = self.final_resid(x)
         return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
+    def make_norm(self) -> Norm:
+        """A norm of the stream, with weights that are still to be read."""
+        return RMSNorm(self.config.d_model, self.config.norm_eps)
+
     def make_block(self, _layer: int) -> Layer:
         """One layer's block, with weights that are still to be read."""
         config = self.config
-        norm = partial(RMSNorm, config.d_model, config.norm_eps)
-        return Block(norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
+        return Block(self.make_norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
     def places(self, position: int, count: int) -> Places:
         """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""

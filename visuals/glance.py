@@ -102,7 +102,7 @@ def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
         "second": pair.second,
         "other_pieces": pieces(theirs),
         "differ": [t for t, (a, b) in enumerate(zip(pair.ids[0].tolist(), theirs, strict=True)) if a != b],
-        "nodes": [node_payload(node) | {"score": score} for node, score in zip(found.nodes, found.scores, strict=True)],
+        "nodes": [node._asdict() | {"score": score} for node, score in zip(found.nodes, found.scores, strict=True)],
         "recovered": found.recovered,
         "without": found.without,
         "by_chance": info.by_chance,
@@ -129,15 +129,9 @@ def edges_payload(info: Edges) -> Message:
     return {
         "total": info.total,
         "edges": [
-            {"from": node_payload(edge.source), "to": node_payload(edge.target), "effect": edge.effect}
-            for edge in info.edges
+            {"from": edge.source._asdict(), "to": edge.target._asdict(), "effect": edge.effect} for edge in info.edges
         ],
     }
-
-
-def node_payload(node: Node) -> Message:
-    """A node by its fields."""
-    return dict(node._asdict())
 
 
 def _most(trace: Trace, part: Part, position: int) -> tuple[int, float]:

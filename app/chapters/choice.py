@@ -80,6 +80,24 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
+def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
+    is not null."""
+    vocab_size = engine.about(held.model).config.vocab_size
+    target = whole(asked, "target", vocab_size)
+    against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
+    return logit_terms_payload(
+        engine.study(held.model, logit_terms_info, held.trace, target, against, token_of(held, asked))
+    )
+
+
+def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{token, text}: where the answer after that position lives, against the answer to another `text`."""
+    ids, text = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
+    found = engine.study(held.model, causal_info, ids, text, long=True)
+    return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
+
+
 def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, " V"]:
     """What the model gave every token after a position: final norm and head on the recorded stream."""
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
@@ -100,23 +118,7 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     return best
 
 
-def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
-    is not null."""
-    vocab_size = engine.about(held.model).config.vocab_size
-    target = whole(asked, "target", vocab_size)
-    against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
-    return logit_terms_payload(
-        engine.study(held.model, logit_terms_info, held.trace, target, against, token_of(held, asked))
-    )
-
-
-def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    ids, text = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    found = engine.study(held.model, causal_info, ids, text, long=True)
-    return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
-
-
-DETAILS = {"lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw}
-DETAILS |= {"logit_terms": terms, "causal_map": causal}
+DETAILS = {
+    "lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw, "logit_terms": terms,
+    "causal_map": causal,
+}  # fmt: skip

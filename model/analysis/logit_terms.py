@@ -16,8 +16,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ..attention import Heads
 from ..errors import check_index
+from ..network import Layer
 from ..shapes import array_taps
-from ..trace import Trace
+from ..trace import LayerTrace, Trace
 
 
 class LogitTerms(NamedTuple):
@@ -63,18 +64,15 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
         stream = torch.from_numpy(trace.residual[:, at]).double()
         heads, cross, neurons, patched = [], [], [], 0.0
         for i in range(trace.n_layers):
-            layer = trace.layer(i)
+            layer, block = trace.layer(i), net.block(i)
             v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
-            own = _heads(net.block(i).attn, seen_at, v, direction) * (i not in off.attention)
+            own = _heads(block.attn, seen_at, v, direction) * (i not in off.attention)
             own[[head for of, head in off.heads if of == i]] = 0
             heads.append(own)
-            for name in net.block(i).further:
+            for name in block.further:
                 v, seen_at = (torch.from_numpy(layer.arrays[f"{name}_{part}"]).double() for part in ("v", "attention"))
-                cross.append(_heads(getattr(net.block(i), name), seen_at[:, at], v, direction))
-            block = net.block(i)
-            passed = [name for name, tap in array_taps(block).items() if tap.startswith("ffn.")]
-            here = {name: torch.from_numpy(layer.arrays[name][at]) for name in passed}
-            inner = block.ffn.shares(here, direction)
+                cross.append(_heads(getattr(block, name), seen_at[:, at], v, direction))
+            inner = _neurons(block, layer, at, direction)
             inner[[n for of, n in off.neurons if of == i]] = 0
             neurons.append(inner * (i not in off.ffn))
             for bias, silent in ((block.attn.o_proj.bias, off.attention), (block.ffn.out_bias, off.ffn)):
@@ -93,6 +91,12 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
         logit,
         torch.stack(cross) if cross else None,
     )
+
+
+def _neurons(block: Layer, layer: LayerTrace, at: int, along: Float[Tensor, " d"]) -> Float[Tensor, " neurons"]:
+    """What each neuron adds along a direction, after the token at `at`."""
+    passed = [name for name, tap in array_taps(block).items() if tap.startswith("ffn.")]
+    return block.ffn.shares({name: torch.from_numpy(layer.arrays[name][at]) for name in passed}, along)
 
 
 def _heads(

@@ -6,23 +6,19 @@ GELU. Checked against transformers' modeling_bloom.py.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor, nn
+from jaxtyping import Float
+from torch import Tensor
 
 from ..attention import Attention
-from ..cache import KVCache
 from ..config import NetworkConfig
 from ..feedforward import ACTIVATIONS, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
-from ..llama import Block
-from ..network import Network
+from ..llama import Block, Llama
 from ..norms import LayerNorm
 from ..positions import Bias, alibi
-from ..taps import Tap
 from .family import Family
 
 # Fields that change the result and that this code implements in one way only.
@@ -65,46 +61,26 @@ class BloomConfig(NetworkConfig):
         )
 
 
-class Bloom(Network):
-    """The network. `net(ids)` gives the logits of every position."""
+class Bloom(Llama):
+    """The network: a LLaMA with other parts, and a norm on the embedding."""
 
     config: BloomConfig
 
     def __init__(self, config: BloomConfig):
-        super().__init__()
-        self.config = config
-        norm = partial(LayerNorm, config.d_model, config.norm_eps)
-        self.embed = nn.Embedding(config.vocab_size, config.d_model)
-        self.embed_norm = norm()
-        self.layers = nn.ModuleList(
-            Block(
-                norm,
-                Attention(config, bias=True, out_bias=True, rotary=False),
-                Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS["gelu_new"], bias=True),
-            )
-            for _ in range(config.n_layers)
-        )
-        self.norm = norm()
-        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        if config.tied_embeddings:
-            self.head.weight = self.embed.weight
-        self.final_resid, self.final_normed = Tap(), Tap()
+        super().__init__(config)
+        self.embed_norm = self.make_norm()
 
-    def forward(
-        self,
-        ids: Int[Tensor, "B T"],
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-        last_only: bool = False,
-    ) -> Float[Tensor, "B scored V"]:
-        """Logits of T tokens that start at `position`, as Llama.forward gives them."""
-        places = self.places(position, ids.shape[1])
-        x = self.embedded(ids)
-        for i, block in enumerate(self.layers):
-            x = block(x, places, i, cache, position, eager)
-        x = self.final_resid(x)
-        return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
+    def make_norm(self) -> LayerNorm:
+        """A norm of the stream."""
+        return LayerNorm(self.config.d_model, self.config.norm_eps)
+
+    def make_block(self, _layer: int) -> Block:
+        """One layer's block."""
+        config = self.config
+        attention = Attention(config, bias=True, out_bias=True, rotary=False)
+        return Block(
+            self.make_norm, attention, Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS["gelu_new"], bias=True)
+        )
 
     def embedded(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
         """The residual stream before the first layer: the embedding, normalised."""

@@ -8,7 +8,6 @@ enters the scores twice. Checked against transformers' modeling_deepseek_v2.py a
 import math
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -21,7 +20,6 @@ from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..mla import LatentAttention
 from ..moe import Experts, Routing
-from ..norms import RMSNorm
 from ..positions import PairRotation, Rotation, interleaved, rope_frequencies, rotation
 from .family import Family
 from .packed import expert_counts, unpacked
@@ -154,7 +152,7 @@ class Deepseek(Llama):
             ffn = SwiGLU(config.d_model, config.ffn_hidden)
         else:
             ffn = Experts(config.d_model, config.expert_hidden, config.n_experts, config.routing, config.shared_hidden)
-        return Block(partial(RMSNorm, config.d_model, config.norm_eps), LatentAttention(config), ffn)
+        return Block(self.make_norm, LatentAttention(config), ffn)
 
     def places(self, position: int, count: int) -> Rotation | PairRotation:
         """RoPE's cos and sin for the rotated channels of `count` tokens from `position` on."""

@@ -5,9 +5,9 @@ and a norm for each of the two; Falcon2-11B: groups and one norm. LayerNorm with
 one matrix. Checked against transformers' modeling_falcon.py.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
@@ -20,7 +20,7 @@ from ..feedforward import ACTIVATIONS, FeedForward, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
 from ..llama import Llama
 from ..network import Layer
-from ..norms import LayerNorm
+from ..norms import LayerNorm, Norm
 from ..positions import Places
 from ..taps import Tap
 from .family import Family, Names
@@ -92,10 +92,10 @@ class ParallelBlock(Layer):
     Taps, all (B, T, d): `resid_in`, `attn_normed`, `attn_out`, `ffn_out`, `resid_out`.
     """
 
-    norms = {"attn_norm": "resid_in"}  # noqa: RUF012
+    norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in"}
     ffn_reads = "attn_norm"
 
-    def __init__(self, norm: partial[LayerNorm], attn: Attention, ffn: FeedForward):
+    def __init__(self, norm: Callable[[], Norm], attn: Attention, ffn: FeedForward):
         super().__init__()
         self.attn_norm = norm()
         self.attn = attn
@@ -126,10 +126,10 @@ class ParallelBlock(Layer):
 class TwoNormBlock(ParallelBlock):
     """The same with a norm for each of the two. Further tap: `ffn_normed` (B, T, d)."""
 
-    norms = {"attn_norm": "resid_in", "ffn_norm": "resid_in"}  # noqa: RUF012
+    norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "ffn_norm": "resid_in"}
     ffn_reads = "ffn_norm"
 
-    def __init__(self, norm: partial[LayerNorm], attn: Attention, ffn: FeedForward):
+    def __init__(self, norm: Callable[[], Norm], attn: Attention, ffn: FeedForward):
         super().__init__(norm, attn, ffn)
         self.ffn_norm = norm()
         self.ffn_normed = Tap()
@@ -144,9 +144,9 @@ class Falcon(Llama):
 
     config: FalconConfig
 
-    def __init__(self, config: FalconConfig):
-        super().__init__(config)
-        self.norm = LayerNorm(config.d_model, config.norm_eps)
+    def make_norm(self) -> LayerNorm:
+        """A norm of the stream."""
+        return LayerNorm(self.config.d_model, self.config.norm_eps)
 
     def make_block(self, _layer: int) -> ParallelBlock:
         """One layer's block."""
@@ -154,7 +154,7 @@ class Falcon(Llama):
         kind = TwoNormBlock if config.two_norms else ParallelBlock
         ffn = Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS[config.activation], config.biases)
         attention = Attention(config, bias=config.biases, out_bias=config.biases)
-        return kind(partial(LayerNorm, config.d_model, config.norm_eps), attention, ffn)
+        return kind(self.make_norm, attention, ffn)
 
 
 def fused_rows(config: FalconConfig) -> dict[str, Tensor]:

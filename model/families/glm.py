@@ -8,7 +8,6 @@ transformers' modeling_glm.py and, for ChatGLM3, the modeling_chatglm.py beside 
 
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ..attention import Attention
@@ -19,7 +18,6 @@ from ..fields import count, expect_fixed, expect_type, flag, number, refusal
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..masks import prefix_mask
-from ..norms import RMSNorm
 from ..positions import PairRotation, interleaved, rope_frequencies, rotation
 from .family import Family, Names
 
@@ -104,8 +102,7 @@ class Glm(Llama):
     def make_block(self, _layer: int) -> Block:
         """One layer's block."""
         config = self.config
-        norm = partial(RMSNorm, config.d_model, config.norm_eps)
-        return Block(norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
+        return Block(self.make_norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
 
     def places(self, position: int, count: int) -> PairRotation:
         """RoPE's cos and sin for interleaved pairs, and the prefix's mask while the prefix is read.

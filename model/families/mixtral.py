@@ -5,7 +5,6 @@ modeling_mixtral.py.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -16,7 +15,6 @@ from ..fields import expect_fixed, expect_type
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..moe import Experts, Routing
-from ..norms import RMSNorm
 from .family import Family
 from .packed import expert_counts, unpacked
 
@@ -50,7 +48,7 @@ class Mixtral(Llama):
         """One layer's block."""
         config = self.config
         ffn = Experts(config.d_model, config.ffn_hidden, config.n_experts, Routing(config.top_k))
-        return Block(partial(RMSNorm, config.d_model, config.norm_eps), Attention(config), ffn)
+        return Block(self.make_norm, Attention(config), ffn)
 
 
 _MOE = "model.layers.{i}.block_sparse_moe"

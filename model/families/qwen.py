@@ -5,7 +5,6 @@ k before RoPE. Facts checked against transformers' modeling_qwen2.py and modelin
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ..attention import Attention
@@ -14,7 +13,6 @@ from ..feedforward import SwiGLU
 from ..fields import expect_fixed, expect_type, refusal
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
-from ..norms import RMSNorm
 from .family import Family
 
 # A window that is not used has no effect, whatever its width.
@@ -54,8 +52,7 @@ class Qwen(Llama):
         """One layer's block."""
         config = self.config
         attention = Attention(config, bias=config.qkv_bias, qk_norm=config.qk_norm)
-        norm = partial(RMSNorm, config.d_model, config.norm_eps)
-        return Block(norm, attention, SwiGLU(config.d_model, config.ffn_hidden))
+        return Block(self.make_norm, attention, SwiGLU(config.d_model, config.ffn_hidden))
 
 
 TENSORS = LLAMA | {

@@ -6,6 +6,7 @@ encoder's last states, with no bias by position. T5 1.0 has ReLU and one matrix 
 divided by √d_model; 1.1 (and Flan) a gated GELU and a head of its own. Checked against transformers' modeling_t5.py.
 """
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,9 +21,10 @@ from ..cache import KVCache, SourceCache
 from ..config import NetworkConfig
 from ..feedforward import ACTIVATIONS, FeedForward, GeGLU, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
-from ..network import Layer, Network
+from ..llama import Block
+from ..network import Network
 from ..norms import RMSNorm
-from ..positions import Bias, buckets
+from ..positions import Bias, Places, buckets
 from ..taps import Tap
 from .family import Family, Names
 
@@ -90,44 +92,13 @@ class T5Config(NetworkConfig):
         return Mlp(self.d_model, self.ffn_hidden, ACTIVATIONS["relu"])
 
 
-class EncoderBlock(Layer):
-    """One layer of the encoder. Taps, all (B, S, d), as a LLaMA's block has them."""
-
-    def __init__(self, config: T5Config):
-        super().__init__()
-        norm = partial(RMSNorm, config.d_model, config.norm_eps)
-        self.attn_norm = norm()
-        self.attn = Attention(config, rotary=False, scale=1.0)
-        self.ffn_norm = norm()
-        self.ffn = config.ffn()
-        self.resid_in, self.resid_mid, self.resid_out = Tap(), Tap(), Tap()
-        self.attn_normed, self.ffn_normed = Tap(), Tap()
-        self.attn_out, self.ffn_out = Tap(), Tap()
-
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Bias,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
-        x = self.resid_in(x)
-        normed = self.attn_normed(self.attn_norm(x))
-        x = x + self.attn_out(self.attn(normed, places, layer, cache, position, eager))
-        x = self.resid_mid(self.look_across(x, places, layer, cache, eager))
-        normed = self.ffn_normed(self.ffn_norm(x))
-        return self.resid_out(x + self.ffn_out(self.ffn(normed)))
-
-    def look_across(
-        self, x: Float[Tensor, "B T d"], _places: Bias, _layer: int, _cache: KVCache | None, _eager: bool
-    ) -> Float[Tensor, "B T d"]:
-        """What stands between attention and feed-forward: in the encoder nothing."""
-        return x
+def block_parts(config: T5Config) -> tuple[Callable[[], RMSNorm], Attention, FeedForward]:
+    """A norm's maker, self-attention and feed-forward of one layer of either stack."""
+    norm = partial(RMSNorm, config.d_model, config.norm_eps)
+    return norm, Attention(config, rotary=False, scale=1.0), config.ffn()
 
 
-class DecoderBlock(EncoderBlock):
+class DecoderBlock(Block):
     """One layer of the decoder: after its own attention, one that looks at the source.
 
     Further taps: `resid_cross`, the stream that it reads, `cross_normed` and `cross_out`, all (B, T, d).
@@ -137,20 +108,30 @@ class DecoderBlock(EncoderBlock):
     further: ClassVar[tuple[str, ...]] = ("cross",)
 
     def __init__(self, config: T5Config):
-        super().__init__(config)
+        super().__init__(*block_parts(config))
         self.cross_norm = RMSNorm(config.d_model, config.norm_eps)
         self.cross = CrossAttention(config, scale=1.0)
         self.resid_cross, self.cross_normed, self.cross_out = Tap(), Tap(), Tap()
 
-    def look_across(
-        self, x: Float[Tensor, "B T d"], places: Bias, layer: int, cache: KVCache | None, eager: bool
+    def forward(
+        self,
+        x: Float[Tensor, "B T d"],
+        places: Places,
+        layer: int = 0,
+        cache: KVCache | None = None,
+        position: int = 0,
+        eager: bool = False,
     ) -> Float[Tensor, "B T d"]:
-        """The stream with what the heads saw in the source."""
-        x = self.resid_cross(x)
+        x = self.resid_in(x)
+        normed = self.attn_normed(self.attn_norm(x))
+        x = self.resid_cross(x + self.attn_out(self.attn(normed, places, layer, cache, position, eager)))
         normed = self.cross_normed(self.cross_norm(x))
+        assert isinstance(places, Bias)
         assert places.memory is not None
         kv = cache.source[layer] if isinstance(cache, SourceCache) else self.cross.keys_and_values(places.memory)
-        return x + self.cross_out(self.cross(normed, kv, eager))
+        x = self.resid_mid(x + self.cross_out(self.cross(normed, kv, eager)))
+        normed = self.ffn_normed(self.ffn_norm(x))
+        return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
 
 class Encoder(Network):
@@ -163,7 +144,7 @@ class Encoder(Network):
         self.config = replace(config, n_layers=config.encoder_layers)
         self.embed = embed
         self.relative = nn.Embedding(config.buckets, config.n_heads)
-        self.layers = nn.ModuleList(EncoderBlock(config) for _ in range(config.encoder_layers))
+        self.layers = nn.ModuleList(Block(*block_parts(config)) for _ in range(config.encoder_layers))
         self.norm = RMSNorm(config.d_model, config.norm_eps)
         self.final_resid, self.final_normed = Tap(), Tap()
 

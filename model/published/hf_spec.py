@@ -13,6 +13,7 @@ from ..errors import GlassLlamaError
 from .expected import expected
 from .hf import FAMILIES, MODEL_TYPES, gguf
 from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
+from .hf.shape import Shape
 from .hub import config_text
 from .spec import ModelSpec
 
@@ -80,6 +81,23 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
         others = ", ".join(known for known in MODEL_TYPES if known != kind)
         message = f"{str(told).removesuffix('.')}; besides {kind} without it, it reads: {others}."
         raise GlassLlamaError("hf_config", message, **told.params, names=others) from error
+    try:
+        return ModelSpec(
+            name=name,
+            family=kind,
+            source=(f"config.json of {name}",),
+            verified="every number as the config.json states it",
+            notes=tuple(_notes(config, shape)),
+            **shape.spec,
+        )
+    except GlassLlamaError as error:  # numbers that do not fit each other, such as heads that K/V heads do not divide
+        raise GlassLlamaError(
+            "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
+        ) from error
+
+
+def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
+    """What a reader of the figures should know: fields that were assumed, and parts that are not counted."""
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
     if config.get("quantization_config"):
         notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
@@ -92,19 +110,7 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
         notes.append("The text model alone: the audio tower (audio_config) is not counted.")
     if config.get("vision_config"):
         notes.append("The text model alone: the vision tower (vision_config) is not counted.")
-    try:
-        return ModelSpec(
-            name=name,
-            family=kind,
-            source=(f"config.json of {name}",),
-            verified="every number as the config.json states it",
-            notes=tuple(notes),
-            **shape.spec,
-        )
-    except GlassLlamaError as error:  # numbers that do not fit each other, such as heads that K/V heads do not divide
-        raise GlassLlamaError(
-            "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
-        ) from error
+    return notes
 
 
 def _unread(said: str, reason: str, kind: str | None, names: str, file: str = "config.json") -> GlassLlamaError:
