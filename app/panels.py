@@ -63,7 +63,7 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, the tour, the list of keys, and the switch between light and dark."""
+    """Title, one sentence, the tours, the list of keys, and the switch between light and dark."""
 
     def button(name: str, inside: str = "") -> str:
         key = f"bar.{name}"

@@ -48,6 +48,7 @@ const step = async () => { // how many tokens and how they are chosen go along
   glass.publish(await post("step", prompt, model, settings, view));
 };
 document.querySelector("#step").addEventListener("click", step);
+document.querySelector("#run").addEventListener("click", run);
 for (const button of document.querySelectorAll("#language button")) {
   button.addEventListener("click", () => glass.setLanguage(button.value));
 }
@@ -65,7 +66,9 @@ def html(service: Service, names: list[str]) -> str:
     parts = "".join(f"<div class='{' '.join(piece.elem_classes)}'>{piece.html_template}</div>" for piece in pieces)
     script = f"const NAMES = {json.dumps(names)}, MODEL = {json.dumps(service.engine.names[0])};{SCRIPT}"
     languages = "".join(f"<button type='button' value='{code}'>{name}</button>" for code, name in LANGUAGES.items())
-    bar = "<div id='prompt'><textarea aria-label='Prompt'></textarea></div><button type='button' id='step'>+1</button>"
+    bar = "<div id='prompt'><textarea aria-label='Prompt'></textarea></div>"
+    large = "style='min-height: 24px'"  # as WCAG asks of neighbours
+    bar += f"<button type='button' id='run' {large}>Run</button> <button type='button' id='step' {large}>+1</button>"
     bar = f"<div class='page-bar'>{bar}<div id='language'>{languages}</div></div>"
     icon = "<link rel='icon' href='data:,'>"  # or the browser asks for one
     return (

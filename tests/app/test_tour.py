@@ -1,4 +1,5 @@
-"""The tour, walked with the keyboard: each stop's panel is in view above the bar, and both say the same numbers."""
+"""The tour from text to word, walked with the keyboard: each stop's panel is in view above the bar, and both say the
+same numbers. What all tours share is tried here; the others are in test_tours.py."""
 
 import json
 import re
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from tests.app.looking import WCAG, run, settled
-from tests.page import wait_for_run
+from tests.page import open_page, wait_for_run
 
 # The numbers of a stop's sentences, and how its panel's data-value names them.
 SAME = {
@@ -40,6 +41,12 @@ PLACE = """() => {
 }"""
 
 
+def set_out(page: Page, tour: str) -> None:
+    """Chooses a tour from the list."""
+    page.click("#tour")
+    page.click(f"dialog[open] button[data-tour={tour}]")
+
+
 def arrive(page: Page, stop: str) -> dict[str, Any]:
     """Waits until a stop has all its numbers and its panel is drawn for them; says where everything is."""
     page.wait_for_function(
@@ -50,6 +57,13 @@ def arrive(page: Page, stop: str) -> dict[str, Any]:
     )
     settled(page)
     return page.evaluate(PLACE)
+
+
+def elsewhere(page: Page, link: str) -> Page:
+    """A link as another reader opens it, with a browser that keeps nothing of this one."""
+    browser = page.context.browser
+    assert browser
+    return open_page(browser, link)
 
 
 def plain(words: str) -> float:
@@ -80,7 +94,7 @@ def check_place(at: dict[str, Any], width: int) -> None:
 
 def test_the_tour_is_walked_by_keyboard_and_says_what_its_panels_show(page: Page) -> None:
     run(page, "The cat sleeps on the sofa. The dog plays on the")
-    page.click("#tour")
+    set_out(page, "word")
     page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     for i, stop in enumerate(SAME):
         at = arrive(page, stop)
@@ -102,12 +116,14 @@ def test_the_tour_is_walked_by_keyboard_and_says_what_its_panels_show(page: Page
     check_numbers(page, arrive(page, "choice"))
     page.locator(".tour-title").press("Escape")
     expect(page.locator(".tour-bar")).to_be_hidden()
-    expect(page.locator("#tour")).to_have_text(text("tour.resume"))
+    page.click("#tour")
+    far = f"{text('tour.count', count=13)} · {text('tour.far', ticked=12)} · {text('tour.resume', number=12)}"
+    expect(page.locator("dialog button[data-tour=word] .tour-note")).to_have_text(far)
 
 
 def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    page.click("#tour")
+    set_out(page, "word")
     for stop in SAME:
         check_place(arrive(page, stop), 360)
         if stop == "norm":
@@ -118,12 +134,28 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
             assert [one["id"] for one in violations] == []
             page.locator(".tour-title").press("Escape")
             expect(page.locator(".tour-bar")).to_be_hidden()
-            page.click("#tour")
+            set_out(page, "word")
             arrive(page, "norm")
         if stop != "off":
             page.keyboard.press("ArrowRight")
     page.wait_for_function("location.hash.includes('tour.stop=off')")
-    page.goto(page.evaluate("location.href").replace("tour.stop=off", "tour.stop=softmax"))
+    link = page.evaluate("location.href").replace("tour.stop=off", "tour.stop=softmax")
+    page.goto(link)
     page.reload()
     wait_for_run(page)
     check_numbers(page, arrive(page, "softmax"))
+    expect(page.locator(".tour-stop.is-done")).to_have_count(12)  # this browser's own
+    another = elsewhere(page, link)
+    arrive(another, "softmax")
+    expect(another.locator(".tour-stop.is-done")).to_have_count(0)
+    another.context.close()
+
+
+def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None:
+    page.click("#tour")
+    settled(page)
+    expect(page.locator("dialog[open] button[data-tour]:visible")).to_have_count(2)
+    another = elsewhere(page, page.evaluate("location.href") + "&tour.stop=loss")
+    expect(another.locator(".page-message")).to_have_text(text("message.tour_absent"))
+    expect(another.locator(".tour-bar")).to_be_hidden()
+    another.context.close()

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { decodeAll } from "../../visuals/static/decode.js";
-import { createStore } from "../../visuals/static/store.js";
+import { question } from "../../visuals/static/panels/kv/question.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { wayOf } from "../../visuals/static/tour/keys.js";
+import { openProgress } from "../../visuals/static/tour/progress.js";
 import { offsetOf } from "../../visuals/static/tour/spotlight.js";
 import { createTour } from "../../visuals/static/tour/tour.js";
 import { pack, runMessage } from "./payload_help.js";
+import { T, TABLES, at, foundIn, ramp, round, valuesOf, world } from "./tour_help.js";
 
-globalThis.requestAnimationFrame = () => {};
-globalThis.ResizeObserver = class {};
 const { STOPS } = await import("../../visuals/static/tour/stops.js");
 const { createPlaces, placesOf } = await import("../../visuals/static/tour/places.js");
+const { TOURS, tourOf } = await import("../../visuals/static/tour/tours.js");
 
-const TABLES = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url), "utf8"))]));
+const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ≠ ${b}`);
 
 test("a tour goes on and back, ticks off what is left behind, and resumes where it was left", () => {
   let told = 0;
@@ -26,7 +26,7 @@ test("a tour goes on and back, ticks off what is left behind, and resumes where 
   tour.next();
   assert.deepEqual([tour.at(), tour.isDone("a"), tour.isDone("b"), told], [1, true, false, 2]);
   tour.leave();
-  assert.deepEqual(tour.saved(), { stop: "", last: "b", done: "a" });
+  assert.deepEqual(tour.saved(), { last: "b", done: "a" });
   const later = createTour(["a", "b", "c"], tour.saved(), () => {});
   later.resume();
   assert.deepEqual([later.at(), later.isDone("a")], [1, true]);
@@ -37,12 +37,34 @@ test("a tour goes on and back, ticks off what is left behind, and resumes where 
   assert.deepEqual([later.at(), later.saved().done], [0, ""]);
 });
 
-test("a link leads to its stop; what it names wrongly is passed over", () => {
-  const tour = createTour(["a", "b"], { stop: "b", done: "a.x.__proto__" }, () => {});
-  assert.deepEqual([tour.at(), tour.saved()], [1, { stop: "b", last: "b", done: "a" }]);
-  assert.equal(createTour(["a"], { stop: "constructor" }, () => {}).at(), -1);
+test("what is saved wrongly is passed over, and so is a stop that is not there", () => {
+  const tour = createTour(["a", "b"], { last: "constructor", done: "a.x.__proto__" }, () => {});
+  assert.deepEqual([tour.at(), tour.last(), tour.saved()], [-1, 0, { last: "", done: "a" }]);
+  tour.go("b");
   tour.go("nothing");
   assert.equal(tour.at(), 1);
+});
+
+test("how far one has come is kept in the browser by tour; one that keeps nothing does no harm", () => {
+  const held = new Map();
+  const storage = { getItem: (name) => held.get(name) ?? null, setItem: (name, value) => held.set(name, value) };
+  openProgress(() => storage).set("cache", { last: "b", done: "a" });
+  const later = openProgress(() => storage);
+  assert.deepEqual([later.get("cache"), later.get("word")], [{ last: "b", done: "a" }, {}]);
+  for (const broken of ["[", "null", "7", '{"cache":null}', '{"cache":{"last":{},"done":3}}']) {
+    held.set("glass.tours", broken);
+    const { last = "", done = "" } = openProgress(() => storage).get("cache");
+    assert.deepEqual([last, done], ["", ""], broken);
+  }
+  const refused = openProgress(() => { throw new Error("no storage in this frame"); });
+  refused.set("word", { last: "", done: "x" });
+  assert.deepEqual(refused.get("word"), { last: "", done: "x" });
+});
+
+test("a stop's name is one of all tours and none is a tour's, as a link names the stop alone", () => {
+  const names = TOURS.flatMap(({ name, stops }) => [name, ...stops.map((stop) => stop.name)]);
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, stops } of TOURS) for (const one of [name, ...stops.map((stop) => stop.name)]) assert.equal(tourOf(one).name, name);
 });
 
 test("keys belong to the tour, but not in a field, on a chart, or where Space presses", () => {
@@ -62,64 +84,6 @@ test("what is spoken of stands above the bar, with its panel's head where there 
   assert.equal(offsetOf({ top: 900, height: 50 }, { top: 800, height: 300 }, 400), 792); // the whole panel fits
 });
 
-const T = 3;
-const ramp = (count, from = 0.1, by = 0.07) => Array.from({ length: count }, (_, i) => Math.sin(from + by * i * i));
-const round = (array) => Float32Array.from(array);
-
-/** A run of three tokens with values everywhere, and the server's answers about it. */
-function world({ changes = {}, id = "r" } = {}) {
-  const q = ramp(4 * T * 4), k = ramp(2 * T * 4, 0.4, 0.11);
-  const gate = ramp(6, 0.3, 0.5), up = ramp(6, 1, 0.3);
-  const layer = {
-    kind: "layer", run: id, layer: 1, q: pack(q, [4, T, 4]), k: pack(k, [2, T, 4]),
-    top: { neuron: pack([3, 1, 3, 1, 3, 1], [T, 2], "u2"), gate: pack(ramp(6), [T, 2]), up: pack(ramp(6), [T, 2]) },
-    neurons: { kind: "neurons", run: id, layer: 1, token: 2, gate: pack(gate), up: pack(up) },
-  };
-  const store = createStore();
-  const message = runMessage([5, 6, 5], { layer, id, changes });
-  Object.assign(message.model, { vocab_size: 9, d_model: 4, norm_eps: 1e-5, max_context: 64, attention_scaling: 1 });
-  store.publish(message);
-  const part = (kind, index, without, more) => ({ kind, layer: 1, index, without, loss: 1, ...more });
-  const answers = {
-    why: {
-      target: 1, piece: " a", position: 2, probability: 0.6, first: { layer: 1, head: 2, key: 0, weight: 0.7 },
-      look: { key: 0, heads: [{ layer: 1, head: 2, weight: 0.7 }, { layer: 0, head: 1, weight: 0.6 }], without: 0.2, by_chance: [0.5, 0.55, 0.58] },
-      parts: [part("head", 2, 0.3, { head: 2, key: 0, weight: 0.7 }), part("neuron", 3, 0.4)],
-    },
-    norm_vectors: { before: pack(ramp(T * 4, 0.9), [T, 4]), gamma: pack([1, 2, 0.5, 1.5]) },
-    values: { v: pack(ramp(2 * T * 4, 0.2), [2, T, 4]) },
-    head_write: { written: pack([3, 4, 0, 0]), stream: pack([0, 6, 8, 0]) },
-    logit_terms: { heads: pack(ramp(4 * 4 * T, 0.3), [4, 4, T]), logit: 2.5, total: 2.5, neurons: [], embedding: 0, patched: 0 },
-    ffn_written: { rows: [{ neuron: 3, norm: 0.7, column: 1, raised: [{ id: 1, piece: " a", by: 0.2 }], lowered: [] }], rest: 0, whole: 1 },
-    lens: {
-      ids: pack([...Array(T * 3).fill(2), ...Array(T * 2).fill(1)].flatMap((one) => [one, 3]), [5, T, 2], "i4"), targets: pack([1, 1, 1], [T], "i4"),
-      rank: pack([...Array(T * 3).fill(4), ...Array(T * 2).fill(0)], [5, T], "i4"), probability: pack(Array.from({ length: 5 * T }, (_, i) => i / 20), [5, T]),
-      names: { ids: [1, 2, 3], pieces: [" a", " b", " c"] },
-    },
-  };
-  const settings = {};
-  const glass = {
-    state: store.state,
-    settings: { get: (name) => settings[name] ?? {}, set: (name, values) => { settings[name] = values; } },
-    detail(what, params = {}, { details } = store.state.trace) {
-      const key = `${what} ${JSON.stringify(params)}`;
-      if (!details.has(key) && answers[what]) details.set(key, decodeAll(answers[what]));
-      return details.get(key) ?? null;
-    },
-    change: () => {}, repaint() {}, select: store.select,
-  };
-  return { glass, store, answers, raw: { q: round(q), k: round(k), gate: round(gate), up: round(up) } };
-}
-
-const foundIn = ({ glass, answers }) => placesOf(decodeAll(answers.why), glass.state);
-const at = (name, made) => {
-  const stop = STOPS.find((one) => one.name === name);
-  made.store.select(stop.select(foundIn(made), made.glass));
-  return stop.told(made.glass, foundIn(made));
-};
-const valuesOf = (told) => Object.fromEntries(Object.entries(told.numbers).map(([name, { value }]) => [name, value]));
-const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ≠ ${b}`);
-
 test("what a tour leads to is what was measured", () => {
   const found = foundIn(world());
   assert.deepEqual(found.head, { layer: 1, head: 2, key: 0, without: 0.3 });
@@ -130,21 +94,26 @@ test("what a tour leads to is what was measured", () => {
   assert.deepEqual([none.heads, none.without, none.neuron, none.head.without], [[], null, null, null]);
 });
 
-test("every stop's texts stand in both languages and have a number for every place", () => {
+test("every stop's texts stand in both languages and have a number for every place", async () => {
   const fill = (key, numbers) => Object.values(TABLES).map((table) => lookUp(table, key, Object.fromEntries(Object.entries(numbers).map(([name, one]) => [name, one.text]))));
   const made = world();
-  for (const { name } of STOPS) {
-    const { numbers, say = "", asks = say, answers = asks } = at(name, made);
-    for (const [part, more] of [["says", say], ["asks", asks], ["answers", answers]]) {
-      for (const said of fill(`tour.${name}_${part}${more}`, numbers)) assert.ok(!/[{}]|undefined|NaN|^tour\./.test(said), `${name}: ${said}`);
+  question(made.glass);
+  await new Promise((done) => setTimeout(done)); // until the calculator has its answer
+  for (const { section, stops } of TOURS) {
+    for (const { name } of stops) {
+      const { numbers, act, say = "", asks = say, answers = asks } = at(name, made);
+      for (const [part, more] of [["says", say], ["asks", asks], ["answers", answers]]) {
+        for (const said of fill(`${section}.${name}_${part}${more}`, numbers)) assert.ok(!/[{}]|undefined|NaN|^tour[a-z-]*\./.test(said), `${name}: ${said}`);
+      }
+      if (act) for (const table of Object.values(TABLES)) assert.ok(table[section][act.text], act.text);
     }
-  }
-  // Also what this run does not show: every variant of a stop is written for the numbers that the stop gives.
-  for (const [key, said] of Object.entries(TABLES.en.tour)) {
-    const [, name] = /^([a-z]+)_(says|asks|answers)/.exec(key) ?? [];
-    if (!name) continue;
-    const { numbers } = at(name, made);
-    for (const [, used] of said.matchAll(/\{(\w+)/g)) assert.ok(Object.hasOwn(numbers, used), `${key}: {${used}}`);
+    // Also what this run does not show: every variant of a stop is written for the numbers that the stop gives.
+    for (const [key, said] of Object.entries(TABLES.en[section])) {
+      const [, name] = /^([a-z]+)_(says|asks|answers)/.exec(key) ?? [];
+      if (!name) continue;
+      const { numbers } = at(name, made);
+      for (const [, used] of said.matchAll(/\{(\w+)/g)) assert.ok(Object.hasOwn(numbers, used), `${key}: {${used}}`);
+    }
   }
 });
 
@@ -197,6 +166,13 @@ test("the numbers of the stops are those of the run's arrays, worked out another
   near(choice.p_one + choice.p_two + choice.p_others, Math.exp(-0.5) + Math.exp(-1.5) + 0.2);
   const off = at("off", made);
   assert.deepEqual([off.numbers.without.value, off.numbers.chance.value, off.act.text], [0.2, 0.55, "off_act"]);
+});
+
+test("of a changed run the stop on logits speaks of its own answer, as the panel does", () => {
+  const made = world();
+  made.store.publish({ ...runMessage([5, 6, 5]), id: "changed", changes: { heads: [[1, 2]] }, next: { ids: [4, 1], pieces: [" new", " a"], logits: pack([2, 1]), log_z: 2.5, vocab_size: 9, tail: 0.2 } });
+  assert.equal(at("logits", made).numbers.answer.value, " new");
+  assert.ok(made.glass.state.trace.details.has('logit_terms {"token":2,"target":4,"against":null}'));
 });
 
 test("of a changed run the tour keeps the places of the run that it was before", () => {

@@ -1,31 +1,41 @@
-// The tour on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its numbers.
+// The tours on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its numbers.
 
 import { isChanged } from "../off.js";
 import { h } from "../dom.js";
 import { createBar } from "./bar.js";
 import { listenToTour } from "./keys.js";
 import { createPlaces } from "./places.js";
+import { openProgress } from "./progress.js";
 import { createSpotlight } from "./spotlight.js";
-import { STOPS } from "./stops.js";
 import { createTour } from "./tour.js";
+import { TOURS, tourOf } from "./tours.js";
 
-/** @param {object} glass @returns {{ go: (name: string) => void, resume: () => void }} */
+/** @param {object} glass @returns {{ go: (name: string) => void, tours: import("./bar.js").Walk[] }} `go` to a stop, or to where one left a tour */
 export function createGuide(glass) {
   const { state } = glass;
   const places = createPlaces(glass);
-  const tour = createTour(STOPS.map(({ name }) => name), glass.settings.get("tour"), changed);
-  const bar = createBar(glass, STOPS, tour);
+  const progress = openProgress();
+  const tours = TOURS.map((tour) => ({ ...tour, way: createTour(tour.stops.map(({ name }) => name), progress.get(tour.name), () => changed(tour.name)) }));
+  let now = null; // the tour that one is on
+  const ways = Object.fromEntries(["next", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]));
+  const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);
   let led = {}; // what was selected, and for which stop of which run: the reader's own choice after that stays
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
-  listenToTour(() => tour.at() >= 0, tour);
+  listenToTour(() => now !== null, ways);
 
-  /** Something was switched on or off, or the tour was gone through: where one is, is written into the link. */
-  function changed() {
-    glass.settings.set("tour", tour.saved());
-    const stop = STOPS[tour.at()];
+  const stopNow = () => now?.stops[now.way.at()];
+
+  /** A tour was gone through, begun or left: where one is, is written into the link. @param {string} name of the tour */
+  function changed(name) {
+    const tour = tours.find((one) => one.name === name);
+    if (tour.way.at() >= 0) now = tour;
+    else if (now === tour) now = null;
+    progress.set(name, tour.way.saved());
+    const stop = stopNow();
+    glass.settings.set("tour", { stop: stop?.name });
     document.body.toggleAttribute("data-tour", Boolean(stop));
-    bar.open(tour.at());
+    bar.open(now);
     if (!stop) return void spotlight.hide();
     led = {};
     if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
@@ -37,9 +47,10 @@ export function createGuide(glass) {
   }
 
   function draw() {
-    const stop = STOPS[tour.at()];
+    const stop = stopNow();
     if (!stop || !state.trace) return;
-    const found = places();
+    if (now.isThere?.(glass) === false) return void absent();
+    const found = now.places ? places() : state.trace;
     if (state.chapter === stop.chapter) spotlight.show(stop.panel, stop.part);
     else spotlight.hide(); // the reader looks at something else meanwhile
     if (!found) return void bar.tell(stop, null);
@@ -52,7 +63,21 @@ export function createGuide(glass) {
     const told = stop.told(glass, found);
     bar.tell(stop, told, isChanged(state.trace));
   }
+
+  /** The model that is shown has nothing that this tour could speak of. */
+  function absent() {
+    ways.leave();
+    glass.publish({ kind: "message", level: "info", code: "tour_absent", params: {} });
+  }
+
+  function go(name) {
+    const tour = tours.find((one) => one.name === tourOf(name)?.name);
+    if (!tour) return;
+    if (now !== tour) ways.leave();
+    if (tour.name === name) tour.way.resume();
+    else tour.way.go(name);
+  }
   glass.on("painted", draw);
   glass.on("language", () => bar.speak());
-  return { go: tour.go, resume: tour.resume };
+  return { go, tours };
 }

@@ -3,7 +3,7 @@
 
 import { topCandidates } from "../compute.js";
 import { isChanged } from "../off.js";
-import { momentOf, offeredOf } from "../moment.js";
+import { choiceAt, momentOf, offeredOf } from "../moment.js";
 import { word } from "../panels/glance/words.js";
 import { samplingOf } from "../sampling.js";
 import { added, chance, piece, plain, times, whole } from "./numbers.js";
@@ -54,7 +54,12 @@ function candidates(glass) {
   return { one, two, others };
 }
 
-export function logits(glass, { at, target, piece: answer }) {
+/** Of the token that this run gives here, as the panel has it: in a changed run not the one that the tour set out with. */
+export function logits(glass, { at }) {
+  const moment = choiceAt(glass.state.trace, at);
+  const next = offeredOf(glass, moment);
+  if (!next) return null;
+  const [target, answer] = moment.token ? [moment.token.id, moment.token.piece] : [next.ids[0], next.pieces[0]];
   const made = glass.detail("logit_terms", { token: at, target, against: null });
   if (!made) return null;
   const { trace } = glass.state;

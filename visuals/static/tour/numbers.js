@@ -2,6 +2,7 @@
 
 import { share, shown, signed } from "../dom.js";
 import { word } from "../panels/glance/words.js";
+import { exactBytes, scaled } from "../panels/kv/format.js";
 
 /** @typedef {{ value: number|string, text: string }} Said */
 
@@ -19,3 +20,13 @@ export const piece = (value) => ({ value, text: word(value) });
 export const list = (values) => ({ value: values.join(", "), text: values.join(", ") });
 /** How many times as much, where it may be huge. @returns {Said} */
 export const times = (value) => ({ value, text: value < 100 ? shown(value, 3) : value < 1e6 ? String(Math.round(value)) : shown(value, 2) });
+/** Bytes: exact, or in KiB, MiB, GiB. @param {"exact"|"binary"} [system] @returns {Said} */
+export const bytes = (value, system = "exact") => ({ value, text: system === "exact" ? exactBytes(value) : scaled(value, system) });
+/** How many times as much, to three digits. @returns {Said} */
+export const factor = (value) => ({ value, text: String(Number(value.toPrecision(3))) });
+/** Multiply–adds, in millions. @returns {Said} */
+export const millions = (value) => ({ value, text: shown(value / 1e6, 4) });
+/** A share of all, in percent. @returns {Said} */
+export const percent = (value, digits = 1) => ({ value, text: `${(100 * value).toFixed(digits)} %` });
+/** Words of a text. @returns {Said} */
+export const words = (value) => ({ value, text: value });

@@ -8,13 +8,15 @@ import { choice, lens, lensLayer, logits, off } from "./leave.js";
 
 /**
  * @typedef {import("./places.js").Places} Places
+ * @typedef {import("../decode.js").Trace} Trace
  * @typedef {{ numbers: Object<string, import("./numbers.js").Said>, say?: string, asks?: string, answers?: string,
- *   act?: { text: string, run: () => void } }} Told
- * `numbers` fill the texts tour.<stop>_says, _asks and _answers, with `say`, `asks` and `answers` put at the end of these
+ *   act?: { text: string, run: () => void, busy?: boolean } }} Told
+ * `numbers` fill the texts <section>.<stop>_says, _asks and _answers, with `say`, `asks` and `answers` put at the end of these
  * names (each the one before it where it is left out); `act`: a button for what the reader is to do
- * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void,
- *   select: (found: Places, glass: object) => object, told: (glass: object, found: Places) => Told|null }} Stop
- * `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come
+ * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void, namesChanges?: boolean,
+ *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null }} Stop
+ * `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
+ * `namesChanges`: false where it speaks of no run, or says itself what is switched off
  */
 
 const atHead = ({ at, head: { layer, head: index, key } }) => ({ layer, head: index, query: at, key });
@@ -36,5 +38,5 @@ export const STOPS = [
   { name: "lens", chapter: "choice", panel: "lens", set: unset("lens", "follow"), select: (found, glass) => ({ query: found.at, layer: lensLayer(glass, found) }), told: lens },
   { name: "logits", chapter: "choice", panel: "logit-terms", set: unset("logit-terms", "versus"), select: atHead, told: logits },
   { name: "choice", chapter: "glance", panel: "next", select: atHead, told: choice },
-  { name: "off", chapter: "glance", panel: "why", select: atHead, told: off },
+  { name: "off", chapter: "glance", panel: "why", select: atHead, told: off, namesChanges: false },
 ];

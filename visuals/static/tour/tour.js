@@ -1,14 +1,14 @@
-// The states of a tour: which stop one is at, which are ticked off, where to go on after a pause. Knows no stop and no page.
+// The states of one tour: which stop one is at, which are ticked off, where to go on after a pause. Knows no stop and no page.
 
 /**
  * @param {string[]} names of the stops, in order
- * @param {{ stop?: string, last?: string, done?: string }} saved what `saved()` gave, or a link holds; unknown names are passed over
+ * @param {{ last?: string, done?: string }} saved what `saved()` gave; unknown names are passed over
  * @param {() => void} changed called after every change of state
  */
 export function createTour(names, saved, changed) {
   const known = (name) => names.indexOf(name ?? "");
-  let at = known(saved.stop); // -1: not on the tour
-  let last = Math.max(0, known(saved.stop), known(saved.last)); // where one goes on
+  let at = -1; // not on the tour
+  let last = Math.max(0, known(saved.last)); // where one goes on
   const done = new Set((saved.done ?? "").split(".").filter((name) => known(name) >= 0));
 
   function to(index) {
@@ -41,7 +41,7 @@ export function createTour(names, saved, changed) {
     at: () => at,
     last: () => last,
     isDone: (name) => done.has(name),
-    begun: () => done.size > 0 && done.size < names.length,
-    saved: () => ({ stop: names[at] ?? "", last: last > 0 ? names[last] : "", done: names.filter((name) => done.has(name)).join(".") }),
+    ticked: () => done.size,
+    saved: () => ({ last: last > 0 ? names[last] : "", done: names.filter((name) => done.has(name)).join(".") }),
   };
 }

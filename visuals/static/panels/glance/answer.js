@@ -25,7 +25,7 @@ export function createAnswer(glass, moment) {
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
-  const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "", "data-text": "tour.start" }), " ", off), list, circuit);
+  const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come

@@ -7,7 +7,7 @@ import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { times, whole } from "./format.js";
-import { AT_ONCE, createRace, totals } from "./race.js";
+import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 190, 50];
@@ -37,8 +37,8 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
 
 /** The count of one step, written out. @returns {HTMLElement[]} */
 function arithmetic(panel, { model }, at) {
-  const { n_layers, n_heads, n_kv_heads, head_dim, d_model, ffn_hidden, vocab_size } = model;
-  const weights = n_layers * d_model * ((2 * n_heads + 2 * n_kv_heads) * head_dim + 3 * ffn_hidden);
+  const { n_layers, n_heads, head_dim, d_model, vocab_size } = model;
+  const weights = layerWeights(model);
   const [head, n, each] = [vocab_size * d_model, at.tokens, n_layers * n_heads * 2 * head_dim];
   const pairs = (n * (n + 1)) / 2;
   const sum = (fresh, meeting, work) =>
@@ -61,7 +61,7 @@ export const about = { namesChanges: false };
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvRace(element, glass) {
   const { state } = glass;
-  const race = createRace(glass);
+  const race = raceOf(glass);
   const panel = frame(element, glass, "kv-race", { csv: () => table(race), parts: ["what", "formula", "myth"] });
   const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
   const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });

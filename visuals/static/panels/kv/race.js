@@ -4,6 +4,13 @@ import { watched } from "../../reads.js";
 
 export const AT_ONCE = 32; // tokens a press of the button measures
 
+let shared = null;
+/** The measurement that the panel and whoever else speaks of it share; as `createRace`. @param {object} glass */
+export function raceOf(glass) {
+  shared ??= createRace(glass);
+  return shared;
+}
+
 /**
  * @param {object} glass
  * @returns {{ steps: object[], running: boolean, trouble: object|null, start: (anew: boolean) => Promise<void>, stop: () => void, follow: (trace: object) => void }}
@@ -50,6 +57,17 @@ export function createRace(glass) {
   };
   return race;
 }
+
+/** Entries of all matrices that a token is multiplied with in the layers. */
+export const layerWeights = ({ n_layers, n_heads, n_kv_heads, head_dim, d_model, ffn_hidden }) =>
+  n_layers * d_model * ((2 * n_heads + 2 * n_kv_heads) * head_dim + 3 * ffn_hidden);
+
+/**
+ * Multiply–adds to read `fresh` tokens, whose queries meet keys in `pairs` pairs, and to score the next token
+ * (model/analysis/cacheless.py has the same sum). @param {object} model of the run
+ */
+export const workOf = (model, fresh, pairs) =>
+  fresh * layerWeights(model) + model.vocab_size * model.d_model + model.n_layers * model.n_heads * 2 * model.head_dim * pairs;
 
 /** Sums over the measured tokens. */
 export function totals(steps) {

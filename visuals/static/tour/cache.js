@@ -1,0 +1,154 @@
+// The tour of the KV cache: its stops, and what they read from the run and from the chapter's panels.
+
+import { elementBytes, bytesOf, factorsOf, measuredAt, momentOf } from "../panels/kv/live-state.js";
+import { whole as separated } from "../panels/kv/format.js";
+import { milli } from "../panels/kv/kv-race.js";
+import { FIRST, question } from "../panels/kv/question.js";
+import { raceOf, workOf } from "../panels/kv/race.js";
+import { bytes, factor, millions, piece, whole, words } from "./numbers.js";
+
+/** @typedef {import("../decode.js").Trace} Trace */
+
+/** The counts of the shape that most stops name. @param {Trace} trace */
+const shapeOf = ({ model: { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } }) => ({
+  n_layers: whole(layers), n_heads: whole(heads), n_kv: whole(kv), group: whole(heads / kv), width: whole(width),
+});
+const milliseconds = (seconds) => ({ value: seconds, text: milli(seconds) });
+/** What so many tokens take. @param {Trace} trace */
+const taken = (trace, tokens) => bytesOf(factorsOf(trace, tokens));
+
+function prefill(_glass, trace) {
+  const { pieces } = trace.tokens;
+  return { numbers: { ...shapeOf(trace), n_tokens: whole(trace.nPrompt), last: piece(pieces[trace.nPrompt - 1]), wrote: bytes(taken(trace, trace.nPrompt)) } };
+}
+
+function decode({ state }, trace) {
+  if (trace.generating) return null;
+  const at = trace.T - 1;
+  const { held } = momentOf(trace, at);
+  const written = trace.T > trace.nPrompt;
+  return {
+    say: written ? "_done" : "", asks: "", answers: "",
+    act: { text: written ? "decode_more" : "decode_act", busy: state.status !== "idle", run: () => document.querySelector("#step")?.click() },
+    numbers: {
+      ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), held: whole(held), wrote: bytes(taken(trace, 1)), read: bytes(taken(trace, held)),
+      n_prompt: whole(trace.nPrompt), n_written: whole(trace.T - trace.nPrompt),
+    },
+  };
+}
+
+function kept(_glass, trace) {
+  const { model: { n_layers: layers, n_kv_heads: kv, head_dim: width }, T } = trace;
+  const size = elementBytes(trace);
+  return {
+    numbers: {
+      ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(2 * kv * width * size), total: bytes(taken(trace, T)),
+      per_token: bytes(taken(trace, 1)),
+    },
+  };
+}
+
+function query(_glass, trace) {
+  const { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
+  const at = trace.T - 1;
+  return {
+    numbers: {
+      ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), next: whole(at + 1),
+      query: bytes(layers * heads * width * elementBytes(trace)), percent: whole(Math.round((100 * heads) / (2 * kv))), per_token: bytes(taken(trace, 1)),
+    },
+  };
+}
+
+/** Of the last token that was measured; before that, of the one after the prompt, as the panel will count it. */
+function saves(glass, trace) {
+  const race = raceOf(glass);
+  race.follow(trace);
+  const last = race.steps.at(-1);
+  const n = last?.tokens ?? trace.nPrompt;
+  const [cached, full] = [workOf(trace.model, 1, n), workOf(trace.model, n, (n * (n + 1)) / 2)];
+  return {
+    say: "", asks: "", answers: last ? "_measured" : "",
+    act: { text: "saves_act", busy: race.running, run: () => race.start(false) },
+    numbers: {
+      n_tokens: whole(n), cached_work: millions(cached), full_work: millions(full), ratio: factor(full / cached),
+      n_measured: whole(race.steps.length), cached_time: milliseconds(last?.cached_seconds ?? 0), full_time: milliseconds(last?.full_seconds ?? 0),
+      time_ratio: factor(last ? last.full_seconds / last.cached_seconds : 1), device: words(trace.model.device),
+    },
+  };
+}
+
+function grows(glass, trace) {
+  const live = trace.generating ? null : glass.detail("kv_live");
+  if (!live) return null;
+  const { max_context: context } = trace.model;
+  return {
+    numbers: {
+      ...shapeOf(trace), size: whole(elementBytes(trace)), per_token: bytes(taken(trace, 1)), held: whole(trace.T), total: bytes(taken(trace, trace.T)),
+      measured: bytes(measuredAt(trace, live, trace.T)), context: { value: context, text: separated(context) }, full: bytes(taken(trace, context), "binary"),
+    },
+  };
+}
+
+function shares(glass, trace) {
+  const live = trace.generating ? null : glass.detail("kv_live");
+  if (!live) return null;
+  const { n_heads: heads, n_kv_heads: kv } = trace.model;
+  const of = (kind) => live.kinds.find((row) => row.kind === kind);
+  const size = (kind) => (of(kind).bytes ? bytes(Number(of(kind).bytes)) : { value: 0, text: "–" });
+  const [latent, rope] = of("MLA").latent;
+  const own = live.kinds.find((row) => row.own).kind;
+  return {
+    say: own === "GQA" ? "" : "_other", asks: "", answers: "",
+    numbers: {
+      ...shapeOf(trace), own: words(own), mha: size("MHA"), gqa: bytes(taken(trace, 1)), mqa: size("MQA"), mla: size("MLA"),
+      latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(2 * kv * trace.model.head_dim), ratio: factor(heads / kv),
+    },
+  };
+}
+
+const [BEFORE, TIMES] = [Number(FIRST.tokens), 4];
+/** The calculator as it opens, whatever was set in it. */
+function opening(glass) {
+  const asked = question(glass);
+  const now = Object.entries(asked.settings).filter(([, value]) => value !== "");
+  if (now.length !== Object.keys(FIRST).length || now.some(([name, value]) => FIRST[name] !== value)) {
+    asked.set({ ...Object.fromEntries(now.map(([name]) => [name, ""])), ...FIRST });
+  }
+}
+
+/** The answer to the calculator's question; one press makes the text longer, the next brings it back. */
+function predict(glass) {
+  const asked = question(glass);
+  const { answer, answered, settings } = asked;
+  if (!answer || answered !== settings) return null;
+  const { tokens, per_token: each, card, dtype } = answer;
+  const far = tokens !== BEFORE;
+  const next = BEFORE * TIMES;
+  const straight = Number(each) * tokens === Number(answer.bytes); // no window that is full, no page half used
+  const count = (value) => ({ value, text: separated(value) });
+  const alone = answer.kinds.find(({ kind }) => kind === "MHA")?.bytes;
+  return {
+    say: far ? "_there" : "", asks: far ? "_there" : "", answers: straight ? (far ? "_there" : "") : "_bent",
+    act: { text: far ? "predict_back" : "predict_act", run: () => asked.set({ tokens: String(far ? BEFORE : next) }) },
+    numbers: {
+      model: words(card.name), layers: whole(card.n_layers), heads: whole(card.n_heads), kv: whole(card.n_kv_heads), head_dim: whole(card.head_dim),
+      dtype: words(dtype), each: bytes(Number(each)), tokens: count(tokens), bytes: bytes(Number(answer.bytes), "binary"), before: count(BEFORE), next: count(next),
+      next_bytes: bytes(next * Number(each), "binary"), times: whole(TIMES), mha: alone ? bytes(Number(alone), "binary") : words("–"),
+    },
+  };
+}
+
+const atPrompt = ({ nPrompt }) => ({ query: nPrompt - 1 });
+const atEnd = ({ T }) => ({ query: T - 1 });
+
+/** @type {import("./stops.js").Stop[]} */
+export const CACHE_STOPS = [
+  { name: "prefill", chapter: "kv", panel: "kv-live", select: atPrompt, told: prefill },
+  { name: "decode", chapter: "kv", panel: "kv-live", select: atEnd, told: decode },
+  { name: "kept", chapter: "kv", panel: "kv-live", select: atEnd, told: kept },
+  { name: "query", chapter: "kv", panel: "kv-live", part: ".kv-story", select: atEnd, told: query },
+  { name: "saves", chapter: "kv", panel: "kv-race", select: atEnd, told: saves },
+  { name: "grows", chapter: "kv", panel: "kv-live", part: ".kv-sums", select: atEnd, told: grows },
+  { name: "shares", chapter: "kv", panel: "kv-kinds", select: atEnd, told: shares },
+  { name: "predict", chapter: "kv", panel: "kv-calculator", part: ".kv-result-side", set: opening, select: () => ({}), told: predict, namesChanges: false },
+];
