@@ -140,7 +140,12 @@ def launch_options() -> dict[str, Any]:
 
 def static_files() -> list[Path]:
     """All that the page fetches by an address of its own."""
-    return [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES), *(path for some in lesson_files().values() for path in some)]
+    return [
+        *scripts(),
+        PLOTLY,
+        *(text_file(code) for code in LANGUAGES),
+        *(path for some in lesson_files().values() for path in some),
+    ]
 
 
 def lesson_files() -> dict[str, list[Path]]:

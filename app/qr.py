@@ -15,7 +15,7 @@ QUIET = 4  # modules around a code that stay light (ISO/IEC 18004, 5.3.8)
 
 
 def qr_code(text: object) -> Message:
-    """A text as a QR code: {size, path, version}, modules along a side with the quiet zone, the dark ones as an SVG path.
+    """A text as a QR code: {size, path, version}, modules along a side with the quiet zone, dark ones as an SVG path.
 
     Raises GlassLlamaError: "bad_request" for what is no text or an empty one, "qr_long" for more than MOST_BYTES bytes.
     """

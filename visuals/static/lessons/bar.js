@@ -15,7 +15,7 @@ export function createBar(glass, acts) {
   const next = button("next", "›", acts.next);
   const note = h("p.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" });
   const trouble = h("p.ls-trouble", { role: "status", hidden: "" });
-  const guess = h("input.ls-guess", { type: "text", maxlength: 80, autocomplete: "off", "data-text-label": "lessons.guess" });
+  const guess = h("input.ls-guess", { type: "text", maxlength: 80, autocomplete: "off", "data-text-label": "lessons.guess", keydown: ({ key }) => { if (key === "Enter" && !asked.hidden) acts.reveal(); } });
   const asked = h("span", { "data-text": "lessons.asks" });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
   const game = h("div.ls-game", null, asked, h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess), reveal);

@@ -36,6 +36,7 @@ export function createEditor(glass, desk) {
     const seen = panelsInView(desk.pressed());
     const panel = h("select.ls-panel", null, ...seen.map((one) => h("option", { value: one.dataset.kind }, nameOf(one.dataset.kind))));
     async function add() {
+      if (!glass.state.trace) return tell(glass.text("page.starting"));
       if (lesson.views.length >= MOST.views) return tell(text("full_lesson", { most: MOST.views }));
       keep(withView(lesson, await viewNow(glass, seen.find((one) => one.dataset.kind === panel.value))));
       tell(text("added", { at: lesson.views.length }));

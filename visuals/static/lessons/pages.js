@@ -16,7 +16,7 @@ export function pagesOf(boxes, room, anchor = 0) {
   function fill(from, to) {
     const pages = [];
     for (let top = from; top < to - 1;) {
-      const next = to - top <= room ? to : [...free].reverse().find((y) => y > top + 1 && y < to && bottomOf(top, y) - top <= room);
+      const next = bottomOf(top, to) - top <= room ? to : [...free].reverse().find((y) => y > top + 1 && y < to && bottomOf(top, y) - top <= room);
       if (next === undefined) cut = true;
       const following = next ?? Math.min(to, top + room);
       pages.push([top, next === undefined ? following : bottomOf(top, following)]);

@@ -18,7 +18,7 @@ export function createPresenter(glass) {
   const acts = {
     next: () => course.next(), back: () => course.back(), reveal: () => course.toggle(), leave, out: () => document.activeElement?.blur(),
     first: () => course.go(0), last: () => course.go(lesson.views.length - 1),
-    up: () => stage.turn(-1), down: () => stage.turn(1),
+    nothing: () => {}, up: () => stage.turn(-1), down: () => stage.turn(1),
     notes: () => { notes = !notes; show(false); },
     full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => {}),
   };
@@ -31,11 +31,14 @@ export function createPresenter(glass) {
     const view = lesson.views[course.at()];
     body.toggleAttribute("data-covered", course.covered());
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
-    if (!moved) return void stage.fit();
+    if (!moved) return void stage.again();
     const mine = (turn += 1);
     body.dataset.lesson = "coming";
     await glass.visit(view.link);
-    if (mine === turn && lesson) stage.show(view.panel, view.part);
+    if (mine !== turn || !lesson) return;
+    const { chapters } = window.glassConfig;
+    if (!chapters[state.chapter].panels.includes(view.panel)) glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(view.panel)));
+    stage.show(view.panel, view.part);
   }
 
   function leave() {
@@ -44,8 +47,8 @@ export function createPresenter(glass) {
     turn += 1;
     bar.element.hidden = true;
     body.removeAttribute("data-covered");
+    state.presenting = false; // from here on the page's history goes on
     stage.end();
-    state.presenting = false;
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
     before?.focus?.({ preventScroll: true });
   }
@@ -54,10 +57,10 @@ export function createPresenter(glass) {
     if (!lesson) return;
     const said = glass.text(`message.${code}`, params);
     bar.say(said === `message.${code}` ? params.detail ?? code : said);
-    stage.fit();
+    stage.again();
   });
   glass.on("language", () => { if (lesson) { glass.translate(bar.element); show(false); } });
-  addEventListener("resize", () => { if (lesson) stage.fit(); });
+  addEventListener("resize", () => { if (lesson) stage.again(); });
   addEventListener("popstate", leave);
 
   return function present(given, { at = 0, notes: noted = false } = {}) {

@@ -59,7 +59,17 @@ export function createStage(glass, bar, tell) {
     return { ...divided, wide };
   }
 
-  /** Finds the largest size at which all fits, else at which no part is cut. */
+  /** As `fit`, for what is on the stage already: about where it was. */
+  async function again() {
+    if (body.dataset.lesson !== "shown") return;
+    const [{ pages }, at] = [found, page];
+    const share = pages[at][0] / (pages.at(-1)[1] || 1);
+    if (!(await fit()) || at === 0) return;
+    const there = share * found.pages.at(-1)[1];
+    turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
+  }
+
+  /** Finds the largest size at which all fits, else at which no part is cut. @returns {Promise<boolean>} false where another took its place */
   async function fit() {
     const mine = (turn += 1);
     grown.disconnect();
@@ -73,17 +83,17 @@ export function createStage(glass, bar, tell) {
       for (const factor of sizes) {
         enlarge(factor);
         for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that
-        if (mine !== turn || !section) return;
+        if (mine !== turn || !section) return false;
         tried.push([factor, divide()]);
-        if (good(tried.at(-1)[1])) return void shown(tried.at(-1));
+        if (good(tried.at(-1)[1])) return shown(tried.at(-1));
       }
       const last = tried.at(-1); // the smallest that is legible: better several pages of it than small print
-      if (fits[1](last[1])) return void shown(last);
+      if (fits[1](last[1])) return shown(last);
     }
     const least = legible.at(-1);
     enlarge(least);
     for (let i = 0; i < 3; i++) await frame();
-    if (mine === turn && section) shown([least, divide()]);
+    return mine === turn && section ? shown([least, divide()]) : false;
   }
 
   function shown([, divided]) {
@@ -93,6 +103,7 @@ export function createStage(glass, bar, tell) {
     heights = heightsNow();
     grown.observe(section);
     for (const one of inner()?.children ?? []) grown.observe(one);
+    return true;
   }
 
   /** Shows one page of the panel. */
@@ -121,7 +132,7 @@ export function createStage(glass, bar, tell) {
     release();
     const divided = divide();
     const smallest = size <= sizesFor(innerWidth).legible.at(-1) + 0.01;
-    if (!smallest && divided.pages.length > found.pages.length) return void fit(); // it may fit when it is smaller
+    if (!smallest && divided.pages.length > found.pages.length) return void again(); // it may fit when it is smaller
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
     const first = part || page > 0 ? keep : divided.first;
     found = { ...divided, first: divided.first };
@@ -163,5 +174,5 @@ export function createStage(glass, bar, tell) {
     glass.present(null);
     enlarge(1);
   }
-  return { show, fit, end, turn: (by) => turnTo(page + by) };
+  return { show, again, end, turn: (by) => turnTo(page + by) };
 }
