@@ -25,7 +25,7 @@ from .requests import MAX_NEW_TOKENS
 from .service import Service
 from .serving import PackedFiles, PageHead
 from .session import Runs
-from .texts import LANGUAGES, text, text_file
+from .texts import DIRECTORY, LANGUAGES, text, text_file
 from .theme import theme
 from .waiting import BoundedQueue, Line, Listening, limited
 
@@ -112,7 +112,6 @@ def all_columns() -> gr.HTML:
 
 def launch_options() -> dict[str, Any]:
     """What launch() needs for this page."""
-    files = [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES)]
     return {
         "theme": theme(),
         "footer_links": [],
@@ -130,13 +129,28 @@ def launch_options() -> dict[str, Any]:
             "middleware": [
                 Middleware(Doors),
                 Middleware(Listening),
-                Middleware(PackedFiles, files={f"/{address(path)}": path for path in files}),
+                Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
                 Middleware(GZipMiddleware, compresslevel=6),
                 Middleware(PageHead, head=head()),
                 Middleware(Intake),
             ]
         },
     }
+
+
+def static_files() -> list[Path]:
+    """All that the page fetches by an address of its own."""
+    return [
+        *scripts(),
+        PLOTLY,
+        *(text_file(code) for code in LANGUAGES),
+        *(path for some in lesson_files().values() for path in some),
+    ]
+
+
+def lesson_files() -> dict[str, list[Path]]:
+    """The lessons that come with the page, by language; visuals/static/lessons/lesson.js says what is in one."""
+    return {code: sorted((DIRECTORY / "lessons").glob(f"lesson-*.{code}.json")) for code in LANGUAGES}
 
 
 def scripts() -> list[Path]:
@@ -184,6 +198,7 @@ def head() -> str:
             "homes": homes(),
             "plotly": address(PLOTLY),
             "labels": LABELS,
+            "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
         }
     )

@@ -21,13 +21,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from app import panels
-from app.build import address, all_columns, head, past_the_queue, scripts
+from app.build import address, all_columns, head, past_the_queue, static_files
 from app.engine import Engine
 from app.service import Service
 from app.serving import PackedFiles
 from app.session import Runs
-from app.texts import LANGUAGES, text_file
-from visuals import PLOTLY
+from app.texts import LANGUAGES
 
 # The bar's part of the work, which gradio's components do on the page itself.
 SCRIPT = """
@@ -94,10 +93,9 @@ def application(engine: Engine, runs: Runs) -> Starlette:
     async def alive(_request: Request) -> Response:
         return JSONResponse({"app_id": "plain"})  # gradio's answer to whether the server is there
 
-    files = [*scripts(), PLOTLY, *(text_file(code) for code in LANGUAGES)]
     return Starlette(
         routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"]), Route("/gradio_api/app_id", alive)],
-        middleware=[Middleware(PackedFiles, files={f"/{address(path)}": path for path in files})],
+        middleware=[Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()})],
     )
 
 

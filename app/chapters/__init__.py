@@ -18,6 +18,7 @@ from visuals.payload import Message
 from visuals.tensors import tensors_payload
 
 from ..engine import Engine
+from ..qr import qr_code
 from ..session import HeldRun
 from . import attend, choice, compare, ffn, glance, kv, norm, overview, position, token
 
@@ -30,11 +31,16 @@ def tensors(_engine: Engine, _data: dict[str, Any]) -> Message:
     return tensors_payload()
 
 
+def qr(_engine: Engine, data: dict[str, Any]) -> Message:
+    """{text}: the QR code of an address, as `qr_code` gives it."""
+    return qr_code(data.get("text"))
+
+
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
 FIRST = next(iter(CHAPTERS))
 DETAILS: dict[str, Detail] = {}
-CALCULATORS: dict[str, Calculator] = {"tensors": tensors}
+CALCULATORS: dict[str, Calculator] = {"tensors": tensors, "qr": qr}
 for module in MODULES:
     DETAILS |= getattr(module, "DETAILS", {})
     CALCULATORS |= getattr(module, "CALCULATORS", {})

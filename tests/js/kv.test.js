@@ -159,6 +159,7 @@ test("while a slider moves nothing is asked, and an answer to what was asked bef
   const asked = [];
   const glass = {
     settings: { get: () => ({}), set: () => {} },
+    on: () => {},
     repaint: () => {},
     calculate: (what, { tokens } = {}) => {
       asked.push(what);
@@ -216,6 +217,7 @@ test("a bad setting leaves the last good answer", async () => {
   const answers = [{ data: { bytes: "1" } }, { message: { code: "kv_value", params: { field: "tokens" } } }, { data: { bytes: "2" } }];
   const glass = {
     settings: { get: () => ({ tokens: "5" }), set: () => {} },
+    on: () => {},
     repaint: () => {},
     calculate: async (what) => (what === "kv_models" ? { data: { models: [], formats: [] } } : answers.shift()),
   };

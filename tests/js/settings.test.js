@@ -72,7 +72,7 @@ test("a setting that a panel has not changes nothing", () => {
   for (const value of HOSTILE) {
     const asked = [];
     const calculate = async (what, params) => { asked.push({ what, params }); return { message: { code: "x" } }; };
-    const { settings } = createQuestion({ ...page(value), calculate, repaint: () => {} });
+    const { settings } = createQuestion({ ...page(value), calculate, on: () => {}, repaint: () => {} });
     const plain = JSON.stringify(value);
     assert.deepEqual(Object.keys(settings).filter((name) => !["model", "tokens", "batch", "dtype", "mtp"].includes(name)), [], plain);
     assert.equal(Object.getPrototypeOf(requestOf(settings)), Object.prototype);

@@ -12,6 +12,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   const names = Object.keys(chapters);
   state.chapter = names.includes(wanted) ? wanted : names[0];
   const styled = new Set();
+  let alone = null; // the one panel that is presented
   let nav = null;
 
   /** Resolves when a chapter that shows this panel is open. */
@@ -24,7 +25,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
 
   /** Whether a panel is in view now; what no chapter lists (the token strip) always is. */
   const shows = (kind) =>
-    chapters[state.chapter].panels.includes(kind) || !names.some((name) => chapters[name].panels.includes(kind));
+    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) || !names.some((name) => chapters[name].panels.includes(kind));
 
   /** Where a panel's module is, relative to this one. */
   const pathOf = (kind) => `./panels/${homes[kind]}/${kind}.js`;
@@ -47,13 +48,21 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     store.repaint(true);
   }
 
+  /** Shows one panel of the open chapter alone, beside what no chapter lists; null: all again. @param {string|null} kind */
+  function present(kind) {
+    alone = kind;
+    show();
+    store.emit("chapter", state.chapter);
+    store.repaint(true);
+  }
+
   /** Puts the panels of the open chapter in view, in its order, and marks its button. */
   function show() {
     fetchStyle();
     document.body.dataset.chapter = state.chapter;
     const { panels } = chapters[state.chapter];
+    for (const section of document.querySelectorAll(".page-body .glass-panel")) section.classList.toggle("page-away", !shows(section.dataset.kind));
     for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
-      section.classList.toggle("page-away", !shows(section.dataset.kind));
       section.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
     }
     for (const button of nav?.children ?? []) {
@@ -73,5 +82,5 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     show();
   }
 
-  return { open, attach, opened, shows, pathOf };
+  return { open, present, attach, opened, shows, pathOf };
 }

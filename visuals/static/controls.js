@@ -20,7 +20,7 @@ export function segmented(values, { choose, label, text, sign, title, look = "gp
 }
 
 /** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values the first is the default */
-export function choices({ settings }, panel, name, values) {
+export function choices({ settings, on }, panel, name, values) {
   const now = () => {
     const given = settings.get(panel)[name];
     return values.includes(given) ? given : values[0];
@@ -35,6 +35,7 @@ export function choices({ settings }, panel, name, values) {
   });
   const show = () => mark(now());
   show();
+  on("restored", show);
   return { element, now, show };
 }
 

@@ -6,10 +6,16 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto S
 const STEPS = 256;
 let known = { theme: null };
 let zoom = 1;
+let magnified = 1;
 
 /** Everything that is drawn from now on is that much larger; panels draw in their own, unzoomed pixels. */
 export const setZoom = (factor) => {
   zoom = factor;
+};
+
+/** The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device pixels. */
+export const magnify = (factor) => {
+  magnified = factor;
 };
 
 /** @typedef {{ colour: (name: string) => string, magnitude: Uint8Array, signed: Uint8Array }} Ink  STEPS × rgb */
@@ -61,7 +67,7 @@ export function inkOn(table, x) {
 export const centred = (value, limit) => (limit > 0 ? 0.5 + value / limit / 2 : 0.5);
 
 /** Device pixels in a pixel that is drawn. */
-export const pixelRatio = reading(() => (globalThis.devicePixelRatio || 1) * zoom);
+export const pixelRatio = reading(() => (globalThis.devicePixelRatio || 1) * zoom * magnified);
 
 /** Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas. @returns {CanvasRenderingContext2D} */
 export function fit(canvas, width, height) {

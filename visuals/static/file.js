@@ -3,7 +3,8 @@
 import { h } from "./dom.js";
 import { asPage, asVectors, drawingOf, pictureOf, rasterOf } from "./picture.js";
 
-function download(name, blob) {
+/** Hands a file to the reader's downloads. */
+export function download(name, blob) {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -3,12 +3,15 @@
 import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
+import { magnify } from "./draw.js";
 import { createFetching } from "./fetching.js";
 import { panelOf } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { keepHistory } from "./history.js";
-import { readLink } from "./link.js";
+import { offerLessons } from "./lessons/offer.js";
+import { outside, readLink } from "./link.js";
 import { openLink } from "./opening.js";
+import { isChanged } from "./off.js";
 import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
@@ -107,11 +110,13 @@ const detail = (what, params, trace) => fetching?.detail(what, params, trace) ??
 const calculate = async (what, params) => (await online).calculate(what, params);
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
-const { open } = chapters;
+const { open, present } = chapters;
 const { keep, showSide, sides, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-const glass = { keep, showSide, sides, toEnd, change, open, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
+/** Has everything drawn for a page that the browser shows that much larger. */
+const enlarge = (factor) => { magnify(factor); repaint(); };
+const glass = { keep, showSide, sides, toEnd, change, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
 window.glass = Object.assign(glass, { link, connect, ...page });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
@@ -127,6 +132,7 @@ const connection = watchConnection(store, goOn);
 /** Shows what an address describes, in place of what is shown. @param {string} hash */
 async function bring(hash) {
   const described = readLink(hash);
+  settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
   page.setStatus("running");
   store.pin(described.selection);
@@ -137,6 +143,20 @@ async function bring(hash) {
   if (!described.runs || asked.prompt !== described.prompt) return;
   const { restore } = await import("./restore.js");
   await restore(hash, store, fetching);
+}
+
+/** As `bring`; where the run that it describes is the one that is shown, nothing is asked. @param {string} hash */
+async function visit(hash) {
+  const described = readLink(hash);
+  const { trace, kept } = state;
+  const plain = trace && !kept && !described.runs && !isChanged(trace) && described.selection.layer !== undefined;
+  const same = plain && described.prompt === trace.prompt && (described.model ?? trace.model.name) === trace.model.name
+    && described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() && !outside(described, trace).length;
+  if (!same) return bring(hash);
+  settings.restore(described.settings);
+  open(described.chapter ?? Object.keys(config.chapters)[0]);
+  store.endPreview();
+  select({ neuron: null, ...described.selection });
 }
 
 /** Once the link's prompt has run, brings back its changes and the run kept as A. */
@@ -151,7 +171,7 @@ function bringBack(hash) {
 
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
-keepHistory(store, {
+const { address } = keepHistory(store, {
   open, bring, fill: page.fill,
   stop: () => document.querySelector("#stop")?.click(),
   follow: async () => {
@@ -164,6 +184,7 @@ store.on("settings", () => store.repaint());
 listenToKeys(store, texts);
 listenToPointer(store);
 offerTour(glass);
+offerLessons(Object.assign(glass, { address }), location.hash);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");
 window.glassLoaded(glass);

@@ -64,7 +64,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
 
   /** A text that is being written is one entry, however often the run of it so far is shown. */
   function note() {
-    if (left || going || !state.trace) return;
+    if (left || going || !state.trace || state.presenting) return; // a lesson is one way, not a heap of entries
     const [seen, last] = [view(), here?.view];
     const other = seen.trace !== last?.trace && (!last || keyOf(seen.trace) !== keyOf(last.trace));
     if (last && (seen.chapter !== last.chapter || (other && !here.grows))) {
@@ -121,9 +121,15 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
   }
 
   addEventListener("popstate", (event) => { if (event.state?.entry) go(event.state.entry); });
+  /** @returns {Promise<string>} the address of what is shown now */
+  async function address() {
+    linked ??= await import("./linked.js");
+    return addressOf(view());
+  }
   addEventListener("hashchange", () => {
     if (history.state?.entry) return; // one of this page's own, which popstate leads to
     left = true;
     follow().finally(() => { left = false; });
   });
+  return { address };
 }

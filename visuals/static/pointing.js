@@ -4,7 +4,14 @@ import { setZoom } from "./draw.js";
 import { reading, Reads } from "./reads.js";
 
 /** Full screen is for a hall: what is drawn grows with the text. */
-const zoomOf = (element) => (document.fullscreenElement?.contains(element) ? 1.4 : 1);
+const zoomOf = (element) => (document.fullscreenElement?.closest("section.glass-panel")?.contains(element) ? 1.4 : 1);
+
+/** Where in an element the pointer is, in the element's own pixels, however large the browser shows it. @param {PointerEvent|MouseEvent} event @param {HTMLElement} element */
+export function placeIn({ clientX, clientY }, element) {
+  const { left, top, width } = element.getBoundingClientRect();
+  const size = width / element.offsetWidth || 1;
+  return { x: (clientX - left) / size, y: (clientY - top) / size };
+}
 
 /** The inner width of an element in pixels to draw in, without making the browser lay the page out. */
 export function widthOf(element, glass) {
@@ -59,9 +66,9 @@ export function inView(element, drawPlain, side) {
 /** Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it. */
 export function link(canvas, glass, find) {
   const at = (event) => {
-    const box = canvas.getBoundingClientRect();
+    const { x, y } = placeIn(event, canvas);
     const zoom = zoomOf(canvas);
-    return glass.state.trace && find((event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom);
+    return glass.state.trace && find(x / zoom, y / zoom);
   };
   canvas.addEventListener("pointermove", (event) => {
     const change = event.pointerType === "touch" ? null : at(event);

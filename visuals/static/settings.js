@@ -4,7 +4,7 @@ import { watched } from "./reads.js";
 
 /**
  * @param store @param {Object<string, Object<string, string>>} linked  what the address held when the page opened
- * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them
+ * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them; restore(linked)
  */
 export function createSettings(store, linked = {}) {
   const all = watched({ ...linked });
@@ -21,7 +21,15 @@ export function createSettings(store, linked = {}) {
     all[name] = Object.fromEntries(kept.map(([key, value]) => [key, String(value)]));
     store.emit("settings", name);
   }
-  return { get, set };
+
+  /** All settings of a link in the place of those there are. The tour's are the reader's own, and stay. @param {Object<string, Object<string, string>>} linked */
+  function restore(linked) {
+    const names = new Set([...Object.keys(all), ...Object.keys(linked)]);
+    names.delete("tour");
+    for (const name of names) set(name, Object.hasOwn(linked, name) ? linked[name] : {});
+    store.emit("restored");
+  }
+  return { get, set, restore };
 }
 
 /** The given settings that have one of these names: a link may hold any. @param {Object<string, string>} given @param {Iterable<string>} names */

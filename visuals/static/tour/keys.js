@@ -14,7 +14,7 @@ export function wayOf({ key, target, ctrlKey, metaKey, altKey, shiftKey, default
 export function listenToTour(open, tour) {
   // Before the page's own keys, which move the selection.
   addEventListener("keydown", (event) => {
-    const way = open() && !document.fullscreenElement && !document.querySelector("dialog[open]") ? wayOf(event) : null;
+    const way = open() && !document.fullscreenElement && !document.querySelector("dialog[open], body[data-lesson]") ? wayOf(event) : null;
     if (!way) return;
     event.preventDefault();
     event.stopPropagation();

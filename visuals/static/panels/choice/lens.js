@@ -7,7 +7,7 @@ import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { ownChoice } from "../../pointed.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
 import { createChart, pointAt } from "./chart.js";
 
@@ -124,7 +124,7 @@ export default function lensPanel(element, glass) {
   const roomWide = widthOf(room, glass);
   for (const chart of Object.values(charts)) {
     chart.addEventListener("click", (event) => {
-      const depth = pointAt(event.offsetX, roomWide(), lens?.depths ?? 1);
+      const depth = pointAt(placeIn(event, chart).x, roomWide(), lens?.depths ?? 1);
       embedding.keep(depth === 0);
       glass.select({ layer: Math.max(0, depth - 1) });
     });

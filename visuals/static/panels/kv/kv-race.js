@@ -4,7 +4,7 @@ import { h, sample, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inView, placeIn, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { times, whole } from "./format.js";
 import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
@@ -79,7 +79,7 @@ export default function kvRace(element, glass) {
   let chart = null;
   for (const canvas of Object.values(canvases)) {
     canvas.addEventListener("pointermove", (event) => {
-      const tokens = chart && xAt(chart, event.clientX - canvas.getBoundingClientRect().left);
+      const tokens = chart && xAt(chart, placeIn(event, canvas).x);
       view.hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
     });
     canvas.addEventListener("pointerleave", () => { view.hovered = null; });

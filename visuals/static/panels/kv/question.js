@@ -1,6 +1,6 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
-import { watched } from "../../reads.js";
+import { same, watched } from "../../reads.js";
 import { only } from "../../settings.js";
 import { createAsker } from "./asking.js";
 
@@ -45,7 +45,8 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const state = watched({ settings: { ...FIRST, ...only(glass.settings.get("kv"), NAMES) }, answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, glass.repaint);
+  const linked = () => ({ ...FIRST, ...only(glass.settings.get("kv"), NAMES) });
+  const state = watched({ settings: linked(), answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, glass.repaint);
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
@@ -66,6 +67,11 @@ export function createQuestion(glass) {
     asker.near(requestOf(state.settings), along, values);
   };
 
+  glass.on("restored", () => {
+    if (same(state.settings, linked()) === state.settings) return;
+    state.settings = linked();
+    ask();
+  });
   glass.calculate("kv_models").then(({ data, message }) => {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
   });

@@ -1,0 +1,264 @@
+"""Lessons on the page: made, kept, handed out, and presented with the keyboard so that nothing is cut."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zxingcpp
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.build import lesson_files
+from app.texts import text
+from tests.app.looking import WCAG, run, settled
+from tests.app.test_qr import picture
+from tests.page import wait_for_run
+
+STAGE = """() => {
+  const box = (element) => element.getBoundingClientRect();
+  const one = (selector) => document.querySelector(selector);
+  const [panel, strip, bar] = [".is-presented", ".page-body > [data-kind=tokens]", ".ls-bar"].map(one);
+  const seen = (element) => box(element).width > 0 && getComputedStyle(element).visibility === "visible";
+  const body = box(panel.querySelector(".gp-body"));
+  const top = box(panel.querySelector(".gp-head")).bottom - 2;
+  const parts = [...panel.querySelectorAll("canvas, p, h2, h3, button, tr, label, .gp-chart")].filter(seen).map(box);
+  const shown = parts.filter((b) => b.bottom > body.top + 4 && b.top < body.bottom - 4 && b.top >= top);
+  return {
+    kind: panel.dataset.kind,
+    failed: panel.dataset.failed ?? "",
+    trouble: one(".ls-trouble").textContent,
+    part: one(".ls-part").textContent,
+    covered: document.body.hasAttribute("data-covered"),
+    boxes: [panel, strip, bar, ...strip.querySelectorAll("button")]
+      .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
+    under: box(panel).bottom - box(bar).top,
+    over: box(strip).bottom - box(panel).top,
+    cut: shown.filter((b) => b.top < body.top - 3 || b.bottom > body.bottom + 3).length,
+    beyond: parts.filter((b) => b.right > innerWidth + 1 || b.left < -1).length,
+    others: [...document.querySelectorAll("section.glass-panel")].filter(seen).map((each) => each.dataset.kind),
+  };
+}"""
+# A part that is taller than the screen is scrolled; of the ready-made lessons none has one at these sizes.
+SIZES = {"en": (1280, 720), "zh": (1920, 1080)}
+
+
+def desk(page: Page) -> None:
+    """Open the lessons, at the list."""
+    page.click("#lessons")
+    page.locator(".ls-desk[open]").wait_for()
+    page.locator(".ls-pane > *").first.wait_for()
+
+
+def press(page: Page, name: str, at: int = 0, **params: Any) -> None:
+    page.locator(".ls-desk").get_by_role("button", name=re.compile(re.escape(text(f"lessons.{name}", **params)))).nth(
+        at
+    ).click()
+
+
+def on_stage(page: Page) -> dict[str, Any]:
+    """What stands on the stage, once it does."""
+    page.wait_for_function("document.body.dataset.lesson === 'shown' && glass.state.status === 'idle'")
+    settled(page)
+    page.wait_for_function("document.body.dataset.lesson === 'shown'")
+    return page.evaluate(STAGE)
+
+
+def check_stage(at: dict[str, Any], width: int, height: int) -> None:
+    for left, top, right, bottom in at["boxes"]:
+        assert left >= 0
+        assert top >= 0
+        assert right <= width, at
+        assert bottom <= height, at
+    assert at["under"] <= 0, at
+    assert at["over"] <= 0, at
+    assert (at["cut"], at["beyond"]) == (0, 0), at
+    assert sorted(at["others"]) == sorted({"tokens", at["kind"]}), at
+    assert (at["failed"], at["trouble"]) == ("", ""), at
+
+
+@pytest.mark.parametrize("language", SIZES)
+def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page, language: str) -> None:
+    width, height = SIZES[language]
+    page.set_viewport_size({"width": width, "height": height})
+    page.click(f"#language button[value={language}]")
+    page.wait_for_function("(code) => document.documentElement.dataset.language === code", arg=language)
+    for number, file in enumerate(lesson_files()[language]):
+        views = json.loads(file.read_text(encoding="utf-8"))["views"]
+        desk(page)
+        page.locator(".ls-row").nth(number).locator("button").first.click()
+        for i, view in enumerate(views):
+            page.wait_for_function(
+                "(count) => document.querySelector('.ls-count').textContent === count", arg=f"{i + 1} / {len(views)}"
+            )
+            at = on_stage(page)
+            assert (at["kind"], at["covered"]) == (view["panel"], view["hidden"])
+            if view["part"]:
+                assert page.locator(f".is-presented {view['part']}").count() == 1, view
+            if view["hidden"]:
+                page.keyboard.press("PageDown")
+                at = on_stage(page)
+                assert not at["covered"]
+            check_stage(at, width, height)
+            while match := re.findall(r"\d+", at["part"]):
+                if match[0] == match[1]:
+                    break
+                page.keyboard.press("ArrowDown")
+                at = page.evaluate(STAGE)
+                check_stage(at, width, height)
+            page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
+        page.keyboard.press("Escape")
+        expect(page.locator(".ls-bar")).to_be_hidden()
+        assert page.evaluate("document.body.dataset.lesson") is None
+
+
+def make(page: Page) -> None:
+    """A lesson of two views: the answer, covered, and a head's map, from wherever the page is."""
+    run(page, "The cat sleeps on the sofa. The dog plays on the")
+    desk(page)
+    press(page, "fresh")
+    page.fill(".ls-name", "<img src=x onerror=alert(1)> 课")
+    page.select_option(".ls-panel", "why")
+    press(page, "add")
+    page.fill(".ls-words", "Guess & see <b>bold</b>")
+    page.locator(".ls-check input").check()
+    page.keyboard.press("Escape")
+    page.evaluate("glass.open('attend'); glass.select({ layer: 1, head: 2, query: 4, key: 3 })")
+    page.locator("section[data-kind=cell] .gp-title").click()
+    desk(page)
+    expect(page.locator(".ls-panel")).to_have_value("cell")
+    press(page, "add")
+    expect(page.locator(".ls-view")).to_have_count(2)
+
+
+def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: Page) -> None:
+    make(page)
+    violations = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+    assert [one["id"] for one in violations] == []
+    # By keyboard: the second view up, and down again; deleted, and back.
+    page.locator(".ls-view").nth(1).get_by_role("button", name=re.compile(text("lessons.earlier"))).press("Enter")
+    expect(page.locator(".ls-words").nth(1)).to_have_value("Guess & see <b>bold</b>")
+    page.locator(".ls-view").nth(0).get_by_role("button", name=re.compile(text("lessons.later"))).press("Enter")
+    page.locator(".ls-view").nth(0).get_by_role("button", name=re.compile(text("lessons.drop"))).press("Enter")
+    expect(page.locator(".ls-view")).to_have_count(1)
+    press(page, "undo")
+    expect(page.locator(".ls-words").nth(0)).to_have_value("Guess & see <b>bold</b>")
+    page.evaluate("glass.open('kv')")
+    page.locator(".ls-view").nth(0).get_by_role("button", name=re.compile(text("lessons.present"))).click()
+    at = on_stage(page)
+    assert at["covered"]
+    word = page.locator(".wy-word")
+    answer = page.evaluate("document.querySelector('.wy-word').textContent")
+    assert answer
+    expect(word).to_be_hidden()
+    expect(page.locator(".wy-others")).to_be_hidden()
+    expect(page.locator(".wy-text")).to_be_visible()
+    expect(page.locator(".ls-note")).to_be_hidden()
+    page.fill(".ls-guess", "n r f 7")  # what is typed is no key of the page's
+    expect(page.locator(".ls-note")).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
+    expect(word).to_be_hidden()
+    page.click(".ls-reveal")
+    expect(word).to_be_visible()
+    page.keyboard.press("r")
+    expect(word).to_be_hidden()
+    page.locator(".ls-count").click()
+    page.keyboard.press("PageDown")
+    expect(word).to_be_visible()
+    assert page.input_value(".ls-guess") == "n r f 7"
+    violations = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+    assert [one["id"] for one in violations] == []
+    page.keyboard.press("Space")
+    page.wait_for_function("document.querySelector('.ls-count').textContent === '2 / 2'")
+    assert on_stage(page)["kind"] == "cell"
+    assert page.evaluate("['layer', 'head', 'query', 'key'].map((name) => glass.state[name])") == [1, 2, 4, 3]
+    page.click(".gp-stepper button >> nth=0")  # the steppers are there
+    assert page.evaluate("glass.state.layer") == 0
+    page.keyboard.press("Escape")
+    expect(page.locator(".page-nav")).to_be_visible()
+    assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
+
+
+def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_nothing(
+    page: Page, tmp_path: Path
+) -> None:
+    make(page)
+    with page.expect_download() as caught:
+        press(page, "save")
+    file = tmp_path / "lesson.json"
+    caught.value.save_as(file)
+    lesson = json.loads(file.read_text(encoding="utf-8"))
+    assert [lesson["title"], [view["panel"] for view in lesson["views"]]] == [
+        "<img src=x onerror=alert(1)> 课",
+        ["why", "cell"],
+    ]
+    press(page, "list")
+    for change, field in (({"title": ""}, "title"), ({"views": 3}, "views"), ({"format": "x"}, "format")):
+        (bad := tmp_path / "bad.json").write_text(json.dumps(lesson | change), encoding="utf-8")
+        page.set_input_files(".ls-file", bad)
+        expect(page.locator(".ls-said")).to_contain_text(f": {field} is ")
+        expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(1)
+    page.set_input_files(".ls-file", file)
+    expect(page.locator(".ls-view")).to_have_count(2)
+    press(page, "list")
+    expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(
+        2
+    )  # the file's beside the one it was made of
+    press(page, "remove")
+    expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(1)
+    press(page, "undo")
+    expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(2)
+    press(page, "share")
+    link = page.locator(".ls-link").input_value()
+    check_qr(page, link)
+    press(page, "edit")
+    press(page, "list")
+    press(page, "share_view")
+    view = page.locator(".ls-link").input_value()
+    assert "chapter=attend" in view
+    assert "layer=1" in view
+    check_qr(page, view)
+    # The class opens the link: the lesson is there, whole, and kept where a student wants it.
+    page.evaluate("localStorage.clear()")
+    page.goto("about:blank")
+    page.goto(link)
+    wait_for_run(page)
+    row = page.locator(".ls-row").first
+    expect(row.locator("strong")).to_have_text("<img src=x onerror=alert(1)> 课")
+    row.get_by_role("button", name=re.compile(text("lessons.follow"))).click()
+    assert on_stage(page)["kind"] == "why"
+    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
+    page.keyboard.press("Escape")
+    desk(page)
+    page.locator(".ls-row").first.get_by_role("button", name=re.compile(text("lessons.adopt"))).click()
+    kept = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('glass-llama-lesson.'))")
+    kept = [json.loads(words) for _, words in kept]
+    assert kept == [lesson]
+
+
+def check_qr(page: Page, link: str) -> None:
+    """The code that is drawn is the link's."""
+    page.locator(".ls-qr path").wait_for(state="attached")
+    size = float((page.get_attribute(".ls-qr", "viewBox") or "").split()[2])
+    path = page.get_attribute(".ls-qr path", "d")
+    assert zxingcpp.read_barcodes(picture({"size": int(size), "path": path}))[0].text == link
+
+
+def test_what_the_browser_cannot_keep_is_said_and_a_telephone_reads_along(page: Page) -> None:
+    page.evaluate("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }")
+    desk(page)
+    press(page, "fresh")
+    expect(page.locator(".ls-said")).to_contain_text(text("lessons.bad_full")[:40])
+    page.set_viewport_size({"width": 390, "height": 844})
+    press(page, "add")
+    expect(page.locator(".ls-view")).to_have_count(1)
+    assert page.evaluate(
+        "document.querySelector('.ls-desk').scrollWidth <= document.querySelector('.ls-desk').clientWidth"
+    )
+    page.locator(".ls-view").get_by_role("button", name=re.compile(text("lessons.present"))).click()
+    at = on_stage(page)
+    assert at["boxes"][0][2] <= 390
+    assert at["beyond"] == 0

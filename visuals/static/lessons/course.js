@@ -1,0 +1,34 @@
+// Where a presentation is: which view, and whether its answer is still covered. Knows no page.
+
+/**
+ * @param {{ hidden: boolean }[]} views at least one @param {number} first the one to begin at
+ * @param {(moved: boolean) => void} changed called after each change; `moved`: to another view
+ */
+export function createCourse(views, first, changed) {
+  let at = -1;
+  let covered = false;
+
+  /** To a view by number; where there is none nothing happens. */
+  function go(to) {
+    if (to === at || !views[to]) return;
+    at = to;
+    covered = views[to].hidden;
+    changed(true);
+  }
+  function cover(now) {
+    if (covered === now || !views[at].hidden) return;
+    covered = now;
+    changed(false);
+  }
+  /** What a clicker's one button does: the answer, where it is covered, then the next view. */
+  const next = () => (covered ? cover(false) : go(at + 1));
+  const back = () => go(at - 1);
+  return {
+    next, back, go, begin: () => go(Math.max(0, Math.min(first, views.length - 1))),
+    /** Shows the answer, or covers it again. */
+    toggle: () => cover(!covered),
+    at: () => at,
+    covered: () => covered,
+    last: () => at === views.length - 1,
+  };
+}

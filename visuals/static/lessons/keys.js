@@ -1,0 +1,29 @@
+// The keys of a presentation. Presenters' remote controls send PageDown and PageUp, and F5 from their button "start".
+
+import { wayOf } from "../tour/keys.js";
+
+const TYPING = "input, textarea, select, [contenteditable]";
+const OWN = new Map([["PageDown", "next"], ["PageUp", "back"], ["Home", "first"], ["End", "last"], ["n", "notes"], ["r", "reveal"], ["f", "full"], ["F5", "full"], ["ArrowDown", "down"], ["ArrowUp", "up"], ["?", "nothing"]]); // the list of keys would open under the stage
+const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the layer where a panel has the focus
+
+/** What a key does while a lesson is presented; null where it belongs to what has the focus. @param {KeyboardEvent} event @returns {string|null} */
+export function actOf(event) {
+  const { key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
+  if (key === "Escape" && target?.closest?.(TYPING)) return "out";
+  if (defaultPrevented || ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?") || target?.closest?.(TYPING)) return null;
+  const act = OWN.get(key.length === 1 ? key.toLowerCase() : key);
+  if (act) return IN_PANEL.has(key) && target?.closest?.("section.glass-panel") ? null : act;
+  return wayOf(event);
+}
+
+/** @param {() => boolean} open whether a lesson is presented @param {Object<string, () => void>} acts by what actOf gives */
+export function listenToLesson(open, acts) {
+  // Before the page's own keys, which move the selection.
+  addEventListener("keydown", (event) => {
+    const act = open() && !document.querySelector("dialog[open]") ? actOf(event) : null;
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[act]();
+  }, true);
+}

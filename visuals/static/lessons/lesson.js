@@ -1,0 +1,113 @@
+// What a lesson is: views in an order, each with a note. Checks whatever a file, a link or the browser's storage holds,
+// field by field, before anything uses it. Knows no page.
+
+import { readLink } from "../link.js";
+
+export const FORMAT = "glass-llama-lesson";
+export const VERSION = 1;
+/** The most of each: characters of a title, a note and a view's link, views of a lesson, bytes of a file. */
+export const MOST = { title: 120, note: 2000, link: 100_000, views: 60, bytes: 1_000_000 };
+const SAID = 40; // characters of a wrong value that a message repeats
+
+/**
+ * @typedef {{ link: string, panel: string, part: string, note: string, hidden: boolean }} View  `link`: the part of an address
+ * after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of it comes first, "" for its top; `hidden`: covered until the presenter shows it
+ * @typedef {{ format: string, version: number, language: string, title: string, views: View[] }} Lesson
+ * @typedef {{ panels: string[], languages: string[] }} Known  what the page has
+ */
+
+/** Something that is no lesson. `code` is the end of a text "lessons.bad_<code>". */
+export class Refused extends Error {
+  constructor(code, params = {}) {
+    super(code);
+    Object.assign(this, { code, params });
+  }
+}
+
+const shortly = (value) => {
+  const text = value === undefined ? "–" : JSON.stringify(value) ?? String(value);
+  return text.length > SAID ? `${text.slice(0, SAID)}…` : text;
+};
+/** @param {string} field @param {string} expected the end of a text "lessons.expected_<name>" @param {object} [params] of that text */
+const wrong = (field, value, expected, params = {}) => new Refused("field", { field, value: shortly(value), expected, ...params });
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The object with just these fields; refuses one that is missing and one that is not known. */
+function fieldsOf(value, names, at) {
+  if (!isObject(value)) throw wrong(at || "lesson", value, "object", { names: names.join(", ") });
+  const place = (name) => (at ? `${at}.${name}` : name);
+  for (const name of Object.keys(value)) if (!names.includes(name)) throw wrong(place(name.slice(0, SAID)), value[name], "no_field", { names: names.join(", ") });
+  for (const name of names) if (!Object.hasOwn(value, name)) throw wrong(place(name), undefined, "field", { names: names.join(", ") });
+  return value;
+}
+
+function text(value, field, most, least = 0) {
+  if (typeof value !== "string" || value.length > most || value.trim().length < least || !value.isWellFormed()) {
+    throw wrong(field, value, least ? "words" : "text", { most });
+  }
+  return value;
+}
+
+/** A view; its link is read as a pasted one is. */
+function viewOf(given, at, { panels }) {
+  const { link, panel, part, note, hidden } = fieldsOf(given, ["link", "panel", "part", "note", "hidden"], at);
+  text(link, `${at}.link`, MOST.link, 2);
+  if (!/^#[^\s#]+$/.test(link)) throw wrong(`${at}.link`, link, "link");
+  const [fault] = readLink(link).faults;
+  if (fault) throw wrong(`${at}.link: ${fault.field}`, fault.value, "number");
+  if (!panels.includes(panel)) throw wrong(`${at}.panel`, panel, "one_of", { names: panels.join(", ") });
+  if (typeof part !== "string" || !/^(\.[a-zA-Z][\w-]{0,59})?$/.test(part)) throw wrong(`${at}.part`, part, "part");
+  text(note, `${at}.note`, MOST.note);
+  if (typeof hidden !== "boolean") throw wrong(`${at}.hidden`, hidden, "one_of", { names: "true, false" });
+  return { link, panel, part, note, hidden };
+}
+
+/** The lesson that a value is. @param {unknown} value @param {Known} known @returns {Lesson} Throws Refused, which names the first field that is wrong. */
+export function checkLesson(value, known) {
+  if (!isObject(value) || value.format !== FORMAT) throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
+  if (value.version !== VERSION) throw wrong("version", value.version, "version", { names: String(VERSION) });
+  const { language, title, views } = fieldsOf(value, ["format", "version", "language", "title", "views"], "");
+  if (!known.languages.includes(language)) throw wrong("language", language, "one_of", { names: known.languages.join(", ") });
+  text(title, "title", MOST.title, 1);
+  if (!Array.isArray(views) || views.length > MOST.views) throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
+  return { format: FORMAT, version: VERSION, language, title, views: views.map((one, i) => viewOf(one, `views[${i}]`, known)) };
+}
+
+/** The lesson in a file's text. @param {string} words @param {Known} known @returns {Lesson} Throws Refused. */
+export function readLesson(words, known) {
+  if (words.length > MOST.bytes) throw new Refused("size", { size: words.length, most: MOST.bytes });
+  let value;
+  try {
+    value = JSON.parse(words.replace(/^\ufeff/, ""));
+  } catch (error) {
+    throw new Refused("json", { reason: error.message.slice(0, 100) });
+  }
+  return checkLesson(value, known);
+}
+
+/** A lesson as a file's text. @param {Lesson} lesson */
+export const writeLesson = (lesson) => `${JSON.stringify(lesson, null, 2)}\n`;
+
+/** @returns {Lesson} one without views */
+export const newLesson = (title, language) => ({ format: FORMAT, version: VERSION, language, title, views: [] });
+
+/** The address of a page as a view keeps it: without what belongs to the reader, the language and the tour. @param {string} hash */
+export function linkOf(hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  for (const name of [...fields.keys()]) if (name === "lang" || name === "lesson" || name.startsWith("tour.")) fields.delete(name);
+  return `#${fields}`;
+}
+
+// Each gives a new lesson.
+
+export const withView = (lesson, view, at = lesson.views.length) => ({ ...lesson, views: lesson.views.toSpliced(at, 0, view) });
+export const without = (lesson, at) => ({ ...lesson, views: lesson.views.toSpliced(at, 1) });
+export const changed = (lesson, at, change) => ({ ...lesson, views: lesson.views.with(at, { ...lesson.views[at], ...change }) });
+/** A view one place up (-1) or down (1); at an end the lesson itself. */
+export function moved(lesson, at, by) {
+  const to = at + by;
+  if (to < 0 || to >= lesson.views.length) return lesson;
+  const views = lesson.views.with(at, lesson.views[to]).with(to, lesson.views[at]);
+  return { ...lesson, views };
+}

@@ -1,0 +1,77 @@
+// A lesson on the screen: each view is brought back as a pasted link is, and its one panel shown large.
+
+import { createBar } from "./bar.js";
+import { createCourse } from "./course.js";
+import { listenToLesson } from "./keys.js";
+import { createStage } from "./stage.js";
+
+/** @param {object} glass @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number, notes?: boolean }) => void} */
+export function createPresenter(glass) {
+  const { state } = glass;
+  const { body } = document;
+  let lesson = null;
+  let course = null;
+  let notes = false;
+  let before = null; // what had the focus
+  let turn = 0;
+
+  const acts = {
+    next: () => course.next(), back: () => course.back(), reveal: () => course.toggle(), leave, out: () => document.activeElement?.blur(),
+    first: () => course.go(0), last: () => course.go(lesson.views.length - 1),
+    nothing: () => {}, up: () => stage.turn(-1), down: () => stage.turn(1),
+    notes: () => { notes = !notes; show(false); },
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => {}),
+  };
+  const bar = createBar(glass, acts);
+  const stage = createStage(glass, bar.element, bar.page);
+  listenToLesson(() => lesson !== null, acts);
+
+  /** The bar and the cover at once; the view when its run has come. */
+  async function show(moved) {
+    const view = lesson.views[course.at()];
+    body.toggleAttribute("data-covered", course.covered());
+    bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
+    if (!moved) return void stage.again();
+    const mine = (turn += 1);
+    body.dataset.lesson = "coming";
+    await glass.visit(view.link);
+    if (mine !== turn || !lesson) return;
+    const { chapters } = window.glassConfig;
+    if (!chapters[state.chapter].panels.includes(view.panel)) glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(view.panel)));
+    stage.show(view.panel, view.part);
+  }
+
+  function leave() {
+    if (!lesson) return;
+    lesson = null;
+    turn += 1;
+    bar.element.hidden = true;
+    body.removeAttribute("data-covered");
+    state.presenting = false; // from here on the page's history goes on
+    stage.end();
+    if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
+    before?.focus?.({ preventScroll: true });
+  }
+
+  glass.on("message", ({ code, params }) => {
+    if (!lesson) return;
+    const said = glass.text(`message.${code}`, params);
+    bar.say(said === `message.${code}` ? params.detail ?? code : said);
+    stage.again();
+  });
+  glass.on("language", () => { if (lesson) { glass.translate(bar.element); show(false); } });
+  addEventListener("resize", () => { if (lesson) stage.again(); });
+  addEventListener("popstate", leave);
+
+  return function present(given, { at = 0, notes: noted = false } = {}) {
+    if (!given.views.length) return;
+    before = document.activeElement;
+    [lesson, notes] = [given, noted];
+    if (!bar.element.isConnected) body.append(bar.element);
+    glass.translate(bar.element);
+    bar.element.hidden = false;
+    state.presenting = true;
+    course = createCourse(lesson.views, at, show);
+    course.begin();
+  };
+}

@@ -1,0 +1,178 @@
+// The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen, page by page.
+
+import { pagesOf, partsOf } from "./pages.js";
+
+const [PLAIN, LARGE, WIDE] = [14, 22, 1280]; // px of the smallest text, as panels have it and as a hall needs it; a screen's width
+const EDGE = 2; // px around a page, for what has a frame
+const GAP = 8; // px between the panel and the edges of its room
+
+/**
+ * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 22 px, then, for a part
+ * that is taller than the screen, down to how the page has it. A telephone has it so from the start. @param {number} width of the window
+ */
+export function sizesFor(width) {
+  const most = Math.max(1, Math.min(3, (2 * width) / WIDE));
+  const legible = Math.min(most, Math.max(1, (LARGE / PLAIN) * Math.min(1, width / WIDE)));
+  const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
+  return { legible: [...new Set(between(most, legible, 3))], smaller: [...new Set(between(legible, 1, 4))].slice(1) };
+}
+
+const PATIENCE = 1500; // ms until a panel is shown as far as it is
+
+const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); });
+const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
+
+/** @param {object} glass @param {HTMLElement} bar of the lesson, at the lower edge @param {(page: number, pages: number) => void} tell which page of the panel is shown */
+export function createStage(glass, bar, tell) {
+  const { body } = document;
+  let section = null;
+  let part = "";
+  let turn = 0; // which fitting is the newest
+  let size = 1;
+  let found = { pages: [[0, 0]], first: 0, cut: false };
+  let page = 0;
+  const inner = () => section?.querySelector(".gp-body") ?? null;
+
+  function enlarge(factor) {
+    size = factor;
+    body.style.setProperty("--lesson-size", factor.toFixed(3));
+    glass.enlarge(factor);
+  }
+  function release() {
+    const box = inner();
+    if (!box) return;
+    box.style.height = box.style.overflow = "";
+    box.scrollTop = 0;
+  }
+
+  /** How the panel divides at this size. */
+  function divide() {
+    const box = inner();
+    if (!box) return { pages: [[0, 0]], first: 0, cut: false };
+    const outer = section.getBoundingClientRect();
+    const place = box.getBoundingClientRect();
+    const room = (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size;
+    const anchor = part ? box.querySelector(part) : null;
+    const parts = partsOf(box, size);
+    const divided = pagesOf(parts, Math.max(40, room), anchor ? (anchor.getBoundingClientRect().top - place.top) / size : 0);
+    const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
+    return { ...divided, wide };
+  }
+
+  /** As `fit`, for what is on the stage already: about where it was. */
+  async function again() {
+    if (body.dataset.lesson !== "shown") return;
+    const [{ pages }, at] = [found, page];
+    const share = pages[at][0] / (pages.at(-1)[1] || 1);
+    if (!(await fit()) || at === 0) return;
+    const there = share * found.pages.at(-1)[1];
+    turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
+  }
+
+  /** Finds the largest size at which all fits, else at which no part is cut. @returns {Promise<boolean>} false where another took its place */
+  async function fit() {
+    const mine = (turn += 1);
+    grown.disconnect();
+    release();
+    body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
+    const { legible, smaller } = sizesFor(innerWidth);
+    body.style.setProperty("--lesson-strip", legible.at(-1).toFixed(3));
+    const fits = [(one) => !one.cut && !one.wide && one.pages.length === 1, (one) => !one.cut && !one.wide];
+    const tried = [];
+    for (const [sizes, good] of [[legible, fits[0]], [smaller, fits[1]]]) {
+      for (const factor of sizes) {
+        enlarge(factor);
+        for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that
+        if (mine !== turn || !section) return false;
+        tried.push([factor, divide()]);
+        if (good(tried.at(-1)[1])) return shown(tried.at(-1));
+      }
+      const last = tried.at(-1); // the smallest that is legible: better several pages of it than small print
+      if (fits[1](last[1])) return shown(last);
+    }
+    const least = legible.at(-1);
+    enlarge(least);
+    for (let i = 0; i < 3; i++) await frame();
+    return mine === turn && section ? shown([least, divide()]) : false;
+  }
+
+  function shown([, divided]) {
+    found = divided;
+    turnTo(found.first);
+    body.dataset.lesson = "shown";
+    heights = heightsNow();
+    grown.observe(section);
+    for (const one of inner()?.children ?? []) grown.observe(one);
+    return true;
+  }
+
+  /** Shows one page of the panel. */
+  function turnTo(to) {
+    const box = inner();
+    page = Math.max(0, Math.min(to, found.pages.length - 1));
+    tell(page, found.pages.length);
+    if (!box) return;
+    if (found.pages.length === 1 && !found.cut) return release();
+    const [top, bottom] = found.pages[page];
+    box.style.overflow = "hidden";
+    box.style.height = `${bottom - top + 2 * EDGE}px`;
+    box.scrollTop = top - EDGE;
+  }
+
+  const heightsNow = () => [...(inner()?.children ?? [])].map((one) => Math.round(one.offsetHeight)).join();
+  let heights = "";
+  /** What came later made the panel another height: divided anew, once it rests. */
+  const grown = new ResizeObserver(() => {
+    if (body.dataset.lesson !== "shown" || heightsNow() === heights) return;
+    heights = heightsNow();
+    requestAnimationFrame(() => { if (section && body.dataset.lesson === "shown") renew(); });
+  });
+  function renew() {
+    const at = found.pages[page]?.[0] ?? 0;
+    release();
+    const divided = divide();
+    const smallest = size <= sizesFor(innerWidth).legible.at(-1) + 0.01;
+    if (!smallest && divided.pages.length > found.pages.length) return void again(); // it may fit when it is smaller
+    const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
+    const first = part || page > 0 ? keep : divided.first;
+    found = { ...divided, first: divided.first };
+    turnTo(Math.max(0, first));
+  }
+
+  /** @param {string} kind of a panel whose chapter is open @param {string} [from] ".name" of the part to begin at */
+  function show(kind, from = "") {
+    hide();
+    glass.present(kind);
+    section = document.querySelector(`section.glass-panel[data-kind="${kind}"]`);
+    part = from;
+    page = 0;
+    body.dataset.lesson = "coming";
+    section?.classList.add("is-presented");
+    return ready().then(() => fit());
+  }
+  /** Until the panel has something in it, and nothing that it asked for is under way; not for ever. */
+  async function ready() {
+    const [mine, until] = [section, performance.now() + PATIENCE];
+    while (section === mine && mine && performance.now() < until) {
+      if (inner()?.childElementCount && mine.dataset.value !== undefined && !mine.hasAttribute("data-loading") && !glass.asking()) return;
+      await frame();
+    }
+  }
+
+  function hide() {
+    grown.disconnect();
+    release();
+    section?.classList.remove("is-presented");
+    section = null;
+  }
+
+  /** Leaves the page as it was. */
+  function end() {
+    turn += 1;
+    hide();
+    delete body.dataset.lesson;
+    glass.present(null);
+    enlarge(1);
+  }
+  return { show, again, end, turn: (by) => turnTo(page + by) };
+}
