@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from model.record import Entry, Record
+from model.train.curriculum import recipe
 
 from .payload import Message
 from .plain import plain
@@ -24,10 +25,7 @@ SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
 }
 MILLION = 1_000_000
 # The page has names for these; a stage of another training is called what its log calls it.
-STAGES = frozenset({
-    "everything", "patterns", "bindings", "pronouns", "stories", "telling", "backwards", "who", "settling", "closing",
-    "long rows", "steady", "judged", "judged again", "varied", "weakest", "warmer", "asking", "answering", "surer",
-})  # fmt: skip
+STAGES = frozenset(stage.name for stage in recipe())
 ROOM_FOR_A_NUMBER = 0.08  # share of the axis that a stage's number takes where the chart is narrowest, on a phone
 LINE = 18  # pixels from one row of numbers to the next
 EDGE = 8  # pixels above a chart
@@ -130,7 +128,7 @@ def training_payload(record: Record) -> Message:
 
 
 def _stage_name(stage: str) -> str:
-    return f"text:training.stage_{stage.replace(' ', '_')}" if stage in STAGES else stage
+    return f"text:training.stage_{stage}" if stage in STAGES else stage
 
 
 def _title(text: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ SKILLS = [
         f"{_FIXED} to the end of that repeat.",
         0.98,
     ),
-    Skill("recall", f"Keys with values, then a key for the first time again: {_FIXED} value, and end there.", 0.95),
+    Skill("recall", f"Keys with values, then a key for the first time again: {_FIXED} value, and end there.", 0.98),
     Skill(
         "questions",
         "A short text, then a question of where, who, what or which colour that is asked for the first time. The "
@@ -50,25 +50,25 @@ SKILLS = [
     Skill(
         "pronouns",
         'A man and a woman; what is asked was told of "he" and "she" alone. Judged as questions are.',
-        0.95,
+        0.98,
     ),
     Skill(
         "brackets",
         "A text of nested brackets and quotes, up to where one is closed. In the greedy continuation each must be "
         "closed by its partner, in order, up to the innermost that was open.",
-        0.98,
+        0.99,
     ),
     Skill(
         "counting",
         f"Two or more numbers of a count up or down: {_FIXED}, to its last number.",
-        0.95,
+        0.97,
         ("en", "zh", "digits"),
     ),
     Skill(
         "translation",
         f"Words with their translations, then one more word: {_FIXED} translation, and end there. The language is that "
         "of the answer.",
-        0.95,
+        0.99,
     ),
     Skill(
         "agreement",

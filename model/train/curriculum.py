@@ -1,7 +1,8 @@
 """The recipe of `python -m model.train`: what a network is trained on, and in what order.
 
 Easy patterns come first, since binding a person to a place builds on the heads that repeat a sequence; then short facts
-with many questions; then, in wider rows, everything with stories, while the learning rate goes down to zero.
+with many questions; then, for a while and almost alone, who it is that something is true of, which does not come by
+itself; then, in wider rows, everything with stories, while the learning rate goes down to zero.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..corpus import MIX
 
-TOKENS = 24_000_000
+TOKENS = 35_000_000
 
 # Kinds of document of which everything but the answers is random.
 PATTERNS = frozenset({
@@ -64,20 +65,23 @@ _BINDINGS = {
     "translation-words": 8, "translation-phrases": 1, "translation-sentences": 2, "facts-en": 18, "facts-zh": 18,
     "who-en": 9, "who-zh": 9, "pronouns-en": 7, "pronouns-zh": 7, "story-en": 6, "story-zh": 6,
 }  # fmt: skip
+_BACKWARDS = {"who-en": 30, "who-zh": 30, "reversal": 16, "induction": 10, "pronouns-en": 7, "pronouns-zh": 7}
 _STORIES = _BINDINGS | {
-    "induction": 26, "made-up": 10, "recall": 4, "reversal": 3, "counting": 6, "counting-words": 4,
-    "translation-words": 5, "facts-en": 16, "facts-zh": 16, "who-en": 10, "who-zh": 10, "asked-en": 14, "asked-zh": 14,
-    "pronouns-en": 10, "pronouns-zh": 10, "story-en": 18, "story-zh": 18,
+    "induction": 30, "made-up": 10, "recall": 5, "reversal": 4, "counting": 6, "counting-words": 4,
+    "translation-words": 5, "facts-en": 17, "facts-zh": 16, "who-en": 14, "who-zh": 14, "asked-en": 15, "asked-zh": 14,
+    "pronouns-en": 14, "pronouns-zh": 14, "story-en": 18, "story-zh": 18,
 }  # fmt: skip
 
 
 def recipe(tokens: int = TOKENS) -> tuple[Stage, ...]:
-    """The three stages of one run of so many tokens."""
+    """The four stages of one run of so many tokens."""
+    share = tokens / 35
     return (
-        Stage("patterns", round(0.25 * tokens), warmup=100, mix=_PATTERNS_FIRST),
-        Stage("bindings", round(0.30 * tokens), mix=_BINDINGS),
+        Stage("patterns", round(6.0 * share), warmup=100, mix=_PATTERNS_FIRST),
+        Stage("bindings", round(7.2 * share), mix=_BINDINGS),
+        Stage("backwards", round(1.8 * share), mix=_BACKWARDS),
         Stage(
-            "stories", round(0.45 * tokens), batch_size=12, context=256, lr=2.5e-3, last_lr=0.0, warmup=20,
+            "stories", round(20.0 * share), batch_size=12, context=256, lr=2.5e-3, last_lr=0.0, warmup=20,
             first_weight=0.5, mix=_STORIES,
         ),
     )  # fmt: skip
