@@ -73,7 +73,7 @@ export function world({ changes = {}, id = "r" } = {}) {
       if (!details.has(key) && answers[what]) details.set(key, decodeAll(answers[what]));
       return details.get(key) ?? null;
     },
-    change: () => {}, repaint() {}, select: store.select, text: (key, params) => lookUp(TABLES.en, key, params),
+    change: () => {}, repaint() {}, on: store.on, select: store.select, text: (key, params) => lookUp(TABLES.en, key, params),
     calculate: async (what, params) => ({ data: calculated[what](params) }),
   };
   return { glass, store, answers, raw: { q: round(q), k: round(k), gate: round(gate), up: round(up) } };
