@@ -57,7 +57,6 @@ export function world({ changes = {}, id = "r" } = {}) {
     },
     kv_live: { tokens: T, bytes: 768, kinds: ["MHA", "GQA", "MQA", "MLA"].map((kind, i) => ({ kind, own: i === 1, bytes: String(512 >> i), latent: i === 3 ? [16, 2] : null })) },
     training: TRAINING,
-    head_names: { kinds: [{ name: "induction", prompt: "a b a", prompts: { en: "x y x" }, best: [] }] },
   };
   const card = { name: "Big", n_layers: 32, n_heads: 32, n_kv_heads: 8, head_dim: 128 };
   const calculated = {
