@@ -57,7 +57,6 @@ export function world({ changes = {}, id = "r" } = {}) {
     },
     kv_live: { tokens: T, bytes: 768, kinds: ["MHA", "GQA", "MQA", "MLA"].map((kind, i) => ({ kind, own: i === 1, bytes: String(512 >> i), latent: i === 3 ? [16, 2] : null })) },
     training: TRAINING,
-    head_names: { kinds: [{ name: "induction", prompt: "a b a", prompts: { en: "x y x" }, best: [] }] },
   };
   const card = { name: "Big", n_layers: 32, n_heads: 32, n_kv_heads: 8, head_dim: 128 };
   const calculated = {
@@ -73,7 +72,7 @@ export function world({ changes = {}, id = "r" } = {}) {
       if (!details.has(key) && answers[what]) details.set(key, decodeAll(answers[what]));
       return details.get(key) ?? null;
     },
-    change: () => {}, repaint() {}, select: store.select, text: (key, params) => lookUp(TABLES.en, key, params),
+    change: () => {}, repaint() {}, on: store.on, select: store.select, text: (key, params) => lookUp(TABLES.en, key, params),
     calculate: async (what, params) => ({ data: calculated[what](params) }),
   };
   return { glass, store, answers, raw: { q: round(q), k: round(k), gate: round(gate), up: round(up) } };

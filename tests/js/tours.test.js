@@ -66,7 +66,8 @@ test("the stops of how it learned say what stands in the log, by the names of it
   assert.deepEqual(leapOf({ tokens: [1, 2], shares: [0.8, 0.9] }), { from: null, to: { tokens: 1, share: 0.8 }, end: { tokens: 2, share: 0.9 } });
   const cannot = valuesOf(at("cannot", made));
   assert.deepEqual([cannot.met, cannot.n_short, cannot.skill, cannot.right, cannot.wrong], [1, 2, TABLES.en.training["skill_free stories"], 150, 25]);
-  assert.equal(at("attempt", made).numbers.sequence.text, "x y x");
+  const attempt = at("attempt", made);
+  assert.deepEqual([attempt.say, attempt.numbers.sequence.text, attempt.numbers.p_one.value], ["", TABLES.en["tour-learned"].sequence, Math.exp(-0.5)]);
   for (const none of [{ ...TRAINING, log: [] }, { ...TRAINING, answers: null }]) {
     const other = world();
     other.answers.training = none;

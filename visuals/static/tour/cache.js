@@ -68,7 +68,7 @@ function saves(glass, trace) {
   const [cached, full] = [workOf(trace.model, 1, n), workOf(trace.model, n, (n * (n + 1)) / 2)];
   return {
     say: "", asks: "", answers: last ? "_measured" : "",
-    act: { text: "saves_act", busy: race.running, run: () => race.start(false) },
+    act: { text: "saves_act", busy: race.running || trace.generating, run: () => race.start(false) },
     numbers: {
       n_tokens: whole(n), cached_work: millions(cached), full_work: millions(full), ratio: factor(full / cached),
       n_measured: whole(race.steps.length), cached_time: milliseconds(last?.cached_seconds ?? 0), full_time: milliseconds(last?.full_seconds ?? 0),

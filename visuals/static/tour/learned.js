@@ -1,6 +1,5 @@
 // The tour of how the model learned: its stops, and what they read from the training log and the evaluation beside its weights.
 
-import { promptOf } from "../panels/attend/names.js";
 import { runPrompt } from "../panels/attend/run-prompt.js";
 import { topCandidates } from "../compute.js";
 import { momentOf, offeredOf } from "../moment.js";
@@ -140,18 +139,11 @@ function cannot(glass, { measured }) {
   };
 }
 
-/** The text that shows induction best, as heads.json has it, else the page's own. */
-function sequenceOf(glass) {
-  const names = glass.detail("head_names", {});
-  const kind = names?.kinds.find(({ name }) => name === "induction");
-  return (kind && promptOf(kind, glass.state.language)) ?? glass.text("tour-learned.sequence");
-}
-
 function attempt(glass, trace) {
   const next = offeredOf(glass, momentOf(glass.state));
   if (!next || trace.generating) return null;
   const { rows: [one, two] } = topCandidates(next, 2);
-  const sequence = sequenceOf(glass);
+  const sequence = glass.text("tour-learned.sequence");
   const there = trace.prompt === sequence;
   return {
     say: there ? "_there" : "", asks: there ? "_there" : "", answers: there ? "_there" : "",
