@@ -31,7 +31,7 @@ STAGE = """() => {
     trouble: one(".ls-trouble").textContent,
     part: one(".ls-part").textContent,
     covered: document.body.hasAttribute("data-covered"),
-    boxes: [panel, strip, bar, ...strip.querySelectorAll("button")]
+    boxes: [panel, strip, bar, ...strip.querySelectorAll("button"), ...bar.querySelectorAll(".ls-ways button")]
       .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
     under: box(panel).bottom - box(bar).top,
     over: box(strip).bottom - box(panel).top,

@@ -36,6 +36,7 @@ export function createStage(glass, bar, tell) {
   function enlarge(factor) {
     size = factor;
     body.style.setProperty("--lesson-size", factor.toFixed(3));
+    if (inner()) body.style.setProperty("--lesson-room", `${Math.floor(roomFor(inner()))}px`);
     glass.enlarge(factor);
   }
   function release() {
@@ -45,16 +46,21 @@ export function createStage(glass, bar, tell) {
     box.scrollTop = 0;
   }
 
+  /** How tall the panel's body may be, in its own pixels. */
+  function roomFor(box) {
+    const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
+    return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
+  }
+
   /** How the panel divides at this size. */
   function divide() {
     const box = inner();
     if (!box) return { pages: [[0, 0]], first: 0, cut: false };
-    const outer = section.getBoundingClientRect();
     const place = box.getBoundingClientRect();
-    const room = (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size;
+    const room = roomFor(box);
     const anchor = part ? box.querySelector(part) : null;
     const parts = partsOf(box, size);
-    const divided = pagesOf(parts, Math.max(40, room), anchor ? (anchor.getBoundingClientRect().top - place.top) / size : 0);
+    const divided = pagesOf(parts, room, anchor ? (anchor.getBoundingClientRect().top - place.top) / size : 0);
     const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
     return { ...divided, wide };
   }
