@@ -35,7 +35,8 @@ STAGE = """() => {
       .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
     under: box(panel).bottom - box(bar).top,
     over: box(strip).bottom - box(panel).top,
-    cut: shown.filter((b) => b.top < body.top - 3 || b.bottom > body.bottom + 3).map((b) => [b.top, b.bottom, body.top, body.bottom]),
+    cut: shown.filter((b) => b.top < body.top - 3 || b.bottom > body.bottom + 3)
+      .map((b) => [b.top, b.bottom, body.top, body.bottom]),
     beyond: parts.filter((b) => b.right > innerWidth + 1 || b.left < -1).length,
     others: [...document.querySelectorAll("section.glass-panel")].filter(seen).map((each) => each.dataset.kind),
   };
