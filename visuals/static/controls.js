@@ -35,7 +35,7 @@ export function choices({ settings, on }, panel, name, values) {
   });
   const show = () => mark(now());
   show();
-  on("restored", show);
+  on?.("restored", show);
   return { element, now, show };
 }
 

@@ -13,11 +13,11 @@ function upperEdge() {
   return strip && strip.top <= 1 ? strip.bottom : 0;
 }
 
-/** The panels in view, the one looked at most first: the last that was pressed, if it is there. @param {Element|null} pressed @returns {HTMLElement[]} */
+/** The panels in view, the last that was pressed first, then the one that takes most of the window. @param {Element|null} pressed @returns {HTMLElement[]} */
 export function panelsInView(pressed) {
   const from = upperEdge();
   const all = [...document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])')].filter((one) => one.getClientRects().length);
-  const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) * (one === pressed ? 1000 : 1)]));
+  const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0)]));
   return all.sort((a, b) => area.get(b) - area.get(a));
 }
 

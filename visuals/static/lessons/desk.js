@@ -28,6 +28,14 @@ export function createDesk(glass, pressed) {
   const close = h("button.page-close", { "data-text": "shortcuts.close", click: () => dialog.close() });
   const title = h("h2", { id: "ls-title" });
   const dialog = h("dialog.ls-desk", { "aria-labelledby": "ls-title" }, h("header", null, title, close), status, pane);
+  // While a lesson is being made, the way back to it from wherever the reader has scrolled to.
+  const further = h("button.ls-button.is-first.ls-further", { hidden: "", click: () => open() });
+  dialog.addEventListener("close", () => {
+    const lesson = at?.pane === "edit" ? shelf.get(at.id) : null;
+    further.hidden = !lesson;
+    further.textContent = lesson ? text("further", { title: lesson.title }) : "";
+    if (!further.isConnected) document.body.append(further);
+  });
   dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
 
   /** Says something; with `back`, offers to take it back. @param {string} words @param {() => void} [back] */
@@ -101,6 +109,7 @@ export function createDesk(glass, pressed) {
   async function open() {
     if (!dialog.isConnected) document.querySelector(".gradio-container")?.append(dialog);
     tell("");
+    further.hidden = true;
     await fetchOwn();
     const editing = at?.pane === "edit" && shelf.get(at.id);
     go(editing ? at : { pane: "list" });

@@ -21,7 +21,7 @@ export function createEditor(glass, desk) {
 
   return function edit({ id, focus }) {
     let lesson = shelf.get(id);
-    const keep = (next) => { lesson = next; desk.put(id, next); };
+    const keep = (next) => { lesson = next; return desk.put(id, next); };
     /** Draws it anew, with the focus at a control of a view. */
     const show = (to = null) => { desk.go({ pane: "edit", id, focus: to }); };
 
@@ -38,8 +38,8 @@ export function createEditor(glass, desk) {
     async function add() {
       if (!glass.state.trace) return tell(glass.text("page.starting"));
       if (lesson.views.length >= MOST.views) return tell(text("full_lesson", { most: MOST.views }));
-      keep(withView(lesson, await viewNow(glass, seen.find((one) => one.dataset.kind === panel.value))));
-      tell(text("added", { at: lesson.views.length }));
+      const view = await viewNow(glass, seen.find((one) => one.dataset.kind === panel.value));
+      if (keep(withView(lesson, view))) tell(text("added", { at: lesson.views.length }));
       return show([lesson.views.length - 1, "note"]);
     }
 

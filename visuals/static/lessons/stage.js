@@ -3,6 +3,7 @@
 import { pagesOf, partsOf } from "./pages.js";
 
 const [PLAIN, LARGE, WIDE] = [14, 22, 1280]; // px of the smallest text, as panels have it and as a hall needs it; a screen's width
+const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
 
@@ -36,6 +37,7 @@ export function createStage(glass, bar, tell) {
   function enlarge(factor) {
     size = factor;
     body.style.setProperty("--lesson-size", factor.toFixed(3));
+    if (inner()) body.style.setProperty("--lesson-room", `${Math.floor(roomFor(inner()))}px`);
     glass.enlarge(factor);
   }
   function release() {
@@ -44,17 +46,32 @@ export function createStage(glass, bar, tell) {
     box.style.height = box.style.overflow = "";
     box.scrollTop = 0;
   }
+  const unshrink = () => { for (const one of inner()?.querySelectorAll("canvas, svg") ?? []) one.style.zoom = ""; };
+
+  /** How tall the panel's body may be, in its own pixels. */
+  function roomFor(box) {
+    const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
+    return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
+  }
+
+  /** Makes drawings that are taller than the room as tall as it; what is read stays as large as it is. */
+  function shrink() {
+    const room = inner() ? roomFor(inner()) : 0;
+    for (const one of inner()?.querySelectorAll("canvas, svg") ?? []) {
+      const high = one.getBoundingClientRect().height / size;
+      if (high > room) one.style.zoom = Math.max(LEAST, (room - 1) / high).toFixed(3);
+    }
+  }
 
   /** How the panel divides at this size. */
   function divide() {
     const box = inner();
     if (!box) return { pages: [[0, 0]], first: 0, cut: false };
-    const outer = section.getBoundingClientRect();
     const place = box.getBoundingClientRect();
-    const room = (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size;
+    const room = roomFor(box);
     const anchor = part ? box.querySelector(part) : null;
     const parts = partsOf(box, size);
-    const divided = pagesOf(parts, Math.max(40, room), anchor ? (anchor.getBoundingClientRect().top - place.top) / size : 0);
+    const divided = pagesOf(parts, room, anchor ? (anchor.getBoundingClientRect().top - place.top) / size : 0);
     const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
     return { ...divided, wide };
   }
@@ -74,6 +91,7 @@ export function createStage(glass, bar, tell) {
     const mine = (turn += 1);
     grown.disconnect();
     release();
+    unshrink();
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
     const { legible, smaller } = sizesFor(innerWidth);
     body.style.setProperty("--lesson-strip", legible.at(-1).toFixed(3));
@@ -87,7 +105,11 @@ export function createStage(glass, bar, tell) {
         tried.push([factor, divide()]);
         if (good(tried.at(-1)[1])) return shown(tried.at(-1));
       }
-      const last = tried.at(-1); // the smallest that is legible: better several pages of it than small print
+      if (good === fits[0]) { // the smallest that is legible: better several pages of it, with smaller drawings, than small print
+        shrink();
+        tried.push([size, divide()]);
+      }
+      const last = tried.at(-1);
       if (fits[1](last[1])) return shown(last);
     }
     const least = legible.at(-1);
@@ -162,6 +184,7 @@ export function createStage(glass, bar, tell) {
   function hide() {
     grown.disconnect();
     release();
+    unshrink();
     section?.classList.remove("is-presented");
     section = null;
   }
