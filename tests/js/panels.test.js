@@ -106,6 +106,7 @@ test("the names of a depth map are whole and apart at any depth, and the highest
     const placed = placedNames(named, rows, cell);
     placed.forEach(([, y], i) => assert.ok(y >= 9 && (i === 0 || placed[i - 1][1] - y >= 14), `${rows}: ${placed}`));
     assert.equal(placed.at(-1)[0], named.at(-1)[0]);
+    assert.deepEqual(placedNames(named.toReversed(), rows, cell), placed);
   }
 });
 

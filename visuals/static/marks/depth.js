@@ -41,11 +41,12 @@ export function namedRows(rows, cell, first = 0) {
 }
 
 /**
- * Names, from the lowest up, with the heights to draw at: the highest is kept inside the canvas, and one that it would
- * touch then is left out. @param {[string, number][]} named @returns {[string, number][]}
+ * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and one
+ * that it would touch then is left out. @param {[string, number][]} named @returns {[string, number][]}
  */
 export const placedNames = (named, rows, cell) =>
-  named
+  [...named]
+    .sort(([, a], [, b]) => a - b)
     .map(([words, high]) => [words, Math.max(TOP + (rows - high) * cell, 9)])
     .filter(([, y], i, all) => i + 1 === all.length || y - all[i + 1][1] >= LABEL);
 
