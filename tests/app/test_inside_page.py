@@ -201,3 +201,25 @@ def test_chapters_fit_a_phone_in_chinese(page: Page, chapter: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     words = page.evaluate(f"{seen}.map((section) => section.textContent).join(' ')")
     assert re.findall(r"(?:norm|rope|ffn)-[a-z]+\.[a-z_]+", words) == []  # a text that is missing shows its key
+
+
+TABLES = """() => [...document.querySelectorAll('.gp-table')].filter((table) => table.offsetParent).flatMap((table) => {
+    const heads = [...(table.tHead?.rows[0].cells ?? [])].filter((head) => head.offsetWidth && head.textContent);
+    const thin = heads.filter((head) => head.offsetWidth < 3 * parseFloat(getComputedStyle(head).fontSize));
+    const { clientWidth, scrollWidth } = table.parentElement;
+    const lost = scrollWidth > clientWidth + 1 && getComputedStyle(table.parentElement).overflowX !== 'auto';
+    const said = [...thin.map((head) => head.textContent), ...(lost ? ['wider than its place'] : [])];
+    return said.map((words) => `${table.closest('section').dataset.kind}: ${words}`);
+})"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_column_is_squeezed_on_a_phone(page: Page, language: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.evaluate("(language) => glass.setLanguage(language)", language)
+    for chapter, kind in (("choice", "sampling"), ("position", "rope-layout"), ("norm", "norm-scale")):
+        page.evaluate("(chapter) => glass.open(chapter)", chapter)
+        page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+        shown(page, kind)
+        assert page.evaluate(TABLES) == [], chapter
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,7 +1,7 @@
 // What the panels decide before they draw: layout of the head maps, numbers as text, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namedRows } from "../../visuals/static/marks/depth.js";
+import { namedRows, placedNames } from "../../visuals/static/marks/depth.js";
 import { exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
@@ -97,6 +97,17 @@ test("ranks on an axis: powers of ten, and the last rank there is", () => {
   assert.deepEqual(rankTicks(4096), [1, 10, 100, 1000, 4096]);
   assert.deepEqual(rankTicks(128256), [1, 10, 100, 1000, 10000, 128256]);
   assert.deepEqual(rankTicks(1000), [1, 10, 100, 1000]);
+});
+
+test("the names of a depth map are whole and apart at any depth, and the highest that is named is kept", () => {
+  for (let rows = 2; rows <= 130; rows++) {
+    const cell = Math.max(6, Math.min(16, Math.floor(320 / rows)));
+    const named = namedRows(rows, cell).map((row) => [row, row + 0.5]);
+    const placed = placedNames(named, rows, cell);
+    placed.forEach(([, y], i) => assert.ok(y >= 9 && (i === 0 || placed[i - 1][1] - y >= 14), `${rows}: ${placed}`));
+    assert.equal(placed.at(-1)[0], named.at(-1)[0]);
+    assert.deepEqual(placedNames(named.toReversed(), rows, cell), placed);
+  }
 });
 
 test("rows of a depth map: all are named where 14 px are free, else row 0 and the attention of some layers", () => {

@@ -9,6 +9,7 @@ const panels = "../../visuals/static/panels";
 const { homesOf } = await import(`${panels}/choice/causal-map.js`);
 const { verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf } = await import(`${panels}/glance/drawing.js`);
+const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { filled } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
@@ -40,4 +41,16 @@ test("at each depth the answer lives where most is lost", () => {
 
 test("elements stand in the place of a sentence's names, and unknown names stay", () => {
   assert.deepEqual(filled("a {b} c {d}", { b: "B" }).join(""), "a B c {d}");
+});
+
+test("a sum has a line for all other terms only where there are some", () => {
+  globalThis.document = { createElement: () => ({ children: [], setAttribute() {}, append(...some) { this.children.push(...some); }, replaceChildren(...some) { this.children = some; } }) };
+  const asked = [];
+  const glass = { text: (name, { count } = {}) => asked.push([name, count]) && name };
+  const { draw } = createTerms(glass, "score-terms");
+  const terms = [3, -1, 2].map((value) => ({ value, words: "" }));
+  draw(terms, 4, 3, 6);
+  assert.deepEqual(asked, [["score-terms.sum", undefined]]);
+  draw(terms, 4, 3, 2);
+  assert.deepEqual(asked.slice(1), [["score-terms.others", 1], ["score-terms.sum", undefined]]);
 });

@@ -40,10 +40,20 @@ export function namedRows(rows, cell, first = 0) {
   return all.filter((row) => row === 0 || (row * cell >= LABEL && row >= first && (row - first) % every === 0));
 }
 
+/**
+ * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and one
+ * that it would touch then is left out. @param {[string, number][]} named @returns {[string, number][]}
+ */
+export const placedNames = (named, rows, cell) =>
+  [...named]
+    .sort(([, a], [, b]) => a - b)
+    .map(([words, high]) => [words, Math.max(TOP + (rows - high) * cell, 9)])
+    .filter(([, y], i, all) => i + 1 === all.length || y - all[i + 1][1] >= LABEL);
+
 function drawRowLabels(context, { cell, rows, left }, { name, first, names }, run) {
   const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
   const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map((row) => [name(row, run), row + 0.5]);
-  for (const [words, high] of named) write(context, words, left - 8, Math.max(TOP + (rows - high) * cell, 9), how);
+  for (const [words, y] of placedNames(named, rows, cell)) write(context, words, left - 8, y, how);
 }
 
 function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, second) {

@@ -22,7 +22,7 @@ export function createTerms(glass, section) {
     const most = Math.max(...first.map(({ value }) => Math.abs(value)), Math.abs(rest)) || 1;
     body.replaceChildren(
       ...first.map((term) => row(named(term), term.value, most)),
-      row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others"),
+      ...(all > first.length ? [row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others")] : []),
       h("tr.wy-sum", null, h("th.gp-token", { scope: "row" }, glass.text(`${section}.sum`)), h("td.gp-number", null, signed(total, 6)), h("td")),
     );
     return first;

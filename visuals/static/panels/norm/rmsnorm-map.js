@@ -38,12 +38,11 @@ const step = (glass, by) => ({ layer, trace: { model: { n_layers } } }) => {
   return next.layer === null ? {} : { layer: next.layer };
 };
 
-/** The final norm's name above, and below it each layer's between its two rows, where there is room. @returns {[string, number][]} */
+/** Each layer's name between its two rows, where there is room, and the final norm's above them. @returns {[string, number][]} */
 function names(glass, rows, cell) {
   const every = Math.ceil(LINE / (2 * cell));
   const layers = Array.from({ length: Math.ceil((rows - 1) / 2 / every) }, (_, i) => i * every);
-  const named = layers.filter((layer) => (rows - 2 * layer - 1) * cell + 2 >= 24).map((layer) => [glass.text("rmsnorm.layer", { layer }), 2 * layer + 1]);
-  return [[glass.text("rmsnorm.final"), rows - 0.5], ...named];
+  return [...layers.map((layer) => [glass.text("rmsnorm.layer", { layer }), 2 * layer + 1]), [glass.text("rmsnorm.final"), rows - 0.5]];
 }
 
 /** @param {object} glass @param {string} label the key of its name */

@@ -35,7 +35,8 @@ export function createScalingControls(glass) {
   const methods = pick(METHODS, "method", { text: (name) => `${KIND}.${name}`, choose: (method) => chooseMethod(glass, method) });
   const factors = pick(FACTORS, "factor", { sign: (factor) => `× ${factor}`, choose: (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }) });
   const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
-  function show({ method, factor, limit, distance }) {
+  function show({ methods: offered, method, factor, limit, distance }) {
+    [...methods.element.children].forEach((button, i) => { button.hidden = !offered.some(({ name }) => name === METHODS[i]); }); // two dimensions have no NTK
     methods.mark(method);
     factors.mark(factor);
     reach.show(distance, String(distance), { max: limit - 1 });

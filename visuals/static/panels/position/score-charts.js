@@ -8,6 +8,7 @@ import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "..
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
 const FAR = 300;
+const WIDEST = 120; // a bar, where there are few pairs
 
 const extent = (values) => [Math.min(0, ...values), Math.max(0, ...values)];
 
@@ -36,10 +37,10 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   const { colour } = ink();
   const sums = running(moved);
   const waves = Array.from(inv_freq, wavelength);
-  const bounds = [Math.min(6, ...waves, tokens), Math.max(...waves, trained) * 1.3];
+  const bounds = [Math.min(6, ...waves, tokens), Math.max(1.3 * Math.max(...waves), 4 * trained)]; // its line's name stands below the axis' own
   const { bars, waves: lower } = chartsOf(width, inv_freq.length, extent([...here, ...moved, ...sums]), bounds);
   axes(context, bars, { xTicks: [], yName: text("bars") });
-  const wide = Math.max(2, (bars.width / inv_freq.length) * 0.66);
+  const wide = Math.max(2, Math.min(WIDEST, (bars.width / inv_freq.length) * 0.66));
   const zero = yOf(bars, 0);
   const bar = (i, value) => [
     xOf(bars, i) - wide / 2,
