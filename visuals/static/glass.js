@@ -12,6 +12,7 @@ import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
 import { openLink } from "./opening.js";
 import { isChanged } from "./off.js";
+import { createPace } from "./pace.js";
 import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
@@ -28,10 +29,11 @@ const texts = createTexts(config.texts);
 const link = readLink(location.hash);
 const settings = createSettings(store, link.settings);
 const page = createPage(store, texts, link, settings, config);
+const pace = createPace(store, settings, { cut: (request) => fetching.cut(request), setStatus: page.setStatus });
 const chapters = createChapters(store, texts, link.chapter, config);
 page.parts.panels = (element) => {
   chapters.attach(element.querySelector("nav"));
-  showWritten(element.querySelector(".page-written"), store, texts);
+  showWritten(element.querySelector(".page-written"), glass, pace);
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
 };
 const { state } = store;
@@ -117,7 +119,9 @@ const change = async (changes) => { page.setStatus("running"); await fetching?.c
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
 const glass = { keep, showSide, sides, toEnd, change, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
-window.glass = Object.assign(glass, { link, connect, ...page });
+/** For Stop: the text ends where it is shown. */
+const halt = () => { pace.stop(); return page.view(); };
+window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {
