@@ -21,7 +21,6 @@ import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
-import { showWritten } from "./written.js";
 
 const config = window.glassConfig;
 const store = createStore();
@@ -33,10 +32,22 @@ const pace = createPace(store, settings, { cut: (request) => fetching.cut(reques
 const chapters = createChapters(store, texts, link.chapter, config);
 page.parts.panels = (element) => {
   chapters.attach(element.querySelector("nav"));
-  showWritten(element.querySelector(".page-written"), glass, pace);
+  followWritten(element.querySelector(".page-written"));
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
 };
 const { state } = store;
+
+/** The text that was written, once there is some: what shows it comes with the first. @param {HTMLElement} place */
+function followWritten(place) {
+  const look = async ({ generating, T, nPrompt }) => {
+    if (!generating && T === nPrompt) return;
+    stop();
+    const { showWritten } = await import("./written.js");
+    showWritten(place, glass, pace);
+  };
+  const stop = store.on("run", look);
+  if (state.trace) look(state.trace);
+}
 
 /**
  * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.

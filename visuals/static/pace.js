@@ -25,6 +25,7 @@ export function wordLength(pieces, start) {
   return end - start;
 }
 
+const LOST = { kind: "message", level: "error", code: "no_connection", params: {} };
 const CLOCK = { now: () => performance.now(), wait: (act, ms) => setTimeout(act, ms), clear: (timer) => clearTimeout(timer) };
 
 /**
@@ -87,7 +88,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     const [count, run] = [shown(), over];
     followed = clock.now();
     const instead = cuts.filter((id) => id !== mine && id !== state.kept?.id);
-    const payload = await cut({ run: run.id, count, layer: state.locked.layer, instead });
+    const payload = await cut({ run: run.id, count, layer: state.locked.layer, instead }).catch(() => LOST);
     if (over !== run || !shownHere() || generating !== (view.is === "writing")) return;
     if (payload.kind !== "run") return void store.publish(payload);
     const since = coming.slice(count, shown());
