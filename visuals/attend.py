@@ -1,12 +1,13 @@
 """What attention in one layer reads, carries and writes: what makes q, k and v, a head's own output."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
+from model.attention import Attention
 from model.evaluate.head_names import HeadKind, read_heads
 
 from .payload import Message, pack
@@ -49,7 +50,7 @@ def projection_info(
     lm: LanguageModel, layer: LayerTrace, index: int, vector: Vector, head: int, channel: int | None
 ) -> ProjectionInfo:
     """What makes q of a query head, or k or v of a K/V head, in layer `index`; of all channels for `channel` None."""
-    attn = lm.net.layers[index].attn
+    attn = cast(Attention, lm.net.block(index).attn)  # the page draws no other (app/engine.py)
     width, of = lm.config.head_dim, VECTORS.index(vector)
     start = sum(attn.qkv_proj.rows[:of]) + head * width
     rows = attn.qkv_proj.weight.detach()[start : start + width].float()
@@ -61,8 +62,8 @@ def projection_info(
         divisor = norm.divisor(made if bias is None else made + bias).cpu().numpy()
         gamma = norm.weight.detach().float()
     only = slice(None) if channel is None else slice(channel, channel + 1)
-    parts = (None if part is None else part[only].cpu().numpy() for part in (rows, bias, gamma))
-    return ProjectionInfo(*parts, divisor)
+    added, factor = (None if part is None else part[only].cpu().numpy() for part in (bias, gamma))
+    return ProjectionInfo(rows[only].cpu().numpy(), added, factor, divisor)
 
 
 def projection_payload(info: ProjectionInfo) -> Message:

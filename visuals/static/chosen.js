@@ -13,7 +13,7 @@ export function createChosen(glass) {
   const { state } = glass;
   const said = h("span");
   const why = h("button.page-close", { click: lead });
-  const element = h("p.page-chosen", { hidden: "" }, said, " ", why);
+  const element = h("div.page-chosen", { hidden: "" }, said, " ", why);
 
   function lead() {
     glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
