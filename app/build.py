@@ -96,6 +96,7 @@ def past_the_queue(service: Service) -> list[Callable[..., Message]]:
         service.calculate,
         service.change,
         service.recall,
+        service.cut,
     ]
 
 
@@ -292,7 +293,7 @@ class Bar:
         starts = [part["run"].click, part["prompt"].submit, part["model"].input]
         gr.on(starts, run, given, js=running, **stops, **asks)
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)
-        part["stop"].click(stop, self.view, js=waits("glass.view()"), **IN_PAGE)
+        part["stop"].click(stop, self.view, js=waits("glass.halt()"), **IN_PAGE)
         self.chips.click(None, self.chips, part["prompt"], js="(sentence) => sentence", **IN_PAGE)
         opening = waits("glass.begin('running', inputs, true)")  # at what matters in that example
         self.chips.click(run, [self.chips, *given[1:]], js=opening, **stops, **asks)

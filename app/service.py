@@ -176,6 +176,19 @@ class Service:
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
+    @answered
+    def cut(self, data: dict[str, Any]) -> Message:
+        """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
+        names are let go of: a page asks again and again while it shows a text word by word."""
+        held = self._held(data)
+        count, layer = whole(data, "count", len(held.steps) + 1), self._layer_of(data, held.model)
+        instead = data.get("instead") or []
+        if not isinstance(instead, list) or not all(isinstance(one, str) for one in instead):
+            raise GlassLlamaError("bad_request", "instead: expected a list of the ids of runs.")
+        for one in instead:
+            self.runs.forget(one)
+        return self.show(self._grown(held, held.steps[:count]), layer)
+
     def stop(self, ticket: Any) -> None:
         """End the generation that was started with this ticket; what it wrote so far becomes its last message.
 

@@ -1,16 +1,33 @@
-"""What attention in one layer carries and writes: the value vectors, and a head's own part of the attention output."""
+"""What attention in one layer reads, carries and writes: what makes q, k and v, a head's own output."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
+from model.attention import Attention
 from model.evaluate.head_names import HeadKind, read_heads
 
 from .payload import Message, pack
 
 CHANNELS = 8
+Vector = Literal["q", "k", "v"]
+VECTORS: tuple[Vector, ...] = get_args(Vector)
+
+
+class ProjectionInfo(NamedTuple):
+    """What makes a head's q, k or v of the normed stream n: rows·n + bias, of all its channels or of one.
+
+    `rows` are the head's of W_Q, W_K or W_V. Where q and k are normalised themselves (Qwen 3) what is said so far is
+    divided by `divisor`, the RMS over the head's channels at each token, and multiplied by `gamma`, channel by channel.
+    """
+
+    rows: Float[np.ndarray, "K d"]
+    bias: Float[np.ndarray, " K"] | None
+    gamma: Float[np.ndarray, " K"] | None
+    divisor: Float[np.ndarray, " T"] | None
 
 
 class HeadWriteInfo(NamedTuple):
@@ -27,6 +44,31 @@ class HeadWriteInfo(NamedTuple):
     attn_out: Float[np.ndarray, " d"]
     channels: Int[np.ndarray, " K"]
     rows: Float[np.ndarray, "K head_dim"]
+
+
+def projection_info(
+    lm: LanguageModel, layer: LayerTrace, index: int, vector: Vector, head: int, channel: int | None
+) -> ProjectionInfo:
+    """What makes q of a query head, or k or v of a K/V head, in layer `index`; of all channels for `channel` None."""
+    attn = cast(Attention, lm.net.block(index).attn)  # the page draws no other (app/engine.py)
+    width, of = lm.config.head_dim, VECTORS.index(vector)
+    start = sum(attn.qkv_proj.rows[:of]) + head * width
+    rows = attn.qkv_proj.weight.detach()[start : start + width].float()
+    bias = None if attn.qkv_proj.bias is None else attn.qkv_proj.bias.detach()[start : start + width].float()
+    norm = {"q": attn.q_norm, "k": attn.k_norm, "v": None}[vector]
+    divisor = gamma = None
+    if norm is not None:
+        made = torch.from_numpy(layer.attn_normed).to(rows) @ rows.T
+        divisor = norm.divisor(made if bias is None else made + bias).cpu().numpy()
+        gamma = norm.weight.detach().float()
+    only = slice(None) if channel is None else slice(channel, channel + 1)
+    added, factor = (None if part is None else part[only].cpu().numpy() for part in (bias, gamma))
+    return ProjectionInfo(rows[only].cpu().numpy(), added, factor, divisor)
+
+
+def projection_payload(info: ProjectionInfo) -> Message:
+    """The message of a ProjectionInfo, float32, null where there is none."""
+    return {name: None if part is None else pack(part, "f4") for name, part in info._asdict().items()}
 
 
 def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d head_dim"]:

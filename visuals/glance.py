@@ -1,6 +1,7 @@
 """Why this word: the messages of the first screen. What matters for an answer, words to change, and a circuit."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,8 @@ from jaxtyping import Float
 from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import Effects, Part, effects
-from model.analysis.nodes import Pair, run_pair
-from model.analysis.paths import ROWS, Edge, edges, possible_edges
+from model.analysis.nodes import run_pair
+from model.analysis.paths import ROWS, Edge, Paths
 from model.analysis.swaps import Swap
 
 from .payload import Message, Pieces
@@ -118,10 +119,15 @@ class Edges(NamedTuple):
 
 def edges_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: Sequence[Node], start: int) -> Edges:
     """The edges from number `start` on that one pass measures. Raises GlassLlamaError for prompts that make no pair."""
-    pair: Pair = run_pair(lm, ids, other)
-    every = possible_edges(pair, nodes)
-    part = every[start : start + ROWS]
-    return Edges([edge for some in edges(pair, nodes, part) for edge in some] if part else [], len(every))
+    paths = _paths(lm, tuple(ids), other, tuple(nodes))
+    part = paths.possible[start : start + ROWS]
+    return Edges(paths.measure(part) if part else [], len(paths.possible))
+
+
+@lru_cache(maxsize=4)
+def _paths(lm: LanguageModel, ids: tuple[int, ...], other: str, nodes: tuple[Node, ...]) -> Paths:
+    """A page asks for a circuit's edges part by part; what all parts share is worked out with the first."""
+    return Paths(run_pair(lm, ids, other), nodes)
 
 
 def edges_payload(info: Edges) -> Message:

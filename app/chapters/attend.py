@@ -3,11 +3,14 @@
 from typing import Any
 
 from visuals.attend import (
+    VECTORS,
     head_columns,
     head_names,
     head_names_payload,
     head_write_info,
     head_write_payload,
+    projection_info,
+    projection_payload,
     score_terms_info,
     score_terms_payload,
     values_payload,
@@ -15,15 +18,26 @@ from visuals.attend import (
 from visuals.payload import Message
 
 from ..engine import Engine
-from ..requests import layer_of, token_of, whole
+from ..requests import layer_of, one_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("heads", "attention", "cell", "score-terms", "arcs", "difference")
+PANELS = ("heads", "attention", "qkv", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer}: its value vectors."""
     return values_payload(engine.layer(held.model, held.trace, layer_of(held, asked)))
+
+
+def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, vector, head, channel}: the weights that make q of this query head, or k or v of this K/V head, of every
+    channel where `channel` is null."""
+    layer, config = layer_of(held, asked), engine.about(held.model).config
+    vector: Any = one_of(asked, "vector", VECTORS)
+    head = whole(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
+    channel = None if asked.get("channel") is None else whole(asked, "channel", config.head_dim)
+    seen = engine.layer(held.model, held.trace, layer)
+    return projection_payload(engine.study(held.model, projection_info, seen, layer, vector, head, channel))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -48,4 +62,10 @@ def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
     return score_terms_payload(engine.study(held.model, score_terms_info, held.trace, layer, head, query, key))
 
 
-DETAILS = {"values": values, "head_write": head_write, "head_names": names_of_heads, "score_terms": score_terms}
+DETAILS = {
+    "values": values,
+    "projection": projection,
+    "head_write": head_write,
+    "head_names": names_of_heads,
+    "score_terms": score_terms,
+}

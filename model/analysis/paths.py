@@ -38,23 +38,39 @@ def possible_edges(pair: Pair, nodes: Sequence[Node]) -> list[tuple[Node, Node]]
     return [(source, target) for source in sources for target in targets if _reaches(pair, source, target)]
 
 
+class Paths:
+    """A circuit's direct paths, and what measuring any of them takes: worked out once, in three passes.
+
+    `possible` are all of them.
+    """
+
+    def __init__(self, pair: Pair, nodes: Sequence[Node]):
+        self.pair, self.nodes = pair, tuple(nodes)
+        self.possible = possible_edges(pair, nodes)
+        net = pair.lm.net
+        reads = {f"layers.*.{tap}" for tap in net.block(0).norms.values()}
+        taps = (*reads, "layers.*.attn.mixed", "layers.*.ffn_out", "final_resid")
+        kept = keep(pair, [nodes])
+        (self._whole,) = recovered(pair, kept)
+        with torch.inference_mode(), swapped(net, others_swapped(pair, kept)), capture(net, *taps) as base:
+            net(pair.ids)
+        self._base = base
+
+    def measure(self, part: Sequence[tuple[Node, Node]]) -> list[Edge]:
+        """The effect of each of these paths, in one pass."""
+        with torch.inference_mode():
+            left = _left(self.pair, self.nodes, self._base, part)
+        return [Edge(*ends, self._whole - share) for ends, share in zip(part, left.tolist(), strict=True)]
+
+
 def edges(
     pair: Pair, nodes: Sequence[Node], paths: Sequence[tuple[Node, Node]] | None = None, rows: int = ROWS
 ) -> Iterator[list[Edge]]:
     """The effect of each of `paths` (all possible edges), `rows` at a time: for who shows progress or may stop."""
-    net = pair.lm.net
-    reads = {f"layers.*.{tap}" for tap in net.block(0).norms.values()}
-    taps = (*reads, "layers.*.attn.mixed", "layers.*.ffn_out", "final_resid")
-    kept = keep(pair, [nodes])
-    (whole,) = recovered(pair, kept)
-    with torch.inference_mode():
-        with swapped(net, others_swapped(pair, kept)), capture(net, *taps) as base:
-            net(pair.ids)
-        waiting = possible_edges(pair, nodes) if paths is None else paths
-        for start in range(0, len(waiting), rows):
-            part = waiting[start : start + rows]
-            left = _left(pair, nodes, base, part)
-            yield [Edge(*ends, whole - share) for ends, share in zip(part, left.tolist(), strict=True)]
+    found = Paths(pair, nodes)
+    waiting = found.possible if paths is None else paths
+    for start in range(0, len(waiting), rows):
+        yield found.measure(waiting[start : start + rows])
 
 
 def _reaches(pair: Pair, source: Node, target: Node) -> bool:

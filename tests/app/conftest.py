@@ -100,6 +100,8 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     )
     page.goto(site)
     wait_for_run(page)
+    if request.node.get_closest_marker("gradio"):
+        page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
     # The page opens on the head that matters; here tests begin at one place.
     page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
     yield page

@@ -155,7 +155,7 @@ def test_nothing_shifts_while_the_page_loads(browser: Browser, site: str, width:
 
 @pytest.mark.gradio
 def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
-    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visit("#pace.speed=all", permissions=["clipboard-read", "clipboard-write"])
     expect(page.locator(".page-written")).to_be_hidden()
     page.click("#generate")
     page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.steps.length > 0")
@@ -164,8 +164,8 @@ def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
     said = place.evaluate("(p) => { getSelection().selectAllChildren(p); return getSelection().toString(); }")
     assert said.startswith(EXAMPLES["en"][0])
     assert len(said) > len(EXAMPLES["en"][0])
-    page.locator(".page-written button").click()
-    expect(page.locator(".page-written button")).to_have_text(text("page.copied"))
+    page.locator(".page-written .page-copy").click()
+    expect(page.locator(".page-written .page-copy")).to_have_text(text("page.copied"))
     assert page.evaluate("navigator.clipboard.readText()") == place.evaluate("(p) => p.textContent")
 
 

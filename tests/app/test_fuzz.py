@@ -248,7 +248,9 @@ def test_a_name_or_a_body_too_long_is_refused(asked: Site) -> None:
 @given(data=st.data())
 @settings(max_examples=100, phases=SEARCH)
 def test_server_functions_over_http(asked: Site, data: st.DataObject) -> None:
-    function = data.draw(st.sampled_from(["layer", "neurons", "rerun", "detail", "calculate", "change", "recall"]))
+    function = data.draw(
+        st.sampled_from(["layer", "neurons", "rerun", "detail", "calculate", "change", "recall", "cut"])
+    )
     sent = {"run": "gone", "prompt": "a", "model": "roomy", "ids": [1], "n_prompt": 1, "what": "tensors", "layer": 0}
     body = {"data": data.draw(mixed(sent)), "component_id": asked.bus, "fn_name": function, "session_hash": "fuzz"}
     if data.draw(st.integers(0, 4)) == 0:

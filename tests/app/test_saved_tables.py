@@ -374,6 +374,18 @@ def why(p: Both, rows: Rows) -> None:
     named(heads, key=[int(p.weights(layer, head)[-1].argmax()) for layer, head in places])
 
 
+def qkv(p: Both, rows: Rows) -> None:
+    """q of the selected head and token: its largest channel, product by product."""
+    made = p.head(LAYER, "q", HEAD, QUERY)
+    channel = int(made.abs().argmax())
+    named(rows, layer=[LAYER] * len(rows), head=[HEAD] * len(rows), token=[QUERY] * len(rows))
+    named(rows, vector=["q"] * len(rows), channel=[channel] * len(rows), input=range(p.config.hidden_size))
+    n = p.outputs[f"model.layers.{LAYER}.input_layernorm"][QUERY]
+    weight = p.net.model.layers[LAYER].self_attn.q_proj.weight[HEAD * p.config.head_dim + channel]
+    agree(rows, x=p.stream(LAYER)[QUERY], normed=n, weight=weight, product=n * weight)
+    assert sum(float(row["product"]) for row in rows) == pytest.approx(float(made[channel]), rel=1e-4)
+
+
 def score_terms(p: Both, rows: Rows) -> None:
     score = p.turned(HEAD, "q", QUERY) @ p.turned(HEAD, "k", KEY) / p.config.head_dim**0.5
     assert sum(float(row["term"]) for row in rows) == pytest.approx(float(score.real), rel=1e-4)
@@ -414,6 +426,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
+    "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "logit-terms": logit_terms,

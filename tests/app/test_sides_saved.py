@@ -174,6 +174,23 @@ def test_a_cell_saves_its_map_its_vectors_and_what_its_head_writes(both: Page, p
     assert len(scores) == a.run.attentions[0].shape[-1] * (a.run.attentions[0].shape[-1] + 1) // 2
 
 
+def test_q_k_and_v_are_subtracted_product_by_product(both: Page, peers: Callable) -> None:
+    a, b = peers(both)
+    layer, kv = AT["layer"], AT["head"] // (a.config.num_attention_heads // a.config.num_key_value_heads)
+    for vector, of_head, token in (("q", AT["head"], AT["query"]), ("k", kv, AT["key"]), ("v", kv, AT["key"])):
+        panel_of(both, "attend", "qkv").locator(f".mn-body [data-choice={vector}]").click()
+        shown(both, "qkv", f"B-A layer {layer} head {AT['head']} {vector} of {of_head} token {token} ")
+        rows = saved(both, "attend", "qkv")
+        made = [p.head(layer, vector, of_head, token) for p in (a, b)]
+        agrees(of(rows, "vector_made", vector=vector), *made)
+        channel = int(made[1].abs().argmax())  # of both runs the one that is largest in B
+        normed = [p.outputs[f"model.layers.{layer}.input_layernorm"][token] for p in (a, b)]
+        weight = a.net.model.layers[layer].self_attn.get_submodule(f"{vector}_proj").weight
+        row = weight[of_head * a.config.head_dim + channel].detach()
+        agrees(of(rows, "vector_products", j=channel), *(n * row for n in normed))
+        agrees(of(rows, "vector_read", index=3, m=token)[1:], *(n[3] for n in normed))
+
+
 def test_norm_and_swiglu_save_whole_vectors(both: Page, peers: Callable) -> None:
     a, b = peers(both)
     layer, query = AT["layer"], AT["query"]

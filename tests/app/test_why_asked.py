@@ -97,6 +97,26 @@ def test_a_circuit_and_its_edges_are_the_models(
     assert [one["effect"] for one in measured] == pytest.approx([edge.effect for edge in expected], abs=1e-5)
 
 
+def test_both_texts_are_run_once_for_all_parts_of_the_edges(
+    service: Service, run: dict[str, Any], trace: model.Trace, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = circuit(trace.lm, trace.token_ids, other, nodes=12)
+    nodes = [[node.layer, node.head, node.token] for node in found.nodes]
+    pairs: list[object] = []
+
+    def counting(*given: Any) -> Any:
+        pairs.append(given)
+        return run_pair(*given)
+
+    monkeypatch.setattr("visuals.glance.run_pair", counting)
+    start, total = 0, 1
+    while start < total:
+        answer = ask(service, run, "edges", token=len(trace.token_ids) - 1, text=other, nodes=nodes, start=start)
+        start, total = start + len(answer["edges"]), answer["total"]
+    assert total > 32  # several parts
+    assert len(pairs) == 1
+
+
 def test_words_to_change_keep_the_count_and_change_the_answer(
     service: Service, engine: LocalEngine, run: dict[str, Any], trace: model.Trace
 ) -> None:

@@ -7,6 +7,7 @@ import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/names.js";
+import { channelOf, fitsWhole, largestOf, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/values.js";
@@ -158,4 +159,34 @@ test("merges read as states, and tokens by how they came about", () => {
   assert.equal(kindOf({ ...info, merges: 0, made: {} }, 1), "none");
   assert.equal(hex([0xe7, 0x0a]), "E7 0A");
   assert.equal(hex(null), "-");
+});
+
+test("a channel of q is its products, its bias, and the norm that some networks add", () => {
+  const normed = Float64Array.from([1, -2, 3]);
+  const rows = { shape: [2, 3], data: Float32Array.from([1, 1, 1, 0.5, 2, -1]) };
+  const numbers = (...data) => ({ shape: [data.length], data: Float32Array.from(data) });
+  const found = (more) => ({ normed, place: { token: 1 }, weights: { rows, bias: null, gamma: null, divisor: null, ...more } });
+  const plain = found();
+  const one = takenApart(plain, 1);
+  assert.deepEqual([...one.terms], [0.5, -4, -3]);
+  assert.deepEqual([one.products, one.bias, one.sum, one.value], [-6.5, null, -6.5, -6.5]);
+  assert.equal(takenApart(plain, 1), one); // the same object, so that what is drawn from it stays
+  assert.deepEqual(largestOf(one, 2), { first: [1, 2], part: -7, others: 0.5, rest: 1 });
+  const biased = takenApart(found({ bias: numbers(4, 0.25) }), 1);
+  assert.deepEqual([biased.products, biased.bias, biased.value], [-6.5, 0.25, -6.25]);
+  const again = takenApart(found({ gamma: numbers(1, 3), divisor: numbers(1, 2) }), 1);
+  assert.deepEqual([again.sum, again.divisor, again.gamma, again.value], [-6.5, 2, 3, -9.75]);
+  const alone = found({ rows: { shape: [1, 3], data: rows.data.subarray(3) }, bias: numbers(0.25) });
+  assert.equal(takenApart(alone, 1).value, -6.25); // of a large head one row is fetched
+});
+
+test("q is made at the query, k and v at the key by the head that others share", () => {
+  const at = { layer: 1, head: 3, query: 7, key: 2 };
+  assert.deepEqual(placeOf(at, model, "q"), { vector: "q", layer: 1, head: 3, of: 3, token: 7 });
+  assert.deepEqual(placeOf(at, model, "v"), { vector: "v", layer: 1, head: 3, of: 1, token: 2 });
+  assert.deepEqual(sharers(model, 1), [2, 3]);
+  assert.ok(fitsWhole({ head_dim: 32, d_model: 256 }) && !fitsWhole({ head_dim: 128, d_model: 4096 }));
+  const glass = (channel) => ({ settings: { get: () => ({ channel }) } });
+  const made = [1, -5, 3];
+  assert.deepEqual([undefined, "2", "3", "x"].map((channel) => channelOf(glass(channel), made)), [1, 2, 1, 1]);
 });

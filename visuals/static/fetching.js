@@ -17,7 +17,7 @@ function counted(server) {
 /**
  * @param store
  * @param {{ layer: Function, neurons: Function, rerun: Function, detail: Function, calculate: Function,
- *   change: Function, recall: Function }} functions  functions of app/build.py; each gives a message
+ *   change: Function, recall: Function, cut: Function }} functions  functions of app/build.py; each gives a message
  */
 export function createFetching(store, functions) {
   const server = counted(functions);
@@ -164,5 +164,5 @@ export function createFetching(store, functions) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail, calculate, change, recall, whole, asking: server.count };
+  return { need, prefetch, detail, calculate, change, recall, whole, cut: server.cut, asking: server.count };
 }

@@ -12,6 +12,7 @@ import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
 import { openLink } from "./opening.js";
 import { isChanged } from "./off.js";
+import { createPace } from "./pace.js";
 import { createPage } from "./page.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
@@ -20,7 +21,6 @@ import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
-import { showWritten } from "./written.js";
 
 const config = window.glassConfig;
 const store = createStore();
@@ -28,13 +28,26 @@ const texts = createTexts(config.texts);
 const link = readLink(location.hash);
 const settings = createSettings(store, link.settings);
 const page = createPage(store, texts, link, settings, config);
+const pace = createPace(store, settings, { cut: (request) => fetching.cut(request), setStatus: page.setStatus });
 const chapters = createChapters(store, texts, link.chapter, config);
 page.parts.panels = (element) => {
   chapters.attach(element.querySelector("nav"));
-  showWritten(element.querySelector(".page-written"), store, texts);
+  followWritten(element.querySelector(".page-written"));
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
 };
 const { state } = store;
+
+/** The text that was written, once there is some: what shows it comes with the first. @param {HTMLElement} place */
+function followWritten(place) {
+  const look = async ({ generating, T, nPrompt }) => {
+    if (!generating && T === nPrompt) return;
+    stop();
+    const { showWritten } = await import("./written.js");
+    showWritten(place, glass, pace);
+  };
+  const stop = store.on("run", look);
+  if (state.trace) look(state.trace);
+}
 
 /**
  * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.
@@ -117,7 +130,9 @@ const change = async (changes) => { page.setStatus("running"); await fetching?.c
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
 const glass = { keep, showSide, sides, toEnd, change, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
-window.glass = Object.assign(glass, { link, connect, ...page });
+/** For Stop: the text ends where it is shown. */
+const halt = () => { pace.stop(); return page.view(); };
+window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {

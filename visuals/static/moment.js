@@ -1,6 +1,7 @@
 // The moment that the panels stand at: the selected position, and the token that was chosen there. A run remembers of every
 // written token how it was drawn (its step), and the server reads what it was chosen from off the recorded stream.
 
+import { topCandidates } from "./compute.js";
 import { visible } from "./draw.js";
 import { isChanged } from "./off.js";
 
@@ -54,6 +55,19 @@ export function offeredOf(glass, moment, trace = glass.state.trace) {
   if (moment.kind === "end") return trace.next;
   const answer = glass.detail("next", askedOf(moment), trace);
   return answer && asNext(answer);
+}
+
+/**
+ * The token whose choice a moment is about, or would be, and what else was offered; null until that has come.
+ * @param {number} others how many @returns {{ own: { id: number, piece: string, probability: number }, others: object[] }|null}
+ */
+export function choiceOf(glass, trace, moment, others) {
+  const next = offeredOf(glass, moment, trace);
+  if (!next) return null;
+  const { rows } = topCandidates(next, others + 1);
+  const id = moment.token?.id ?? rows[0].id;
+  const own = rows.find((row) => row.id === id) ?? { id, piece: moment.token.piece, probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN };
+  return { own, others: rows.filter((row) => row.id !== id).slice(0, others) };
 }
 
 /** A moment in words, of the section "moment" of the texts. @param {"long"|"short"} length */

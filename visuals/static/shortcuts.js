@@ -12,6 +12,8 @@ export const SHORTCUTS = [
   [["Esc"], "escape"],
   [["Enter"], "run"],
   [["Shift", "Enter"], "line"],
+  [["Space"], "pace"],
+  [["."], "pace_next"],
   [["?"], "list"],
 ];
 

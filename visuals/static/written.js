@@ -1,7 +1,10 @@
-// What was written after the prompt, as text that can be selected and copied: the strip's tokens are buttons.
+// What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the strip's tokens are buttons.
 
+import { createChosen } from "./chosen.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
+import { placeOfToken } from "./moment.js";
+import { createPaceBar } from "./pace-bar.js";
 
 const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -23,29 +26,70 @@ export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps 
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
 }
 
-/** Puts a text into a text node; what stays of it stays selected. */
-function put(node, text) {
-  if (text.startsWith(node.data)) node.appendData(text.slice(node.data.length));
-  else node.data = text;
+/** Tokens as they are shown: those that hold one character together are one. @param {{ piece: string, position: number }[]} tokens @returns {{ position: number, text: string }[]} */
+export function shownTokens(tokens) {
+  const found = [];
+  let open = []; // tokens whose bytes are no whole character yet
+  tokens.forEach((token, i) => {
+    open.push(token);
+    const text = textOf(open.map(({ piece }) => piece));
+    if (i < tokens.length - 1 && /⟨[0-9A-F]{2}⟩$/.test(text) && open.length < 4) return; // a character has four bytes at most
+    found.push({ position: open[0].position, text });
+    open = [];
+  });
+  return found;
 }
 
-/** @param {HTMLElement} place @param {object} store @param {object} texts */
-export function showWritten(place, store, texts) {
-  const [prompt, written] = [document.createTextNode(""), document.createTextNode("")];
-  const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, h("span", null, prompt), h("ins", null, written));
+/** Keeps the elements of a text in step with its tokens: what stays of it stays selected. */
+function fill(place, tokens) {
+  const name = ({ position, text }) => `${position} ${text}`;
+  const old = Array.from(place.children);
+  const from = tokens.findIndex((token, i) => old[i]?.dataset.name !== name(token));
+  const stay = from < 0 ? tokens.length : from;
+  old.slice(stay).forEach((element) => element.remove());
+  place.append(...tokens.slice(stay).map((token) => h("span", { "data-position": token.position, "data-name": name(token) }, token.text)));
+}
+
+/** @param {HTMLElement} place @param {object} glass @param {object} pace of createPace */
+export function showWritten(place, glass, pace) {
+  const { state } = glass;
+  const [prompt, written] = [h("span"), h("ins")];
+  const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, prompt, written);
   text.setAttribute("role", "group");
-  const copy = copyButton("page-close", texts.text, ["page.copy", "page.copied"], () => text.textContent);
-  place.append(text, copy);
-  texts.translate(place);
-  const show = () => {
-    const { trace } = store.state;
+  const bar = createPaceBar(pace, glass);
+  const chosen = createChosen(glass);
+  const copy = copyButton("page-close.page-copy", glass.text, ["page.copy", "page.copied"], () => text.textContent);
+  place.append(text, h("div.page-side", null, bar.element, copy), chosen.element);
+  glass.translate(place);
+
+  /** A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that. */
+  async function choose({ target }) {
+    const position = Number(target.closest("[data-position]")?.dataset.position ?? NaN);
+    if (Number.isNaN(position) || String(getSelection())) return;
+    if (position >= state.trace.T) await pace.hold();
+    if (position < state.trace.T) glass.select({ query: placeOfToken(state.trace, position) });
+  }
+  text.addEventListener("click", choose);
+
+  function show() {
+    const { trace } = state;
     const after = trace ? writtenText(trace) : "";
-    place.hidden = after === "";
-    put(prompt, after && trace.prompt);
-    put(written, after);
-    if (trace?.generating) text.scrollTop = text.scrollHeight;
-  };
-  store.on("run", show);
-  store.on("steps", show);
+    place.hidden = after === "" && !trace?.generating;
+    bar.draw();
+    if (place.hidden) return;
+    const { tokens: { ids, pieces }, nPrompt, T, steps, model } = trace;
+    const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })), ...steps.slice(T - nPrompt)].map(({ id, piece }, position) => ({ id, piece, position }));
+    fill(prompt, shownTokens(all.slice(0, nPrompt)));
+    fill(written, shownTokens(all.slice(nPrompt).filter(({ id }) => !model.eos_ids.includes(id))));
+    if (trace.generating) text.scrollTop = text.scrollHeight;
+    mark();
+  }
+  function mark() {
+    const { trace, locked } = state;
+    const chosen = place.hidden || locked.query + 1 < trace.nPrompt ? -1 : locked.query + 1;
+    for (const word of written.children) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
+  }
+  for (const event of ["run", "steps"]) glass.on(event, show);
+  glass.on("painted", () => { bar.draw(); mark(); chosen.draw(); });
   show();
 }

@@ -1,27 +1,17 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
-import { topCandidates } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { choiceAt, momentOf, offeredOf, placeOfToken } from "../../moment.js";
+import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
 import { drawing, part } from "../../reads.js";
 import { createAnswer } from "./answer.js";
+import { createMade } from "./made.js";
 import { word } from "./words.js";
 
 const OTHERS = 4;
 
 /** What a question to the server says of a moment: the position, and the token that was written there, if any. */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
-
-/** The token whose choice is asked about, its probability, and what else was offered. */
-function choiceOf(glass, trace, moment) {
-  const next = offeredOf(glass, moment, trace);
-  if (!next) return null;
-  const { rows } = topCandidates(next, OTHERS + 1);
-  const id = moment.token?.id ?? rows[0].id;
-  const own = rows.find((row) => row.id === id) ?? { id, piece: moment.token.piece, probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN };
-  return { own, others: rows.filter((row) => row.id !== id).slice(0, OTHERS) };
-}
 
 export const about = { tensors: ["attention", "logits"], sides: "itself" };
 
@@ -32,7 +22,7 @@ export default function why(element, glass) {
   const answer = createAnswer(glass, () => momentOf(state));
   /** While the answer is closed: the word and what else was offered. */
   const table = () => {
-    const { own, others: rest } = choiceOf(glass, state.trace, momentOf(state)) ?? { others: [] };
+    const { own, others: rest } = choiceOf(glass, state.trace, momentOf(state), OTHERS) ?? { others: [] };
     return [["id", "piece", "probability"], ...[...(own ? [own] : []), ...rest].map(({ id, piece, probability }) => [id, piece, probability])];
   };
   const panel = frame(element, glass, "why", { csv: () => (setting("open") === "1" ? answer.table() : table()), parts: ["what", "formula", "myth"], pointed: false });
@@ -40,9 +30,10 @@ export default function why(element, glass) {
   const chosen = h("strong.wy-word");
   const sure = h("span.wy-sure");
   const others = h("p.wy-others");
+  const made = createMade(glass);
   const ask = h("button.wy-ask", { "aria-expanded": "false", click: toggle });
   panel.body.append(
-    h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), ask),
+    h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), made.element, ask),
     answer.element,
   );
 
@@ -72,7 +63,7 @@ export default function why(element, glass) {
 
   /** What is said of the word: of B − A, both runs' words. */
   function offer(moment) {
-    const of = (trace) => choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)));
+    const of = (trace) => choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)), OTHERS);
     const sides = state.side === "B-A" ? glass.sides() : null;
     const now = of(state.trace);
     if (!now) return null;
@@ -95,6 +86,7 @@ export default function why(element, glass) {
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));
     answer.draw(open, found, moment);
+    made.draw(moment);
     if (own) panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${answer.tell(found)}`);
   });
 }

@@ -1,0 +1,36 @@
+// Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
+
+import { h, share } from "./dom.js";
+import { visible } from "./draw.js";
+import { choiceOf, momentOf, offeredOf } from "./moment.js";
+import { part } from "./reads.js";
+
+const OTHERS = 4;
+const word = (piece) => piece.trim() || visible(piece);
+
+/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} for the chapters that have no panel on why in view */
+export function createChosen(glass) {
+  const { state } = glass;
+  const said = h("span");
+  const why = h("button.page-close", { click: lead });
+  const element = h("div.page-chosen", { hidden: "" }, said, " ", why);
+
+  function lead() {
+    glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
+    glass.open("glance");
+    document.querySelector("section[data-kind=why]")?.scrollIntoView({ block: "center" });
+  }
+  const write = part((_offered, _token, _language) => {
+    const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
+    const rest = others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`).join(" · ");
+    said.replaceChildren(h("b", null, word(own.piece)), ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`);
+    why.textContent = glass.text("why.ask", { piece: word(own.piece) });
+  });
+  function draw() {
+    const moment = state.trace && momentOf(state);
+    const offered = moment?.token && state.status !== "generating" && state.chapter !== "glance" ? offeredOf(glass, moment) : null;
+    element.hidden = !offered;
+    if (offered) write(offered, moment.token.position, state.language);
+  }
+  return { element, draw };
+}

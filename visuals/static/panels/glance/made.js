@@ -1,0 +1,49 @@
+// What made a word that was written: the heads and FFNs that wrote most to its logit, each a way to where it is seen.
+
+import { h, signed } from "../../dom.js";
+import { part } from "../../reads.js";
+import { filled, lead, word } from "./words.js";
+
+const COUNT = 3;
+
+/**
+ * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
+ * @param {{ heads: NumArray, ffn: NumArray }} terms the detail "logit_terms" @returns {{ kind: "head"|"ffn", layer: number, head?: number, key?: number, value: number }[]}
+ */
+export function writers({ heads, ffn }) {
+  const [layers, count, tokens] = heads.shape;
+  const found = Array.from({ length: layers * count }, (_, i) => {
+    const row = heads.data.subarray(i * tokens, (i + 1) * tokens);
+    const value = row.reduce((sum, x) => sum + x, 0);
+    return { kind: "head", layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
+  });
+  const blocks = Array.from(ffn.data, (value, layer) => ({ kind: "ffn", layer, value }));
+  return [...found, ...blocks].sort((a, b) => b.value - a.value);
+}
+
+/** @param {object} glass */
+export function createMade(glass) {
+  const element = h("p.wy-made", { hidden: "" });
+  const text = (name, params) => glass.text(`why.${name}`, params);
+
+  function way({ kind, layer, head, key, value }, at, pieces) {
+    const added = signed(value, 3);
+    if (kind === "ffn") return lead(glass, text("made_ffn", { layer, value: added }), { layer, query: at }, "ffn", "ffn-token");
+    return lead(glass, text("made_head", { layer, head, key: word(pieces[key]), value: added }), { layer, head, query: at, key }, "attend", "cell");
+  }
+  const write = part((found, at, pieces, piece, _language) => {
+    const some = writers(found).slice(0, COUNT).map((one) => way(one, at, pieces));
+    const list = h("span", null, ...some.flatMap((one, i) => (i ? [" · ", one] : [one])));
+    element.replaceChildren(...filled(text("made"), { piece: h("b", null, word(piece)), logit: signed(found.logit, 4), parts: list }));
+  });
+
+  /** @param {import("../../moment.js").Moment} moment the line is there for a token that is in the text */
+  function draw({ at, token }) {
+    const { trace, status, language } = glass.state;
+    const found = token && status !== "generating" ? glass.detail("logit_terms", { token: at, target: token.id, against: null }) : null;
+    element.hidden = !found;
+    if (found) write(found, at, trace.tokens.pieces, token.piece, language);
+    return found;
+  }
+  return { element, draw };
+}
