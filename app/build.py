@@ -20,6 +20,7 @@ from .chapters.glance import COLUMNS
 from .doors import Doors
 from .endpoints import endpoints
 from .engine import Engine
+from .examples import EXAMPLES
 from .intake import Intake, visitor_of
 from .requests import MAX_NEW_TOKENS
 from .service import Service
@@ -29,22 +30,6 @@ from .texts import DIRECTORY, LANGUAGES, text, text_file
 from .theme import theme
 from .waiting import BoundedQueue, Line, Listening, limited
 
-# Each has an answer that a reader can check and a mechanism that shows: who is where, of whom "she" speaks, what came
-# next the last time, which bracket is open; in Chinese also a translation and a count.
-EXAMPLES = {
-    "en": (
-        "Tom is in the kitchen. Lily is in the garden. Tom is in the",
-        "Tom is in the kitchen. Lily is in the garden. She is in the",
-        "cat dog bird fish cat dog",
-        "(apple [moon",
-    ),
-    "zh": (
-        "汤姆在厨房里。莉莉在花园里。汤姆在",
-        "汤姆在厨房里。莉莉在花园里。她在",
-        "猫: cat; 狗: dog; 鱼:",
-        "一，二，三，四，",
-    ),
-}
 # The properties of gradio's components that hold words, by component, and the text of each.
 LABELS = {
     "prompt": {"label": "bar.prompt", "placeholder": "bar.prompt_hint"},

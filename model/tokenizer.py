@@ -73,6 +73,10 @@ class Tokenizer:
             ) from error
         return self.back_end.encode(text).ids
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Of each token of a text, which characters it is of: the first, and the one after the last."""
+        return self.back_end.encode(text).offsets
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave none."""
         return self.back_end.decode(list(ids))

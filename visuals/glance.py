@@ -11,6 +11,7 @@ from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import Effects, Part, effects
 from model.analysis.nodes import run_pair
+from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
 from model.analysis.swaps import Swap
 
@@ -70,6 +71,11 @@ def looks_payload(info: Looks, piece: str) -> Message:
             for part, probability, loss in found.parts
         ],
     }
+
+
+def outside_payload(found: Outside) -> Message:
+    """What is strange in a prompt."""
+    return found._asdict() | {"usual": found.usual and found.usual._asdict()}
 
 
 def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> Message:

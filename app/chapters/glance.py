@@ -3,6 +3,7 @@
 from typing import Any
 
 from model import GlassLlamaError, Node
+from model.analysis.outside import outside as find_outside
 from model.analysis.swaps import swaps
 from model.errors import shortly
 from visuals.glance import (
@@ -12,11 +13,13 @@ from visuals.glance import (
     edges_payload,
     looks,
     looks_payload,
+    outside_payload,
     swaps_payload,
 )
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..examples import nearest_example
 from ..prompts import check_text
 from ..requests import PAIR_TOKENS, map_limit, text_until, token_of, unchanged, whole
 from ..session import HeldRun
@@ -33,6 +36,15 @@ def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
     info = engine.study(held.model, looks, held.trace, target, token_of(held, asked), long=True)
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
+
+
+def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """What in the prompt is not of the world that the bundled model learnt, and an example that is; {} where all is of
+    it, and for another model."""
+    found = engine.study(held.model, find_outside, held.trace, held.prompt, long=True)
+    if found is None or not (found.places or found.odd):
+        return {}
+    return outside_payload(found) | {"example": nearest_example(held.prompt)}
 
 
 def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -78,4 +90,4 @@ def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], tokens: int) ->
     return found
 
 
-DETAILS = {"why": why, "words": words, "circuit": circuit, "edges": edges}
+DETAILS = {"why": why, "outside": outside, "words": words, "circuit": circuit, "edges": edges}

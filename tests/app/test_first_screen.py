@@ -11,6 +11,7 @@ from app.build import EXAMPLES
 from app.texts import text
 from model.analysis.circuit import circuit
 from model.analysis.effects import effects
+from model.analysis.outside import outside
 from tests.app.looking import WCAG, number, settled, shown
 from tests.page import open_page, running_app, wait_for_run
 
@@ -117,4 +118,28 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
     assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
     expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
     expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.on_again"))
+    page.context.close()
+
+
+def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered(
+    browser: Browser, address: str, bundled: model.LanguageModel
+) -> None:
+    prompt = "The capital of France is"
+    page = open_page(browser, f"{address}#lang=en&prompt={prompt.replace(' ', '+')}", 390, 844)
+    hint = page.locator(".wy-outside")
+    expect(hint).to_be_visible()
+    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5))
+    found = outside(bundled, model.run_trace(bundled, prompt), prompt)
+    assert found
+    assert found.surprisal
+    assert found.usual
+    for value in (found.surprisal, found.usual.middle, found.usual.most):
+        expect(hint).to_contain_text(f" {value:#.3g}")
+    marked = page.locator(".wy-text .is-strange").all_inner_texts()
+    assert "".join(marked).replace(" ", "") == "capitalFrance"
+    expect(page.locator(".wy-text .gp-hidden").first).to_contain_text(text("why.outside_mark"))
+    assert Axe().run(page, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
+    hint.get_by_role("button").click()
+    page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
+    expect(hint).to_be_hidden()
     page.context.close()

@@ -25,7 +25,7 @@ function build() {
   const keys = (names, together) => names.flatMap((name, i) => [...(i && together ? [" + "] : i ? [" "] : []), h("kbd", null, name)]);
   const lines = SHORTCUTS.map(([names, text]) =>
     h("div", null, h("dt", null, ...keys(names, names.includes("Shift"))), h("dd", { "data-text": `shortcuts.${text}` })));
-  const made = h("dialog.page-shortcuts", { "aria-labelledby": "shortcuts-title" }, h("header", null, title, close), h("dl", null, ...lines));
+  const made = h("dialog.page-shortcuts", { "aria-labelledby": "shortcuts-title" }, h("header", null, title, close), h("dl", null, ...lines), h("p", null, h("button.page-close", { type: "button", "data-glossary": "", "data-text": "glossary.open" })));
   close.addEventListener("click", () => made.close());
   made.addEventListener("click", ({ target }) => { if (target === made) made.close(); }); // outside of what it holds
   return made;

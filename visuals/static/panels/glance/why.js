@@ -6,6 +6,7 @@ import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
 import { drawing, part } from "../../reads.js";
 import { createAnswer } from "./answer.js";
 import { createMade } from "./made.js";
+import { createOutside, strangeAt } from "./outside.js";
 import { word } from "./words.js";
 
 const OTHERS = 4;
@@ -32,8 +33,9 @@ export default function why(element, glass) {
   const others = h("p.wy-others");
   const made = createMade(glass);
   const ask = h("button.wy-ask", { "aria-expanded": "false", click: toggle });
+  const outside = createOutside(glass);
   panel.body.append(
-    h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), made.element, ask),
+    h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), outside.element, made.element, ask),
     answer.element,
   );
 
@@ -53,11 +55,13 @@ export default function why(element, glass) {
     if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
   });
 
-  const write = part((pieces, nPrompt, query, key) => {
+  const write = part((pieces, nPrompt, query, key, strange, _language) => {
     text.replaceChildren(...pieces.flatMap((piece, t) => {
       const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
       const blank = piece.length - piece.trimStart().length; // stands before the word, not in its frame
-      return [piece.slice(0, blank), h(`span${kind}${t >= nPrompt ? ".is-written" : ""}`, { "data-position": t }, piece.slice(blank))];
+      const odd = strangeAt(strange, t);
+      const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panel.text("outside_mark")}`)] : []; // for who hears the text
+      return [piece.slice(0, blank), h(`span${kind}${t >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": t }, piece.slice(blank)), ...said];
     }));
   });
 
@@ -81,7 +85,7 @@ export default function why(element, glass) {
     const moment = momentOf(state);
     const own = offer(moment);
     const found = open && status !== "generating" ? glass.detail("why", questionOf(moment)) : null;
-    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1);
+    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1, outside.draw(), state.language);
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));

@@ -1,0 +1,31 @@
+"""The sentences that the page offers, by language, and which of them fits a reader's own text."""
+
+import re
+
+# Each has an answer that a reader can check and a mechanism that shows: who is where, of whom "she" speaks, what came
+# next the last time, which bracket is open; in Chinese also a translation and a count.
+EXAMPLES = {
+    "en": (
+        "Tom is in the kitchen. Lily is in the garden. Tom is in the",
+        "Tom is in the kitchen. Lily is in the garden. She is in the",
+        "cat dog bird fish cat dog",
+        "(apple [moon",
+    ),
+    "zh": (
+        "汤姆在厨房里。莉莉在花园里。汤姆在",
+        "汤姆在厨房里。莉莉在花园里。她在",
+        "猫: cat; 狗: dog; 鱼:",
+        "一，二，三，四，",
+    ),
+}
+_SHARED = re.compile(r"[A-Za-z]+|[^\s\w]|[一-鿿]")
+_CHINESE = re.compile(r"[一-鿿]")
+
+
+def nearest_example(text: str) -> str:
+    """The example in the text's language that shares most words, signs and Chinese characters with it; the first of
+    those that share as many."""
+    parts = set(_SHARED.findall(text))
+    return max(
+        EXAMPLES["zh" if _CHINESE.search(text) else "en"], key=lambda one: len(parts & set(_SHARED.findall(one)))
+    )

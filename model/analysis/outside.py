@@ -1,0 +1,115 @@
+"""Is a prompt of the world that the bundled model learnt? Told by its words, and by how much it surprises the model.
+
+Surprisal is −ln p of each next token, in nats, the mean over a text (the first token has none). What is usual is
+measured with the same weights on the beginnings of held-out documents, of as many tokens: short texts surprise more.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from ..checkpoint import BUNDLED, LanguageModel
+from ..corpus import documents
+from ..corpus.words import strangers
+from ..trace import Trace
+from .lens import unembed
+
+COMPARED = 32  # tokens of a text, at most
+DOCUMENTS, ROWS = 128, 16
+SEED = 5
+MARGIN = 1.1  # by so much a text of known words must surprise more than every document
+
+
+class Usual(NamedTuple):
+    """Mean surprisal of held-out documents' first tokens, in nats: the middle one and the largest of `documents`."""
+
+    documents: int
+    middle: float
+    most: float
+
+
+class Outside(NamedTuple):
+    """What is strange in a prompt of `words` words: `places` are words that the corpus never has (first token, end).
+
+    `surprisal` is the mean over its first `tokens` tokens in this run, None for a single one; `usual` what held-out
+    documents have, None where it was not measured, as nothing is strange. `odd`: the words are known, the text is not.
+    """
+
+    words: int
+    places: list[tuple[int, int]]
+    tokens: int
+    surprisal: float | None
+    usual: Usual | None
+    odd: bool
+
+
+def knows_corpus(lm: LanguageModel) -> bool:
+    """Whether this is the model that was trained on model/corpus."""
+    return lm.directory == BUNDLED
+
+
+def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Outside | None:
+    """What is strange in a run's prompt; None for another model, and for a prompt that is not what was run."""
+    spans = lm.tokenizer.spans(prompt)
+    if not knows_corpus(lm) or lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
+        return None
+    found = strangers(prompt)
+    places = [_tokens(spans, place) for place in found.places]
+    tokens = min(len(spans), COMPARED)
+    own = _surprisal(lm, trace, tokens) if tokens > 1 else None
+    # Only what a blind guess among all tokens would have told better can be odd.
+    suspect = own is not None and not trace.intervention and own > math.log(lm.config.vocab_size)
+    usual = usual_surprisal(lm, tokens) if own is not None and (places or suspect) else None
+    odd = bool(not places and usual and own and own > MARGIN * usual.most)
+    return Outside(found.words, places, tokens, own, usual, odd)
+
+
+def usual_surprisal(lm: LanguageModel, tokens: int) -> Usual:
+    """What the first tokens of held-out documents surprise the model by: of those that have so many, 2 to COMPARED."""
+    rows = _held_out(lm)[:, : tokens - 1]
+    means = np.sort(rows[~np.isnan(rows).any(1)].mean(1))
+    return Usual(len(means), float(np.median(means)), float(means[-1]))
+
+
+def _surprisal(lm: LanguageModel, trace: Trace, tokens: int) -> float:
+    following = torch.tensor(trace.token_ids[1:tokens])
+    found = [
+        -logits.log_softmax(-1).cpu().gather(-1, following[rows, None])[:, 0]
+        for rows, logits in unembed(lm, trace.residual[-1, : tokens - 1])
+    ]
+    return float(torch.cat(found).double().mean())
+
+
+def _tokens(spans: Sequence[tuple[int, int]], place: tuple[int, int]) -> tuple[int, int]:
+    """The tokens that hold a place's characters."""
+    held = [t for t, (start, end) in enumerate(spans) if start < place[1] and end > place[0]]
+    return held[0], held[-1] + 1
+
+
+_measured: WeakKeyDictionary[torch.nn.Module, np.ndarray] = WeakKeyDictionary()
+
+
+def _held_out(lm: LanguageModel) -> Float[np.ndarray, "documents following"]:
+    """Surprisal of each token after the first, NaN after a document's end; measured once for a model."""
+    if lm.net not in _measured:
+        texts = [document.text for document in islice(documents(SEED, "heldout"), DOCUMENTS)]
+        encoded = [lm.tokenizer.encode(text)[:COMPARED] for text in texts]
+        _measured[lm.net] = np.concatenate([_measure(lm, encoded[i : i + ROWS]) for i in range(0, DOCUMENTS, ROWS)])
+    return _measured[lm.net]
+
+
+def _measure(lm: LanguageModel, rows: Sequence[Sequence[int]]) -> Float[np.ndarray, "rows following"]:
+    ids: Int[torch.Tensor, "rows tokens"] = torch.zeros(len(rows), COMPARED, dtype=torch.long)
+    for row, own in zip(ids, rows, strict=True):
+        row[: len(own)] = torch.tensor(own)  # what stands after a text changes nothing in it
+    with torch.inference_mode():
+        logs = lm.net(ids.to(lm.device)).float()[:, :-1].log_softmax(-1).cpu()
+    found = -logs.gather(-1, ids[:, 1:, None])[..., 0].double().numpy()
+    ends = np.array([len(own) for own in rows])
+    return np.where(np.arange(1, COMPARED) < ends[:, None], found, np.nan)

@@ -1,0 +1,83 @@
+"""The bundled model's world against prompts from outside of it, and its own held-out texts."""
+
+from collections.abc import Iterator
+from itertools import accumulate, islice
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import model
+from app.examples import EXAMPLES
+from model.analysis.outside import COMPARED, outside, usual_surprisal
+from model.corpus import documents
+from model.interventions import Intervention
+
+
+@pytest.fixture(scope="module")
+def lm() -> model.LanguageModel:
+    return model.load(device="cpu")
+
+
+def judged(lm: model.LanguageModel, text: str) -> bool:
+    found = outside(lm, model.run_trace(lm, text), text)
+    assert found
+    return bool(found.places) or found.odd
+
+
+def beginnings() -> Iterator[str]:
+    """Held-out documents up to a word's end in the middle of their first answer or after it."""
+    for document in islice(documents(29, "heldout"), 60):
+        start, end = document.answers[0] if document.answers else (0, len(document.text))
+        ends = accumulate(map(len, document.words))
+        yield document.text[: next(place for place in ends if place >= (start + end) / 2)]
+
+
+def test_nothing_is_said_of_the_examples_and_of_held_out_texts(lm: model.LanguageModel) -> None:
+    own = [*EXAMPLES["en"], *EXAMPLES["zh"], *beginnings()]
+    assert [text for text in own if judged(lm, text)] == []
+
+
+def test_it_is_said_of_prompts_from_elsewhere(lm: model.LanguageModel) -> None:
+    prompts = ["The capital of France is", "def main():", "量子力学的基本假设是", "Shakespeare wrote", "hola que tal"]
+    assert [text for text in prompts if not judged(lm, text)] == []
+
+
+def test_the_surprise_is_the_cross_entropy_of_this_run(lm: model.LanguageModel) -> None:
+    for text in ("The capital of France is", "Tom is in the spaceship. " * 6):
+        trace = model.run_trace(lm, text)
+        found = outside(lm, trace, text)
+        assert found
+        assert found.usual
+        assert found.surprisal
+        ids = torch.tensor(lm.tokenizer.encode(text)[:COMPARED])
+        with torch.inference_mode():
+            logits = lm.net(ids[None])[0]
+        assert found.tokens == len(ids)
+        assert found.surprisal == pytest.approx(F.cross_entropy(logits[:-1], ids[1:]).item(), rel=1e-4)
+        first, end = found.places[0]
+        assert any(word in "".join(trace.pieces[first:end]) for word in ("capital", "spaceship"))
+    assert found.surprisal < found.usual.most  # one strange word in a text of the world
+
+
+def test_what_is_usual_is_measured_on_as_many_tokens(lm: model.LanguageModel) -> None:
+    ids = [lm.tokenizer.encode(document.text) for document in islice(documents(5, "heldout"), 128)]
+    with torch.inference_mode():
+        own = [F.cross_entropy(lm.net(torch.tensor([i[:6]]))[0, :-1], torch.tensor(i[1:6])) for i in ids if len(i) > 5]
+    usual = usual_surprisal(lm, 6)
+    assert usual.documents == len(own)
+    assert usual.middle == pytest.approx(np.median(own), rel=1e-4)
+    assert usual.most == pytest.approx(max(own).item(), rel=1e-4)
+
+
+def test_nothing_is_said_of_another_model_or_of_other_tokens(lm: model.LanguageModel, checkpoint: str) -> None:
+    other = model.load(checkpoint, device="cpu")
+    text = "The capital of France is"
+    assert outside(other, model.run_trace(other, text), text) is None
+    assert outside(lm, model.run_trace(lm, "The cat"), text) is None
+    assert outside(lm, model.run_trace(lm, "T"), "T") is not None
+    off = model.run_trace(lm, "cat dog", Intervention(attention=tuple(range(8))))
+    found = outside(lm, off, "cat dog")
+    assert found
+    assert not found.odd

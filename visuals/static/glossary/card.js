@@ -1,0 +1,66 @@
+// The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere or
+// Escape closes it, and Escape gives the focus back.
+
+import { h } from "../dom.js";
+import { showTerm } from "./show.js";
+
+const GAP = 6;
+
+/** @param {object} glass @param {() => void} all opens the whole list */
+export function createCard(glass, all) {
+  const title = h("h2.gl-title", { id: "gl-title" });
+  const means = h("p");
+  const close = h("button.gl-close", { "data-text-label": "glossary.close", click: () => leave() }, "×");
+  const show = h("button.gl-button.gl-show", { "data-text": "glossary.show", click: () => { hide(); showTerm(glass, term); } });
+  const list = h("button.gl-button", { "data-text": "glossary.all", click: () => { hide(); all(); } });
+  const element = h("div.gl-card", { role: "dialog", "aria-labelledby": "gl-title", tabindex: "-1", popover: "manual", hidden: "" }, title, close, means, h("p.gl-ways", null, show, list));
+  let term = "";
+  let from = null; // the word that was pressed
+
+  function place() {
+    const word = from.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = element;
+    const below = word.bottom + GAP + height <= innerHeight || word.top < height + GAP;
+    element.style.left = `${scrollX + Math.max(8, Math.min(word.left, document.documentElement.clientWidth - width - 8))}px`;
+    element.style.top = `${scrollY + (below ? word.bottom + GAP : word.top - GAP - height)}px`;
+  }
+  function hide() {
+    if (element.hidden) return;
+    element.hidePopover?.();
+    element.hidden = true;
+  }
+  /** Closes it, and goes back to the word; where a panel has written it anew, to that one. */
+  function leave() {
+    hide();
+    const word = from.isConnected ? from : document.querySelector(`.gl-term[data-term="${term}"]`);
+    word?.focus({ preventScroll: true });
+  }
+  /** @param {HTMLElement} word with data-term */
+  function open(word) {
+    if (!element.hidden && from === word) return leave();
+    hide();
+    [from, term] = [word, word.dataset.term];
+    if (!element.isConnected) document.body.append(element);
+    glass.translate(element);
+    title.textContent = glass.text(`glossary.${term}`);
+    means.textContent = glass.text(`glossary.${term}_means`);
+    element.hidden = false;
+    element.showPopover?.();
+    place();
+    element.focus({ preventScroll: true });
+    return undefined;
+  }
+
+  // Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it.
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || element.hidden) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    leave();
+  }, true);
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (!element.contains(target) && target !== from) hide();
+  }, true);
+  for (const event of ["chapter", "language"]) glass.on(event, hide);
+  return { open };
+}

@@ -1,0 +1,19 @@
+// The glossary on the page: marked words, the card of one, and the list of all.
+
+import { h } from "../dom.js";
+import { createCard } from "./card.js";
+import { createList } from "./list.js";
+import { createMarks } from "./marks.js";
+
+/** @param {object} glass @returns {{ all: () => void }} */
+export function createGlossary(glass) {
+  document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
+  const all = createList(glass);
+  const card = createCard(glass, all);
+  document.addEventListener("click", ({ target }) => {
+    const word = target.closest?.(".gl-term");
+    if (word) card.open(word);
+  });
+  createMarks(glass);
+  return { all };
+}

@@ -1,0 +1,38 @@
+// The terms that the page explains, from text to word, and the panel on which a run shows each. Their words are in the
+// texts' section "glossary": the name, <name>_forms and <name>_means.
+
+const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
+
+/**
+ * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void }} Term
+ * `part`: a selector of what is meant inside the panel; `set`: what is opened in it first
+ */
+const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, chapter, panel, ...more }));
+
+/** @type {Term[]} */
+export const TERMS = [
+  ...at("token", "merges", ["token"]),
+  ...at("overview", "overview", ["embedding"]),
+  ...at("norm", "norm-vector", ["channel", "rmsnorm", "gamma"]),
+  ...at("overview", "residual", ["stream"]),
+  ...at("position", "rope", ["query", "key", "rope"]),
+  ...at("position", "rope-score", ["position"]),
+  ...at("attend", "heads", ["head", "sink"]),
+  ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
+  ...at("attend", "cell", ["score", "softmax"], { part: ".at-steps" }),
+  ...at("attend", "cell", ["value", "w_o"], { part: ".at-carries" }),
+  ...at("ffn", "swiglu", ["ffn", "swiglu", "gate", "up"]),
+  ...at("ffn", "ffn-token", ["neuron", "down"]),
+  ...at("ffn", "ffn-tokens", ["activation"]),
+  ...at("choice", "sampling", ["temperature", "top_k", "top_p", "sampling"]),
+  ...at("choice", "lens", ["lens"]),
+  ...at("choice", "contributions", ["unembedding"]),
+  ...at("glance", "next", ["logit", "probability"]),
+  ...at("kv", "kv-live", ["kv_cache", "prefill", "decode"]),
+  ...at("compare", "compare", ["ablation"]),
+  ...at("choice", "causal-map", ["patching"]),
+  ...at("glance", "why", ["circuit", "node", "attribution"], { part: ".wy-circuit", set: openWhy }),
+];
+
+/** @param {string} name @returns {Term|undefined} */
+export const termOf = (name) => TERMS.find((term) => term.name === name);
