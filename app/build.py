@@ -64,8 +64,8 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
         for (name, kind), function in zip(names.items(), endpoints(engine), strict=True):
             api(function, api_name=name, **limited(kind))
         bar.connect(demo, service, bus)
-        # Never clicked: it answers in place of an event that is one too many.
-        busy = bus.click(lambda: panels.sealed(message_payload("busy")), None, bus, **FEEDS_BUS, **limited("busy"))
+        # Never raised (a click is, by Bar.connect): it answers in place of an event that is one too many.
+        busy = bus.retry(lambda: panels.sealed(message_payload("busy")), None, bus, **FEEDS_BUS, **limited("busy"))
     demo.queue(api_open=False)
     demo._queue = BoundedQueue(demo, busy["id"])
     return demo
