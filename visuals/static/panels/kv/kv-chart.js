@@ -29,7 +29,7 @@ export default function kvChart(element, glass) {
   const asked = question(glass);
   const linked = () => ({ ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) });
   const view = watched({ settings: linked(), answer: null, trouble: null, failed: "", pinned: null }, glass.repaint);
-  glass.on("restored", () => { view.settings = linked(); });
+  glass.on?.("restored", () => { view.settings = linked(); });
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);

@@ -24,7 +24,7 @@ export default function kvFit(element, glass) {
   const asked = question(glass);
   const linked = () => ({ ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) });
   const view = watched({ settings: linked(), kv_fit: null, kv_needs: null, gpus: null }, glass.repaint);
-  glass.on("restored", () => { view.settings = linked(); });
+  glass.on?.("restored", () => { view.settings = linked(); });
   const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
   const set = (change) => {
     view.settings = { ...view.settings, ...change };

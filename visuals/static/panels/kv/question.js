@@ -67,7 +67,7 @@ export function createQuestion(glass) {
     asker.near(requestOf(state.settings), along, values);
   };
 
-  glass.on("restored", () => {
+  glass.on?.("restored", () => {
     if (same(state.settings, linked()) === state.settings) return;
     state.settings = linked();
     ask();
