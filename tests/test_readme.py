@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from model.checkpoint import BUNDLED
 from model.kv_math.__main__ import main
 from model.published.catalogue import catalogue
 from model.published.hf import MODEL_TYPES
+from model.record import read_record
+from model.train.curriculum import recipe
 
 ROOT = Path(__file__).parents[1]
 CARD = re.sub(r"\s+", " ", (ROOT / "model" / "bundled" / "README.md").read_text(encoding="utf-8"))
@@ -26,17 +29,23 @@ def test_every_model_type_is_listed_where_the_readme_says(capsys: pytest.Capture
     assert [name.strip() for name in listed.strip().rstrip(".").split(",")] == [*MODEL_TYPES]
 
 
-def test_the_card_states_how_much_of_the_training_was_long_rows() -> None:
-    stages = re.findall(r"\| ([\d.]+) M[^|]* \| \d+ × (\d+) \|", CARD)
-    assert len(stages) > 1
-    between = 0.1  # million tokens of long rows between two stages; see the card
-    tokens = between + sum(float(million) for million, _ in stages)
-    long = between + sum(float(million) for million, context in stages if context == "512")
-    assert f"{long / tokens:.0%}".replace("%", " %") + " of its training" in CARD
+def test_the_card_has_the_recipes_stages_with_the_logs_loss_after_each() -> None:
+    after = {entry.stage: entry.heldout for entry in read_record(BUNDLED).log}
+    rows = re.findall(r"\| (\w+)[^|]*\| ([\d.]+) M \| (\d+) × (\d+) \| [^|]+ \| ([\d.]+) \|", CARD)
+    assert rows == [
+        (
+            stage.name, f"{stage.tokens / 1e6:.1f}", str(stage.batch_size), str(stage.context),
+            f"{after[stage.name]:.3f}",
+        )
+        for stage in recipe()
+    ]  # fmt: skip
+    longest = max(stage.context for stage in recipe())
+    assert f"({longest} seen in training)" in CARD
+    assert f"was longer than {longest} tokens" in CARD
 
 
 def test_the_card_states_the_range_of_the_control() -> None:
     found = json.loads((ROOT / "model" / "bundled" / "heads.json").read_text(encoding="utf-8"))["ablation"]
     worst, best = (pick(found["random"], key=lambda draw: draw["share"]) for pick in (min, max))
-    for draw, digits in ((worst, 2), (best, 1)):
-        assert f"{draw['share']:.{digits}%}".replace("%", " %") + f" at {draw['nats']:.3f}" in CARD
+    for draw in (worst, best):
+        assert f"{draw['share']:.2%}".replace("%", " %") + f" at {draw['nats']:.3f}" in CARD
