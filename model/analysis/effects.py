@@ -26,8 +26,9 @@ from ..network import Network
 from ..trace import Trace
 from .nodes import HEADS, Swap, swapped
 
-NEURONS = "layers.{}.ffn.down_proj"
+NEURONS, WEIGHTS = "layers.{}.ffn.down_proj", "layers.{}.attn.attention"
 LOOKS = 0.5  # the least weight with which a head counts as looking at a token
+KEPT = 0.5  # the share of its probability with which an answer counts as kept
 CHANCES = 5  # draws of as many other heads
 SHARE, TRIES = 0.5, 3  # which tokens may hold the answer
 LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
@@ -63,9 +64,12 @@ class Effect(NamedTuple):
 class Look(NamedTuple):
     """Where the answer was read: at token `key`, by `heads`, those that put LOOKS or more of their weight there.
 
-    `weights` are theirs, `without` is the answer's probability when they are all off at once, and `by_chance` what is
-    left when as many other heads are, draw by draw. Where no head looks so, `heads` is empty and `without` the run's
-    own probability.
+    They do so from the token after which the answer stands; where more than KEPT of its probability is left without
+    them, those that do so from a token between are among them too, as what they read can be found on the way.
+
+    `weights` are those from the last of these tokens, `without` is the answer's probability when all these heads are
+    off at once, and `by_chance` what is left when as many other heads are, draw by draw. Where no head looks so,
+    `heads` is empty and `without` the run's own probability.
     """
 
     key: int
@@ -94,9 +98,11 @@ class Effects:
 
     @property
     def first(self) -> Part | None:
-        """The head to show first: of those that read the answer the one that is worth most, else of all."""
+        """The head to show first: of those that read the answer from `position` the one worth most, else of all."""
         heads = [one.part for one in self.of("head")]
-        return next(iter([*(part for part in heads if part in self.look.heads), *heads]), None)
+        look = zip(self.look.heads, self.look.weights, strict=True)
+        reading = {part for part, weight in look if weight >= LOOKS}
+        return next(iter([*(part for part in heads if part in reading), *heads]), None)
 
 
 def effects(
@@ -125,7 +131,7 @@ def effects(
     check_index("target", target, trace.lm.config.vocab_size)
     pulls = _pulls(trace, target, at)
     promises = promised(trace, pulls)
-    look = _look(trace, pulls, promises, target, at, chances)
+    look = _look(trace, _pulls(trace, target, at, held=True), promises, target, at, chances)
     reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
     best = [part for kind, most in (("head", heads), ("neuron", neurons)) for part in _best(promises, kind, most)]
     chosen = list(dict.fromkeys([*reading, *best]))
@@ -165,8 +171,11 @@ def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position:
     return left
 
 
-def _pulls(trace: Trace, target: int, position: int) -> dict[str, Pull]:
-    """What heads and neurons write and how the log-odds of `target` follow it, by tap."""
+def _pulls(trace: Trace, target: int, position: int, held: bool = False) -> dict[str, Pull]:
+    """What heads and neurons write and how the log-odds of `target` follow it, by tap.
+
+    With `held` attention weights are, so that only what is carried counts, and not where it makes a later head look.
+    """
     net = trace.lm.net
     seen: dict[str, tuple[Tensor, Tensor]] = {}
 
@@ -178,10 +187,12 @@ def _pulls(trace: Trace, target: int, position: int) -> dict[str, Pull]:
         return add
 
     nudges = [{name.format(i): nudging(name.format(i)) for i in range(trace.n_layers)} for name in (HEADS, NEURONS)]
+    if held:
+        nudges[0] |= {WEIGHTS.format(i): Tensor.detach for i in range(trace.n_layers)}
     with torch.inference_mode(False), torch.enable_grad():
         ids = torch.tensor([trace.token_ids], device=trace.lm.device)
         with intervened(net, trace.intervention), swapped(net, nudges[0]), _entering(net, nudges[1]):
-            log_p = net(ids)[0, position].float().log_softmax(-1)
+            log_p = net(ids, eager=held)[0, position].float().log_softmax(-1)
             is_other = torch.arange(len(log_p), device=log_p.device) != target
             odds = log_p[target] - log_p[is_other].logsumexp(-1)
             if odds.requires_grad:  # not where everything is off
@@ -198,23 +209,33 @@ def _look(
 ) -> Look:
     """Of the tokens from which heads bring the answer to `position`, the one whose readers are missed most.
 
-    What comes from a token is Σ α·v·g over the heads; those that bring SHARE of the most are tried.
+    What comes from a token is Σ α·v·g over the heads, with g where attention weights are held: a head that only makes
+    another one look at the right token brings nothing. Tokens that bring SHARE of the most are tried.
     """
     brought, weights = _brought(trace, pulls, promises, position)
     most = float(brought.max())
     keys = [key for key in brought.argsort(descending=True).tolist() if brought[key] >= max(SHARE * most, 1e-9)]
     readers = {key: [part for part, row in weights.items() if row[key] >= LOOKS] for key in keys[:TRIES]}
     readers = {key: parts for key, parts in readers.items() if parts}
+    own = float(_log_p(trace, position)[target])
     if not readers:
-        return Look(keys[0] if keys else position, (), (), math.exp(float(_log_p(trace, position)[target])), ())
+        return Look(keys[0] if keys else position, (), (), math.exp(own), ())
     left = dict(zip(readers, without(trace, [*readers.values()], target, position), strict=True))
     key = min(left, key=left.__getitem__)
     reading = readers[key]
+    if left[key] > own + math.log(KEPT) and len(wider := _readers(trace, list(weights), key, position)) > len(reading):
+        reading, (left[key],) = wider, without(trace, [wider], target, position)
     others, chance = [part for part in weights if part not in reading], random.Random(0)
     draws = [chance.sample(others, len(reading)) for _ in range(chances)] if len(reading) <= len(others) else []
     by_chance = without(trace, draws, target, position) if draws else []
     looking = tuple(float(weights[part][key]) for part in reading)
     return Look(key, tuple(reading), looking, math.exp(left[key]), tuple(map(math.exp, by_chance)))
+
+
+def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> list[Part]:
+    """Those of these heads that put LOOKS or more of their weight on `key`, from `position` or a token between."""
+    rows = slice(min(key + 1, position), position + 1)
+    return [part for part in heads if trace.layer(part.layer).attention[part.number, rows, key].max() >= LOOKS]
 
 
 def _brought(

@@ -200,4 +200,5 @@ def test_on_the_bundled_model_the_page_opens_on_the_token_that_holds_the_answer(
                 assert pieces[begin["key"]].strip() == holder, sentence
                 weight = model.run_trace(lm, sentence).layer(begin["layer"]).attention[begin["head"], -1, begin["key"]]
                 assert weight >= 0.5
-                assert said["look"]["without"] < said["probability"] / 2, sentence
+                stays = said["look"]["without"] > said["probability"] / 2
+                assert stays == (holder == "四"), sentence  # a count goes on without those that look at its last number

@@ -7,7 +7,7 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.effects import LOOKS, Part, _pulls, effects, promised, without
+from model.analysis.effects import KEPT, LOOKS, Part, _pulls, effects, promised, without
 from model.analysis.nodes import HEADS, swapped
 from model.interventions import Intervention, Patch
 
@@ -64,11 +64,19 @@ def test_those_who_look_at_the_answer_are_switched_off_together(lm: LanguageMode
             assert weight == pytest.approx(
                 float(trace.layer(part.layer).attention[part.number, -1, look.key]), abs=1e-6
             )
-            assert weight >= LOOKS
+        last = [part for part, weight in zip(look.heads, look.weights, strict=True) if weight >= LOOKS]
+        early = [part for part in look.heads if part not in last]
+        assert bool(last) == bool(look.heads)
+        for part in early:
+            assert trace.layer(part.layer).attention[part.number, look.key + 1 :, look.key].max() >= LOOKS
+        if early:  # the answer stayed without those that look from the last token
+            alone = Intervention(heads=tuple((part.layer, part.number) for part in last))
+            kept = torch.tensor(model.run_trace(lm, ids, alone).logits).softmax(-1)[found.target]
+            assert kept > KEPT * found.probability
         what = Intervention(heads=tuple((part.layer, part.number) for part in look.heads))
         left = torch.tensor(model.run_trace(lm, ids, what).logits).softmax(-1)[found.target]
         assert look.without == pytest.approx(float(left), rel=1e-4)
-        reading = [one.part for one in found.of("head") if one.part in look.heads]
+        reading = [one.part for one in found.of("head") if one.part in last]
         assert found.first == (reading[0] if reading else found.of("head")[0].part)
         looked += bool(look.heads)
     assert looked > 2

@@ -64,6 +64,7 @@ function parts(glass, text) {
 
 const qkv = {
   layer: true,
+  without: "minus.without_row",
   parts,
   named: (glass) => named(glass)(glass.state),
   controls(glass) {
