@@ -31,7 +31,7 @@ export function clamp(selection, trace) {
 export function follow(locked, last, next) {
   const sameText = last && last.tokens.ids.slice(0, next.T).every((id, i) => id === next.tokens.ids[i]);
   const wasLast = last && locked.query === last.T - 1;
-  if (sameText && !wasLast) return locked;
+  if (sameText && (!wasLast || next.T === last.T)) return locked;
   return { ...locked, query: next.T - 1, key: Math.max(0, next.T - 2) };
 }
 
