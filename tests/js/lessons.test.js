@@ -175,6 +175,7 @@ test("pages hold every part once, cut none that fits, and are no taller than the
   assert.equal(pagesOf([[0, 500]], 100).cut, true);
   assert.deepEqual(pagesOf([], 100), { pages: [], first: 0, cut: false });
   assert.deepEqual(led([[0, 20, true], [24, 90, false]]), [[0, 56], [24, 90]]);
+  assert.deepEqual(led([[0, 20, true], [24, 40, false]]), [[0, 40], [24, 40]], "no further than what follows goes");
 });
 
 test("a presented panel is double at 1280 px, never under 22 px for its smallest text, and as it is on a telephone", () => {

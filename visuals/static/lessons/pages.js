@@ -1,5 +1,11 @@
 // A panel that is taller than the screen, as pages that begin and end between its parts. Knows lengths and no page.
 
+/** Where a page may begin: at the top of a part, through no other. @param {[number, number][]} boxes @returns {number[]} from the top down */
+export function freeOf(boxes) {
+  const tops = [...new Set(boxes.map(([top]) => top))].sort((a, b) => a - b);
+  return tops.filter((y) => !boxes.some(([top, bottom]) => top < y - 1 && bottom > y + 1));
+}
+
 /**
  * @param {[number, number][]} boxes  top and bottom of each part that is not to be cut @param {number} room of a page
  * @param {number} anchor a page begins here, as near as that is between two parts
@@ -7,9 +13,8 @@
  * `cut`: whether a part is taller than a page
  */
 export function pagesOf(boxes, room, anchor = 0) {
-  const tops = [...new Set(boxes.map(([top]) => top))].sort((a, b) => a - b);
+  const free = freeOf(boxes);
   const end = Math.max(0, ...boxes.map(([, bottom]) => bottom));
-  const free = tops.filter((y) => !boxes.some(([top, bottom]) => top < y - 1 && bottom > y + 1));
   const start = [...free].reverse().find((y) => y <= anchor + 1) ?? 0;
   let cut = false;
 
@@ -26,7 +31,7 @@ export function pagesOf(boxes, room, anchor = 0) {
   }
   /** Where what begins between two heights ends. */
   const bottomOf = (from, to) => Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
-  const before = start > 1 ? fill(Math.min(...tops), start) : [];
+  const before = start > 1 ? fill(free[0], start) : [];
   return { pages: [...before, ...fill(start, end)], first: before.length, cut };
 }
 
@@ -51,10 +56,12 @@ export function partsOf(body, size) {
 
 const LINE = 32; // px of what follows a heading that are to be seen with it
 
-/** Headings reach into what follows them. @param {[number, number, boolean][]} boxes @returns {[number, number][]} */
+/** Headings reach into what follows them, no further than it goes. @param {[number, number, boolean][]} boxes @returns {[number, number][]} */
 export function led(boxes) {
   return boxes.map(([top, bottom, leads]) => {
-    const next = leads ? Math.min(...boxes.filter((one) => one[0] >= bottom - 1).map((one) => one[0])) : Infinity;
-    return [top, next === Infinity ? bottom : next + LINE];
+    const after = leads ? boxes.filter((one) => one[0] >= bottom - 1) : [];
+    const next = Math.min(...after.map((one) => one[0]));
+    const end = Math.max(...after.filter((one) => one[0] < next + 1).map((one) => one[1]));
+    return [top, after.length ? Math.max(bottom, Math.min(next + LINE, end)) : bottom];
   });
 }

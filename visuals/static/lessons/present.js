@@ -33,7 +33,7 @@ export function createPresenter(glass) {
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
-    body.dataset.lesson = "coming";
+    stage.coming();
     await glass.visit(view.link);
     if (mine !== turn || !lesson) return;
     const { chapters } = window.glassConfig;

@@ -1,6 +1,6 @@
 // The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen, page by page.
 
-import { pagesOf, partsOf } from "./pages.js";
+import { freeOf, pagesOf, partsOf } from "./pages.js";
 
 const [PLAIN, LARGE, WIDE] = [14, 22, 1280]; // px of the smallest text, as panels have it and as a hall needs it; a screen's width
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
@@ -32,6 +32,7 @@ export function createStage(glass, bar, tell) {
   let size = 1;
   let found = { pages: [[0, 0]], first: 0, cut: false };
   let page = 0;
+  const stands = () => ["shown", "again"].includes(body.dataset.lesson); // again: shown, while it is fitted once more
   const inner = () => section?.querySelector(".gp-body") ?? null;
 
   function enlarge(factor) {
@@ -54,13 +55,21 @@ export function createStage(glass, bar, tell) {
     return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
   }
 
-  /** Makes drawings that are taller than the room as tall as it; what is read stays as large as it is. */
+  /** Makes drawings that are taller than the room, or than what the heading above them leaves of it, as tall as that; what is read stays as large as it is. */
   function shrink() {
-    const room = inner() ? roomFor(inner()) : 0;
-    for (const one of inner()?.querySelectorAll("canvas, svg") ?? []) {
-      const high = one.getBoundingClientRect().height / size;
-      if (high > room) one.style.zoom = Math.max(LEAST, (room - 1) / high).toFixed(3);
-    }
+    const box = inner();
+    if (!box) return;
+    const room = roomFor(box);
+    const free = freeOf(partsOf(box, size));
+    const { top } = box.getBoundingClientRect();
+    const drawings = [...box.querySelectorAll("canvas, svg")].map((one) => {
+      const place = one.getBoundingClientRect();
+      const from = (place.top - top) / size;
+      const high = place.height / size;
+      const above = from - (free.findLast((y) => y <= from + 1) ?? from);
+      return { one, high, most: above > 0 && room - above > LEAST * high ? room - above : room };
+    });
+    for (const { one, high, most } of drawings) if (high > most) one.style.zoom = Math.max(LEAST, (most - 1) / high).toFixed(3);
   }
 
   /** How the panel divides at this size. */
@@ -78,7 +87,8 @@ export function createStage(glass, bar, tell) {
 
   /** As `fit`, for what is on the stage already: about where it was. */
   async function again() {
-    if (body.dataset.lesson !== "shown") return;
+    if (!stands()) return;
+    body.dataset.lesson = "again";
     const [{ pages }, at] = [found, page];
     const share = pages[at][0] / (pages.at(-1)[1] || 1);
     if (!(await fit()) || at === 0) return;
@@ -89,7 +99,7 @@ export function createStage(glass, bar, tell) {
   /** Finds the largest size at which all fits, else at which no part is cut. @returns {Promise<boolean>} false where another took its place */
   async function fit() {
     const mine = (turn += 1);
-    grown.disconnect();
+    unwatch();
     release();
     unshrink();
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
@@ -123,8 +133,7 @@ export function createStage(glass, bar, tell) {
     turnTo(found.first);
     body.dataset.lesson = "shown";
     heights = heightsNow();
-    grown.observe(section);
-    for (const one of inner()?.children ?? []) grown.observe(one);
+    watch();
     return true;
   }
 
@@ -135,10 +144,12 @@ export function createStage(glass, bar, tell) {
     tell(page, found.pages.length);
     if (!box) return;
     if (found.pages.length === 1 && !found.cut) return release();
+    release();
     const [top, bottom] = found.pages[page];
+    const [from, until] = [Math.max(0, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)]; // it scrolls no further than its ends
     box.style.overflow = "hidden";
-    box.style.height = `${bottom - top + 2 * EDGE}px`;
-    box.scrollTop = top - EDGE;
+    box.style.height = `${until - from}px`;
+    box.scrollTop = from;
   }
 
   const heightsNow = () => [...(inner()?.children ?? [])].map((one) => Math.round(one.offsetHeight)).join();
@@ -149,12 +160,22 @@ export function createStage(glass, bar, tell) {
     heights = heightsNow();
     requestAnimationFrame(() => { if (section && body.dataset.lesson === "shown") renew(); });
   });
+  const added = new MutationObserver(() => watch());
+  function watch() {
+    grown.observe(section);
+    for (const one of inner()?.children ?? []) grown.observe(one);
+    if (inner()) added.observe(inner(), { childList: true });
+  }
+  function unwatch() {
+    grown.disconnect();
+    added.disconnect();
+  }
   function renew() {
     const at = found.pages[page]?.[0] ?? 0;
     release();
     const divided = divide();
     const smallest = size <= sizesFor(innerWidth).legible.at(-1) + 0.01;
-    if (!smallest && divided.pages.length > found.pages.length) return void again(); // it may fit when it is smaller
+    if ((!smallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again(); // it may fit when it is smaller
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
     const first = part || page > 0 ? keep : divided.first;
     found = { ...divided, first: divided.first };
@@ -181,8 +202,15 @@ export function createStage(glass, bar, tell) {
     }
   }
 
+  /** Another view is under way: what is on the stage is not fitted any more. */
+  function coming() {
+    turn += 1;
+    unwatch();
+    body.dataset.lesson = "coming";
+  }
+
   function hide() {
-    grown.disconnect();
+    unwatch();
     release();
     unshrink();
     section?.classList.remove("is-presented");
@@ -197,5 +225,5 @@ export function createStage(glass, bar, tell) {
     glass.present(null);
     enlarge(1);
   }
-  return { show, again, end, turn: (by) => turnTo(page + by) };
+  return { show, again, end, coming, turn: (by) => turnTo(page + by) };
 }
