@@ -140,7 +140,8 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
             page.keyboard.press("ArrowRight")
     page.wait_for_function("location.hash.includes('tour.stop=off')")
     link = page.evaluate("location.href").replace("tour.stop=off", "tour.stop=softmax")
-    page.goto(link)
+    page.goto(link)  # in the open page, which goes there by itself
+    arrive(page, "softmax")
     page.reload()
     wait_for_run(page)
     check_numbers(page, arrive(page, "softmax"))
