@@ -24,13 +24,18 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .analysis.circuit import circuit
+from .analysis.effects import effects
+from .analysis.paths import edges
+from .analysis.score_terms import score_terms
 from .checkpoint import BUNDLED, LanguageModel, load, save_weights
 from .config import LlamaConfig
 from .generate import generate
 from .llama import Llama
 from .trace import Trace, run_trace
 
-TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS = 512, 32, 64
+TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS = 512, 32, 64, 64
+WHY_BARS = (10.0, 8.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
 
 
 class Figure(NamedTuple):
@@ -60,7 +65,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=5, help="fresh processes (default: %(default)s)")
     args = parser.parse_args()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {args.rounds} rounds in each process")
-    parts = [in_fresh_processes(part, args) for part in (differences, tracing, decoding)]
+    parts = [in_fresh_processes(part, args) for part in (differences, tracing, decoding, explaining)]
     return int(not all(report(same) for part in parts for same in zip(*part, strict=True)))
 
 
@@ -166,6 +171,47 @@ def decoding(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
         lambda: peer.generate(ids, max_new_tokens=NEW_TOKENS, do_sample=False, eos_token_id=None, pad_token_id=0),
     )
     return [Figure(f"tokens/s, {NEW_TOKENS} after {PROMPT_TOKENS}, greedy / transformers", peer_s / ours_s, "≥", 1.4)]
+
+
+def explaining(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
+    """The analyses of why at 64 tokens, against transformers' forward and backward pass over the same tokens.
+
+    A random model's circuits explain nothing, but take as long as those of a trained one.
+    """
+    ids = _ids(WHY_TOKENS)
+    peer = _peer(directory, "eager").requires_grad_(False)
+    trace = run_trace(lm, ids[0].tolist())
+    other = _other_answer(lm, ids[0].tolist(), int(trace.logits.argmax()))
+    found = circuit(lm, trace.token_ids, other)
+    layer, last = trace.n_layers - 1, WHY_TOKENS - 1
+
+    def both_ways() -> None:
+        embedded = peer.get_input_embeddings()(ids).requires_grad_(True)
+        peer(inputs_embeds=embedded).logits[0, -1].max().backward()
+
+    rounds = max(3, rounds // 5)
+    peer_s, *ours = _medians(
+        rounds,
+        both_ways,
+        lambda: effects(run_trace(lm, trace.token_ids)),
+        lambda: circuit(lm, trace.token_ids, other),
+        lambda: list(edges(found.pair, found.nodes)),
+        lambda: score_terms(trace, layer, 0, last, last // 2),
+    )
+    names = ("first explanation", "circuit of 20 nodes", "its edges", "one score's terms")
+    return [
+        Figure(f"{name}, {WHY_TOKENS} tokens: time / transformers forward and backward", seconds / peer_s, "≤", bar)
+        for name, seconds, bar in zip(names, ours, WHY_BARS, strict=True)
+    ]
+
+
+def _other_answer(lm: LanguageModel, ids: list[int], answer: int) -> list[int]:
+    """The same tokens but for one of the last, after which another token is the most probable."""
+    for token in range(1, lm.config.vocab_size):
+        changed = [*ids[:-4], token, *ids[-3:]]
+        if int(run_trace(lm, changed).logits.argmax()) != answer:
+            return changed
+    raise ValueError("no change of one token changes this model's answer")
 
 
 def _ids(count: int) -> torch.Tensor:
