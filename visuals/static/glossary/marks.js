@@ -76,12 +76,18 @@ export function createMarks(glass) {
     for (const name of now) held.set(name, element);
   }
 
+  // What a panel writes anew is marked when the browser is idle: to look where it stands makes the browser lay the page out,
+  // and a panel may write with every move of the pointer.
+  const touched = new Set();
   const lines = new MutationObserver((records) => {
-    if (!find) return;
-    const touched = new Set(records.map(({ target }) => (target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`)));
-    for (const element of touched) if (element?.isConnected && shows(element)) markIn(element);
-    lines.takeRecords(); // what was done here
+    if (!touched.size) soon(markTouched);
+    for (const { target } of records) touched.add((target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`));
   });
+  function markTouched() {
+    if (find) for (const element of touched) if (element?.isConnected && shows(element)) markIn(element);
+    touched.clear();
+    lines.takeRecords(); // what was done here
+  }
   const boxes = new MutationObserver(later);
   const seen = new WeakSet();
   function watch(element) {
