@@ -155,3 +155,8 @@ def all_pairs() -> list[Pair]:
             seen.update(pair)
             unique.append(pair)
     return unique
+
+
+def verb_of(base: str) -> Verb:
+    """The verb with this base form; one that no list has is spelt regularly, but for "begin"."""
+    return VERB_FORMS.get(base) or Verb(base, base + "s", "began" if base == "begin" else base + "ed", "")

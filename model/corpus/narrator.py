@@ -9,7 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from model.corpus.lexicon import VERB_FORMS, Language, Name, Noun, Pair, Verb, with_article
+from model.corpus.lexicon import Language, Name, Noun, Pair, Verb, verb_of, with_article
 from model.corpus.world import Being, Event, Thing
 from model.corpus.writer import capital
 
@@ -30,7 +30,7 @@ def _english_templates(kind: str, tense: str, plural: bool) -> list[str]:
         base = match[1]
         if base == "be":
             return {"present": ("is", "are"), "past": ("was", "were")}[tense][plural]
-        verb = VERB_FORMS.get(base) or Verb(base, base + "s", "began" if base == "begin" else base + "ed", "")
+        verb = verb_of(base)
         return verb.past if tense == "past" else verb.base if plural else verb.third
 
     return [_VERB.sub(form, template) for template in EVENTS[kind]["en"]]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from model.corpus import lexicon
 from model.corpus.facts import RELATIONS
-from model.corpus.lexicon import VERB_FORMS, Language, Verb
+from model.corpus.lexicon import Language, verb_of
 from model.corpus.narrator import CHINESE_PRONOUNS, ENGLISH_PRONOUNS, EVENTS
 
 # Words of sentence forms that stand in the code of patterns.py, stories.py and facts.py, not in a list.
@@ -94,7 +94,7 @@ def _verb_forms(base: str) -> tuple[str, ...]:
     """The present and past that narrator.py gives a verb."""
     if base == "be":
         return ("is", "are", "was", "were")
-    verb = VERB_FORMS.get(base) or Verb(base, base + "s", "began" if base == "begin" else base + "ed", "")
+    verb = verb_of(base)
     return (verb.base, verb.third, verb.past)
 
 

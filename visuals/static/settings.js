@@ -34,3 +34,6 @@ export function createSettings(store, linked = {}) {
 
 /** The given settings that have one of these names: a link may hold any. @param {Object<string, string>} given @param {Iterable<string>} names */
 export const only = (given, names) => Object.fromEntries([...names].filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]));
+
+/** The channel that a panel's settings hold, where there is one and a vector of this width has it; else null. @param {{ channel?: string }} given */
+export const keptChannel = ({ channel }, width) => (/^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null);

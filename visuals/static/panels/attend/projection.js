@@ -1,6 +1,7 @@
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
 import { kvHead, once, strongest, vectorOf } from "../../compute.js";
+import { keptChannel } from "../../settings.js";
 import { stagesOf } from "../norm/norm-vector.js";
 import { readVector, request } from "../norm/vector.js";
 
@@ -24,11 +25,8 @@ export function chosenVector(glass) {
   return VECTORS.includes(vector) ? vector : "q";
 }
 
-/** The channel that was clicked; null where none was, or this head has it not. @returns {number|null} */
-export function keptChannel(glass, width) {
-  const { channel } = glass.settings.get("qkv");
-  return /^\d{1,4}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null;
-}
+/** The channel that was clicked, else null. @returns {number|null} */
+export const clickedChannel = (glass, width) => keptChannel(glass.settings.get("qkv"), width);
 
 /** Changes settings of the panel and keeps the others. @param {{ vector?: string, channel?: number|"" }} change */
 export function setVector(glass, change) {
@@ -55,7 +53,7 @@ export function madeAt(held, values, { vector, of, token }) {
 }
 
 /** The channel that is spoken of: the one that was clicked, else the largest. */
-export const channelOf = (glass, made) => keptChannel(glass, made.length) ?? strongest(made, 1)[0];
+export const channelOf = (glass, made) => clickedChannel(glass, made.length) ?? strongest(made, 1)[0];
 
 /** What is asked of the server: name → question, of a run in which the vector is `made`. */
 export const questions = (trace, place, channel) => ({

@@ -8,7 +8,7 @@ import { pointAt } from "../../pointed.js";
 import { inView, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { word } from "../glance/words.js";
-import { channelOf, chosenVector, createFinder, fitsWhole, keptChannel, largestOf, setVector, sharers, takenApart, VECTORS } from "./projection.js";
+import { channelOf, chosenVector, clickedChannel, createFinder, fitsWhole, largestOf, setVector, sharers, takenApart, VECTORS } from "./projection.js";
 import { createProducts, lines } from "./products.js";
 
 const COUNT = 8;
@@ -75,7 +75,7 @@ export default function qkv(element, glass) {
     const params = { vector, piece: word(state.trace.tokens.pieces[token]), channel: chosen, value: signed(made[chosen], 4), count: made.length, all: first.length + rest };
     const of = { listed: first.length, rest, most: signed(most, 4), others: signed(others, 4), input: first[0], term: signed(apart.terms[first[0]], 4), all: params.all };
     const few = Math.sign(most) === Math.sign(apart.products) && Math.abs(most) > Math.abs(others);
-    return [text(keptChannel(glass, made.length) === null ? "notice_largest" : "notice_chosen", params), text(few ? "notice_few" : "notice_many", of)].join(" ");
+    return [text(clickedChannel(glass, made.length) === null ? "notice_largest" : "notice_chosen", params), text(few ? "notice_few" : "notice_many", of)].join(" ");
   }
 
   function read(channel, input, { place, made, normed }) {
@@ -102,7 +102,7 @@ export default function qkv(element, glass) {
     products.draw(one, listed, found);
     formula.replaceChildren(...lines(found, one, channel, model, text));
     channels.show(String(channel), channel === 0, channel === found.made.length - 1);
-    largest.hidden = keptChannel(glass, found.made.length) === null;
+    largest.hidden = clickedChannel(glass, found.made.length) === null;
   });
 
   return inView(element, function draw() {
@@ -117,7 +117,7 @@ export default function qkv(element, glass) {
     [now, chosen, apart] = [found, channel, takenApart(found, channel)];
     drawInputs(width, now, apart, channel, input);
     outputs.draw(width, [{ name: text("strip_made", { vector: found.place.vector }), role: found.place.vector, values: found.made }], { chosen: under });
-    write(now, apart, channel, keptChannel(glass, found.made.length), state.language);
+    write(now, apart, channel, clickedChannel(glass, found.made.length), state.language);
     tell(found, largestOf(apart, COUNT), input, under);
   });
 }

@@ -1,5 +1,7 @@
 // Which of the norms is looked at: "attn" or "ffn" of the selected layer, or "final". One choice for all panels.
 
+import { keptChannel } from "../../settings.js";
+
 export const NORMS = ["attn", "ffn", "final"];
 
 /** @returns {"attn"|"ffn"|"final"} */
@@ -9,10 +11,7 @@ export function chosenNorm(glass) {
 }
 
 /** The channel that was clicked, where there is one and a vector of this width has it; else null. @returns {number|null} */
-export function chosenChannel(glass, width) {
-  const { channel } = glass.settings.get("norm");
-  return /^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null;
-}
+export const chosenChannel = (glass, width) => keptChannel(glass.settings.get("norm"), width);
 
 /** Changes settings of the RMSNorm panels and keeps the others; every panel is drawn anew. */
 export function setNorm(glass, change) {
