@@ -13,8 +13,6 @@ from typing import Any, Protocol
 import model
 from model.errors import GlassLlamaError, shortly
 from model.interventions import NOTHING, Intervention
-from model.positions import Rotation
-from model.shapes import SHAPES, shapes
 from visuals.payload import About
 
 from .turns import Turns
@@ -33,17 +31,10 @@ class Settings:
 
 
 def drawn(lm: model.LanguageModel) -> model.LanguageModel:
-    """The model, where the page can draw it. Raises GlassLlamaError for a network with other parts than a LLaMA's."""
-    for layer in range(lm.config.n_layers):
-        found = shapes(lm.net, layer)
-        odd = [name for name in (*SHAPES, *found) if SHAPES.get(name) != found.get(name)]
-        if not odd and not isinstance(lm.net.places(0, 1), Rotation):
-            odd = ["q_rot"]  # the dials show half-split pairs, and all of a head turned
-        if odd:
-            message = (
-                f"{lm.name}: the page draws LLaMA's parts, and this network differs in {', '.join(dict.fromkeys(odd))}"
-            )
-            raise GlassLlamaError("checkpoint", f"{message}; run it from Python (model.load, model.run_trace).")
+    """The model, where the page can draw it. Raises GlassLlamaError for a network that reads a source text first."""
+    if hasattr(lm.net, "encoder"):
+        message = f"{lm.name}: the page draws networks that continue a text, and this one reads a source text first"
+        raise GlassLlamaError("checkpoint", f"{message}; run it from Python (model.load, model.run_trace).")
     return lm
 
 

@@ -108,7 +108,7 @@ class Service:
     def layer(self, data: dict[str, Any]) -> Message:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
         held, index, token = self._place(data)
-        return layer_payload(held.id, index, token, self.engine.layer(held.model, held.trace, index))
+        return layer_payload(held.id, index, token, self.engine.layer(held.model, held.trace, index), held.ffn(index))
 
     @answered
     def neurons(self, data: dict[str, Any]) -> Message:
@@ -116,7 +116,7 @@ class Service:
         every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
         layer = self.engine.layer(held.model, held.trace, index)
-        return neurons_payload(held.id, index, None if every else token, layer)
+        return neurons_payload(held.id, index, None if every else token, layer, held.ffn(index))
 
     @answered
     def detail(self, data: dict[str, Any]) -> Message:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from model import GlassLlamaError, Step, Trace
+from model.parts import FfnParts, ffn_parts
 
 from .memory import give_back
 
@@ -58,6 +59,10 @@ class HeldRun:
     changes: dict[str, Any] = field(default_factory=dict)
     visitor: str = ""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+
+    def ffn(self, layer: int) -> FfnParts:
+        """What the feed-forward of a layer is made of."""
+        return ffn_parts(self.trace.lm.net.block(layer).ffn)
 
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""

@@ -16,6 +16,7 @@ Activation = Callable[[Tensor], Tensor]
 # By their names in Hugging Face's configs. GELU (Hendrycks and Gimpel 2016, arXiv 1606.08415) is x·Φ(x), "new" by the
 # tanh that comes close to it.
 ACTIVATIONS: dict[str, Activation] = {
+    "silu": F.silu,
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu_new": partial(F.gelu, approximate="tanh"),
@@ -29,6 +30,7 @@ class FeedForward(Module):
     trace's arrays that differ from trace.SHAPES.
     """
 
+    activation: str = "silu"  # of ACTIVATIONS
     opens: ClassVar[str] = "gate"
     dimensions: ClassVar[dict[str, tuple[str, ...]]] = {}
 
@@ -48,9 +50,15 @@ class FeedForward(Module):
         """The maps through which these neurons write, each with its columns of theirs."""
         yield self.down_proj, neurons
 
+    @property
+    def gated(self) -> bool:
+        """Whether a neuron's `up` is multiplied by the activation of its `gate`; otherwise `up` itself is activated."""
+        return self.opens == "gate"
+
     def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
         """The neurons' activations, which scale the columns of `down_proj`, from what passed the taps."""
-        raise NotImplementedError
+        act = ACTIVATIONS[self.activation]
+        return act(up) if gate is None else act(gate) * up
 
     def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
         """What each neuron adds along a direction, float64, at the token whose values at the taps are `here`."""
@@ -73,21 +81,15 @@ class SwiGLU(FeedForward):
         gate, up = self.gate_up_proj(x)
         return self.down_proj(F.silu(self.gate(gate)) * self.up(up))
 
-    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
-        assert gate is not None
-        return F.silu(gate) * up
-
 
 class GeGLU(SwiGLU):
     """down( GELU(gate(x)) ⊙ up(x) ), the GELU by its tanh: T5 1.1's (Shazeer 2020, eq. 6). Taps as SwiGLU's."""
 
+    activation = "gelu_new"
+
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         gate, up = self.gate_up_proj(x)
         return self.down_proj(self.inner(self.gate(gate), self.up(up)))
-
-    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
-        assert gate is not None
-        return F.gelu(gate, approximate="tanh") * up
 
 
 class Mlp(FeedForward):
@@ -95,7 +97,7 @@ class Mlp(FeedForward):
 
     opens = "up"
 
-    def __init__(self, d_model: int, ffn_hidden: int, activation: Activation, bias: bool = False):
+    def __init__(self, d_model: int, ffn_hidden: int, activation: str, bias: bool = False):
         super().__init__()
         self.up_proj = nn.Linear(d_model, ffn_hidden, bias=bias)
         self.down_proj = nn.Linear(ffn_hidden, d_model, bias=bias)
@@ -103,8 +105,4 @@ class Mlp(FeedForward):
         self.up = Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
-        return self.down_proj(self.activation(self.up(self.up_proj(x))))
-
-    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
-        assert gate is None
-        return self.activation(up)
+        return self.down_proj(self.inner(None, self.up(self.up_proj(x))))

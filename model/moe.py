@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -109,10 +108,6 @@ class Experts(FeedForward):
     def one(self, number: int) -> Expert:
         """An expert by its number."""
         return cast(Expert, self.expert[number])
-
-    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
-        assert gate is not None
-        return F.silu(gate) * up
 
     @property
     def neurons(self) -> int:

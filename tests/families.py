@@ -10,7 +10,7 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -21,9 +21,10 @@ import model
 from model.analysis.effects import effects
 from model.analysis.lens import contributions, logit_lens
 from model.analysis.logit_terms import logit_terms
-from model.analysis.neurons import firing
+from model.analysis.neurons import activations, firing, neurons_of
 from model.analysis.score_terms import stream_writes
 from model.interventions import Intervention
+from model.parts import Parts, parts
 from model.taps import capture
 from tests.standin import make_tokenizer
 
@@ -131,10 +132,46 @@ def check_layer(trace: model.Trace, i: int) -> None:
     wrote = torch.from_numpy(layer.resid_in + layer.attn_out + layer.ffn_out)
     close(wrote, torch.from_numpy(layer.resid_out))
     assert abs(layer.attention.sum(-1) - 1).max() < 1e-5
+    check_parts(trace, i)
     mean = layer.arrays.get("attn_norm_mean", 0)
     gone = layer.resid_in - (mean[:, None] if isinstance(mean, type(layer.resid_in)) else 0)
     divisor = torch.from_numpy(gone).double().square().mean(-1)
     assert (torch.from_numpy(layer.attn_norm_rms).double().square() - divisor).abs().max() < 1e-3
+
+
+def check_parts(trace: model.Trace, i: int) -> None:
+    """From what the network says of its parts, the layer's scores and its feed-forward are found again by hand."""
+    net, layer = trace.lm.net, trace.layer(i)
+    made, ffn = parts(net, len(trace.token_ids)), net.block(i).ffn
+    q, k = (
+        turned(made, layer.arrays.get(f"{name}_rot", layer.arrays.get(name)), layer.arrays.get(name)) for name in "qk"
+    )
+    scores = q @ np.repeat(k, len(q) // len(k), axis=0).transpose(0, 2, 1) * made.scale
+    distance = np.subtract.outer(np.arange(len(trace.token_ids)), np.arange(len(trace.token_ids)))
+    seen = distance >= 0
+    if made.bias is not None:
+        scores = scores + made.bias.numpy()[:, np.where(seen, distance, 0)]
+    np.testing.assert_allclose(scores[:, seen], layer.scores[:, seen], atol=1e-4)
+    inner = torch.from_numpy(activations(neurons_of(layer, made.ffn[i]), made.ffn[i]))
+    columns = torch.stack([cast(nn.Linear, part).weight[:, own[0]]
+                           for n in range(ffn.neurons) for part, own in ffn.outlets([n])])  # fmt: skip
+    wrote = inner @ columns.detach().double() + (0 if ffn.out_bias is None else ffn.out_bias.detach().double())
+    close(wrote.float(), torch.from_numpy(layer.ffn_out))
+
+
+def turned(made: Parts, rotated: np.ndarray, plain: np.ndarray | None) -> np.ndarray:
+    """Queries or keys in their places: worked out where they are known before, and then the recorded ones too."""
+    if plain is None or made.rotary is None:
+        return rotated
+    (inv_freq, scaling), first, interleaved = made.rotary
+    pairs, out = len(inv_freq), plain.astype(np.float64)
+    a = first + np.arange(pairs) * (2 if interleaved else 1)
+    b = a + (1 if interleaved else pairs)
+    turn = scaling * np.exp(1j * np.outer(np.arange(plain.shape[1]), inv_freq))
+    pair = (plain[..., a] + 1j * plain[..., b]) * turn
+    out[..., a], out[..., b] = pair.real, pair.imag
+    np.testing.assert_allclose(out, rotated, atol=2e-5)
+    return out
 
 
 def check_generation(pair: Pair, tokens: int = 64) -> None:

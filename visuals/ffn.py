@@ -1,6 +1,6 @@
 """What the chapter on SwiGLU asks of a run: which neurons fire where, how sparsely, and what the strongest write.
 
-Symbols: T tokens, L n_layers, f ffn_hidden, K neurons.
+Symbols: T tokens, L n_layers, f ffn_hidden, N neurons of a layer, K of them.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace
-from model.analysis.neurons import Firing, Written, product, written
+from model.analysis.neurons import Firing, Written, activations, neurons_of, written
 from model.interventions import Intervention
+from model.parts import FfnParts
 
-from .payload import Message, pack
+from .payload import Message, pack, pack_neurons
 
 MAP_NEURONS = 48
 WRITING_NEURONS = 12
@@ -22,39 +23,35 @@ TOKENS_EACH_WAY = 5
 
 
 class NeuronMap(NamedTuple):
-    """K neurons of a layer, as a rule `strongest_anywhere`: those that reach the largest |silu(gate)·up| at any token,
-    in the order of that token."""
+    """K neurons of a layer, as a rule `strongest_anywhere`: those that reach the largest activation at any token, in
+    the order of that token. Absent and NaN as in model/analysis/neurons.py."""
 
     neuron: Int[np.ndarray, "K"]
-    gate: Float[np.ndarray, "K T"]
+    gate: Float[np.ndarray, "K T"] | None
     up: Float[np.ndarray, "K T"]
+    weight: Float[np.ndarray, "K T"] | None
 
 
-def inner(layer: LayerTrace) -> Float[np.ndarray, "T f"]:
-    """silu(gate) ⊙ up of every token."""
-    return product(torch.from_numpy(layer.gate), torch.from_numpy(layer.up)).numpy()
-
-
-def strongest_anywhere(layer: LayerTrace, count: int = MAP_NEURONS) -> Int[np.ndarray, "K"]:
+def strongest_anywhere(layer: LayerTrace, ffn: FfnParts, count: int = MAP_NEURONS) -> Int[np.ndarray, "K"]:
     """The strongest neurons of a layer, in the order of the token at which they are; ties go to the lower number."""
-    strength = np.abs(inner(layer))
+    strength = np.abs(activations(neurons_of(layer, ffn), ffn))
     chosen = np.argsort(-strength.max(axis=0), kind="stable")[:count]
     return chosen[np.lexsort((chosen, strength[:, chosen].argmax(axis=0)))]
 
 
-def map_info(layer: LayerTrace, chosen: Int[np.ndarray, "K"]) -> NeuronMap:
+def map_info(layer: LayerTrace, ffn: FfnParts, chosen: Int[np.ndarray, "K"]) -> NeuronMap:
     """These neurons of a layer at every token."""
-    return NeuronMap(chosen, layer.gate[:, chosen].T, layer.up[:, chosen].T)
+    return NeuronMap(chosen, *neurons_of(layer, ffn).each(lambda part: part[:, chosen].T))
 
 
 def map_payload(found: NeuronMap) -> Message:
-    """The map's neurons and their gate and up at every token."""
-    return {"neurons": found.neuron.tolist(), "gate": pack(found.gate, "f4"), "up": pack(found.up, "f4")}
+    """The map's neurons and what they read at every token."""
+    return {"neurons": found.neuron.tolist(), **pack_neurons(found.gate, found.up, found.weight)}
 
 
-def written_inner(layer: LayerTrace, index: int, what: Intervention) -> Float[np.ndarray, "T f"]:
-    """What W_down reads in layer `index`: the inner vectors, 0 where the run's intervention switched neurons off."""
-    values = inner(layer)
+def written_inner(layer: LayerTrace, ffn: FfnParts, index: int, what: Intervention) -> Float[np.ndarray, "T N"]:
+    """What scales W_down's columns in layer `index`: 0 where the run's intervention switched neurons off."""
+    values = activations(neurons_of(layer, ffn), ffn).astype(np.float32)
     values[:, [neuron for at, neuron in what.neurons if at == index]] = 0
     return values * (index not in what.ffn)
 

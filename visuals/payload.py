@@ -2,7 +2,7 @@
 
 A message is a plain dict that JSON can hold. An array is {"dtype", "shape", "data"}, data in base64, little endian.
 Everything is O(T): attention is not sent, since the page computes it from q and k by the formula that it shows.
-Symbols: T tokens, L n_layers, V vocabulary, f ffn_hidden, K how many are kept.
+Symbols: T tokens, L n_layers, V vocabulary, N neurons of a layer, K how many are kept.
 """
 
 import base64
@@ -13,14 +13,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import LayerTrace, LlamaConfig, Step, Trace
-from model.positions import rope_frequencies
+from model.analysis.neurons import Neurons, activations, neurons_of
+from model.parts import FfnParts, Parts, parts
 from model.sampling import Candidates
 
 Message = dict[str, Any]
 Pieces = Callable[[Sequence[int]], list[str]]  # a tokenizer's: the text of each token id
 DTYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "u2": "<u2", "i4": "<i4"}
 SHAPE_FIELDS = ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size", "norm_eps")
-SHAPE_FIELDS += ("max_context", "rope_theta")
+SHAPE_FIELDS += ("max_context", "rope_theta")  # rope_theta is null where nothing is rotated
 TOP_NEURONS = 24
 
 
@@ -35,11 +36,12 @@ class About(NamedTuple):
 
 
 class TopNeurons(NamedTuple):
-    """The K neurons of each token with the largest |silu(gate)·up|, strongest first."""
+    """The K neurons of each token with the largest activations, strongest first; else as model/analysis/neurons.py."""
 
     neuron: Int[np.ndarray, "T K"]
-    gate: Float[np.ndarray, "T K"]
+    gate: Float[np.ndarray, "T K"] | None
     up: Float[np.ndarray, "T K"]
+    weight: Float[np.ndarray, "T K"] | None
 
 
 def pack(array: Any, dtype: str) -> Message:
@@ -57,12 +59,10 @@ def unpack(packed: Message) -> np.ndarray:
     return np.frombuffer(data, DTYPES[packed["dtype"]]).reshape(packed["shape"])
 
 
-def top_neurons(gate: Float[np.ndarray, "T f"], up: Float[np.ndarray, "T f"], count: int = TOP_NEURONS) -> TopNeurons:
+def top_neurons(neurons: Neurons, ffn: FfnParts, count: int = TOP_NEURONS) -> TopNeurons:
     """The neurons that a token's feed-forward output leans on most; ties go to the lower number."""
-    wide = gate.astype(np.float64)
-    strength = np.abs(wide / (1 + np.exp(-np.clip(wide, -500, 500))) * up)
-    order = np.argsort(-strength, axis=-1, kind="stable")[:, :count]
-    return TopNeurons(order, np.take_along_axis(gate, order, -1), np.take_along_axis(up, order, -1))
+    order = np.argsort(-np.abs(activations(neurons, ffn)), axis=-1, kind="stable")[:, :count]
+    return TopNeurons(order, *neurons.each(lambda part: np.take_along_axis(part, order, -1)))
 
 
 def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) -> Message:
@@ -85,45 +85,77 @@ def fewer(offered: Candidates, count: int) -> Candidates:
     return kept._replace(tail=max(0.0, 1.0 - float(kept.probabilities.sum())))
 
 
-def neurons_payload(run_id: str, index: int, token: int | None, layer: LayerTrace) -> Message:
-    """Gate before SiLU, and up, of every neuron in layer `index`: (f,) each for one token, (T, f) for None: all."""
+def maybe(array: Any, dtype: str) -> Message | None:
+    """As `pack`; None of None."""
+    return None if array is None else pack(array, dtype)
+
+
+def pack_neurons(gate: Any, up: Any, weight: Any) -> Message:
+    """What neurons read and are multiplied by, as model/analysis/neurons.py says; null where there is none."""
+    return {"gate": maybe(gate, "f4"), "up": pack(up, "f4"), "weight": maybe(weight, "f4")}
+
+
+def neurons_payload(run_id: str, index: int, token: int | None, layer: LayerTrace, ffn: FfnParts) -> Message:
+    """What every neuron in layer `index` reads, before activation: (N,) each for one token, (T, N) for None: all."""
     rows = slice(None) if token is None else token
-    arrays = {"gate": pack(layer.gate[rows], "f4"), "up": pack(layer.up[rows], "f4")}
+    arrays = pack_neurons(*neurons_of(layer, ffn).each(lambda part: part[rows]))
     return {"kind": "neurons", "run": run_id, "layer": index, "token": token, **arrays}
 
 
-def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace) -> Message:
-    """What the panels of one layer need: q and k before RoPE, every token's top neurons, all neurons of `token`."""
-    top = top_neurons(layer.gate, layer.up)
+def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: FfnParts) -> Message:
+    """What the panels of one layer need: q and k before RoPE, every token's top neurons, all neurons of `token`.
+
+    Where keys are rebuilt from a latent, `k` is null and `k_rot` holds them, in their places.
+    """
+    top = top_neurons(neurons_of(layer, ffn), ffn)
     # A feed-forward layer of more than 65,536 neurons would need the wider integer.
-    numbers = pack(top.neuron, "u2" if layer.gate.shape[-1] <= 1 << 16 else "i4")
+    numbers = pack(top.neuron, "u2" if ffn.neurons <= 1 << 16 else "i4")
+    rebuilt = "k" not in layer.arrays
     return {
         "kind": "layer",
         "run": run_id,
         "layer": index,
         "q": pack(layer.q, "f4"),
-        "k": pack(layer.k, "f4"),
-        "top": {"neuron": numbers, "gate": pack(top.gate, "f4"), "up": pack(top.up, "f4")},
-        "neurons": neurons_payload(run_id, index, token, layer),
+        "k": None if rebuilt else pack(layer.k, "f4"),
+        "k_rot": pack(layer.k_rot, "f4") if rebuilt else None,
+        "top": {"neuron": numbers, **pack_neurons(top.gate, top.up, top.weight)},
+        "neurons": neurons_payload(run_id, index, token, layer, ffn),
     }
 
 
-def model_payload(about: About, tokens: int) -> Message:
-    """The model's shape, and the RoPE frequencies that hold for a run of this many tokens."""
+def model_payload(about: About, made: Parts) -> Message:
+    """The model's shape, and what it is made of, as it is in a run: RoPE's frequencies may depend on its length."""
     config = about.config
-    frequencies = rope_frequencies(config, tokens)
-    scaling = config.rope_scaling
+    scaling = getattr(config, "rope_scaling", None)
     return {
         "name": about.name,
-        **{name: getattr(config, name) for name in SHAPE_FIELDS},
+        **{name: getattr(config, name, None) for name in SHAPE_FIELDS},
         "eos_ids": list(config.eos_ids),
         "n_parameters": about.n_parameters,
         "device": about.device,
         "dtype": about.dtype,
         "rope_scaling": None if scaling is None else {**vars(scaling)},
-        "inv_freq": pack(frequencies.inv_freq.numpy(), "f4"),
-        "attention_scaling": frequencies.attention_scaling,
+        "parts": parts_payload(made),
     }
+
+
+def parts_payload(made: Parts) -> Message:
+    """What a network is made of, null where it has no such part."""
+    rotary = made.rotary
+    told = made._asdict() | {
+        "bias": maybe(made.bias, "f4"),
+        "latent": made.latent and made.latent._asdict(),
+        "ffn": [one._asdict() for one in made.ffn],
+    }
+    if rotary is not None:
+        inv_freq, attention_scaling = rotary.frequencies
+        told["rotary"] = {
+            "inv_freq": pack(inv_freq.cpu().numpy(), "f4"),
+            "attention_scaling": attention_scaling,
+            "first": rotary.first,
+            "interleaved": rotary.interleaved,
+        }
+    return told
 
 
 def step_payload(index: int, step: Step, piece: str, following: Message | None = None) -> Message:
@@ -170,12 +202,11 @@ def run_payload(
         "id": run_id,
         "prompt": prompt,
         "n_prompt": n_prompt,
-        "model": model_payload(about, len(trace.token_ids)),
+        "model": model_payload(about, parts(trace.lm.net, len(trace.token_ids))),
         "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
-        "rms": {
-            "attn": pack(trace.attn_norm_rms, "f4"),
-            "ffn": pack(trace.ffn_norm_rms, "f4"),
-            "final": pack(trace.final_norm_rms, "f4"),
+        **{
+            what: {name: maybe(trace.figures.get(f"{name}_norm_{what}"), "f4") for name in ("attn", "ffn", "final")}
+            for what in ("rms", "mean")
         },
         "next": following,
         "layer": layer,

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import torch
 
 from model import LayerTrace, Step, Trace
+from model.parts import FfnParts
 from model.sampling import Candidates, candidates
 
 from .payload import (
@@ -42,6 +43,7 @@ class Run(Protocol):
     def seconds(self) -> float: ...
     @property
     def changes(self) -> dict[str, Any]: ...
+    def ffn(self, layer: int) -> FfnParts: ...
 
 
 def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> Message:
@@ -54,7 +56,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         about,
         run.trace,
         offers(offered, about, pieces),
-        layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer),
+        layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer, run.ffn(index)),
         [step_payload(i, step, pieces([step.token_id])[0]) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,

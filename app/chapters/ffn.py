@@ -20,7 +20,8 @@ def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
     index = layer_of(held, data)
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
-    return ffn.map_payload(ffn.map_info(layer, ffn.strongest_anywhere(leader)))
+    parts = held.ffn(index)
+    return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
@@ -36,7 +37,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 
     def inner_row(run: HeldRun) -> Float[np.ndarray, "f"]:
         layer = engine.layer(run.model, run.trace, index)
-        return ffn.written_inner(layer, index, run.trace.intervention)[token]
+        return ffn.written_inner(layer, run.ffn(index), index, run.trace.intervention)[token]
 
     def wrote(run: HeldRun, like: Written | None = None) -> Written:
         return engine.study(

@@ -1,21 +1,24 @@
-"""What single SwiGLU neurons do: how few of them carry a layer's output, and what each of them writes.
+"""What single neurons do: how few of them carry a layer's output, and what each of them writes.
 
-Neuron n of a layer adds silu(gate)·up · W_down[:, n] to the residual stream. Shapes: L n_layers, T tokens, d d_model,
-f ffn_hidden, V vocabulary, K neurons asked about.
+Neuron n of a layer adds its activation, in a SwiGLU silu(gate)·up, times W_down[:, n] to the residual stream; one of an
+expert, times the expert's weight too. Shapes: L n_layers, T tokens, d d_model, f ffn_hidden, N neurons of a layer (f,
+or those of all experts), V vocabulary, K neurons asked about.
 """
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..checkpoint import LanguageModel
+from ..feedforward import ACTIVATIONS, FeedForward
 from ..interventions import NOTHING, Intervention
+from ..parts import FfnParts
+from ..trace import LayerTrace
 from .stream import each_layer
 
 TOP_SHARE = 0.05
@@ -54,9 +57,43 @@ class Written(NamedTuple):
     whole: float
 
 
-def product(gate: Float[Tensor, "*batch f"], up: Float[Tensor, "*batch f"]) -> Float[Tensor, "*batch f"]:
-    """SwiGLU's inner vector, silu(gate) ⊙ up, in float32."""
-    return F.silu(gate.float()) * up.float()
+class Neurons(NamedTuple):
+    """What every neuron of a layer read at every token: `gate` (None where it has none) and `up`, before activation.
+
+    With experts, `weight` is what the neuron's output is multiplied by; all three are NaN where the token did not go to
+    the neuron's expert.
+    """
+
+    gate: np.ndarray | None
+    up: np.ndarray
+    weight: np.ndarray | None
+
+    def each(self, pick: Callable[[np.ndarray], np.ndarray]) -> "Neurons":
+        """What `pick` takes of each of the arrays."""
+        gate, weight = (None if part is None else pick(part) for part in (self.gate, self.weight))
+        return Neurons(gate, pick(self.up), weight)
+
+
+def neurons_of(layer: LayerTrace, ffn: FfnParts) -> Neurons:
+    """The neurons of a recorded layer, expert by expert where there are experts, and the shared one's last."""
+    if not ffn.experts:
+        return Neurons(layer.gate if ffn.gated else None, layer.up, None)
+    tokens = len(layer.experts)
+    gate, up, weight = (np.full((tokens, ffn.neurons), np.nan, np.float32) for _ in range(3))
+    routed = ffn.experts * ffn.width
+    for whole, part in ((gate, layer.gate), (up, layer.up), (weight, layer.expert_weight[..., None])):
+        by_expert = whole[:, :routed].reshape(tokens, ffn.experts, ffn.width)  # a view
+        by_expert[np.arange(tokens)[:, None], layer.experts] = part
+    if ffn.shared:
+        gate[:, routed:], up[:, routed:], weight[:, routed:] = layer.shared_gate, layer.shared_up, 1
+    return Neurons(gate, up, weight)
+
+
+def activations(neurons: Neurons, ffn: FfnParts) -> Float[np.ndarray, "T N"]:
+    """What scales each neuron's column of W_down, float64; 0 where a token does not go to the neuron's expert."""
+    act, up = ACTIVATIONS[ffn.activation], torch.from_numpy(neurons.up).double()
+    found = act(up) if neurons.gate is None else act(torch.from_numpy(neurons.gate).double()) * up
+    return found.numpy() if neurons.weight is None else np.nan_to_num(found.numpy() * neurons.weight)
 
 
 def sparsity(inner: Float[np.ndarray, "*batch f"]) -> tuple[Float[np.ndarray, "*batch"], Float[np.ndarray, "*batch"]]:
@@ -87,6 +124,12 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
 
 
+def _columns(ffn: FeedForward, neurons: list[int]) -> Iterator[Float[Tensor, "d K"]]:
+    """The columns of W_down of neurons in ascending order, a matrix for each expert."""
+    for outlet, own in ffn.outlets(neurons):
+        yield cast(nn.Linear, outlet).weight[:, own].float()
+
+
 def written(
     lm: LanguageModel,
     layer: int,
@@ -102,11 +145,14 @@ def written(
     run, the tokens are the ones named there, so that the two can be compared.
     """
     with torch.inference_mode():
-        weight = lm.net.get_parameter(f"layers.{layer}.ffn.down_proj.weight")
-        here = inner.to(lm.device, torch.float32)
-        plain = weight[:, list(neurons)].float().T
+        ffn, here = lm.net.block(layer).ffn, inner.to(lm.device, torch.float32)
+        plain = torch.stack([next(_columns(ffn, [neuron]))[:, 0] for neuron in neurons])
         columns = plain * here[list(neurons), None]
-        whole = weight.float() @ here
+        writing = here.nonzero().flatten().tolist()
+        whole, start = torch.zeros_like(plain[0]), 0
+        for some in _columns(ffn, writing):
+            whole += some @ here[writing[start : start + some.shape[1]]]
+            start += some.shape[1]
         direct = lm.net.norm.apart(columns, torch.tensor(final_rms))
         logits = lm.net.unembed(direct.to(lm.dtype)).float()
         most = min(count, logits.shape[-1])

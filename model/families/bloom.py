@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..attention import Attention
 from ..config import NetworkConfig
-from ..feedforward import ACTIVATIONS, Mlp
+from ..feedforward import Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
 from ..llama import Block, Llama
 from ..norms import LayerNorm
@@ -78,9 +78,7 @@ class Bloom(Llama):
         """One layer's block."""
         config = self.config
         attention = Attention(config, bias=True, out_bias=True, rotary=False)
-        return Block(
-            self.make_norm, attention, Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS["gelu_new"], bias=True)
-        )
+        return Block(self.make_norm, attention, Mlp(config.d_model, config.ffn_hidden, "gelu_new", bias=True))
 
     def embedded(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
         """The residual stream before the first layer: the embedding, normalised."""

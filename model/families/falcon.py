@@ -152,7 +152,7 @@ class Falcon(Llama):
         """One layer's block."""
         config = self.config
         kind = TwoNormBlock if config.two_norms else ParallelBlock
-        ffn = Mlp(config.d_model, config.ffn_hidden, ACTIVATIONS[config.activation], config.biases)
+        ffn = Mlp(config.d_model, config.ffn_hidden, config.activation, config.biases)
         attention = Attention(config, bias=config.biases, out_bias=config.biases)
         return kind(self.make_norm, attention, ffn)
 

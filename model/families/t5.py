@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from ..attention import Attention, CrossAttention
 from ..cache import KVCache, SourceCache
 from ..config import NetworkConfig
-from ..feedforward import ACTIVATIONS, FeedForward, GeGLU, Mlp
+from ..feedforward import FeedForward, GeGLU, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
 from ..llama import Block
 from ..network import Network
@@ -89,7 +89,7 @@ class T5Config(NetworkConfig):
         """One layer's feed-forward."""
         if self.gated:
             return GeGLU(self.d_model, self.ffn_hidden)
-        return Mlp(self.d_model, self.ffn_hidden, ACTIVATIONS["relu"])
+        return Mlp(self.d_model, self.ffn_hidden, "relu")
 
 
 def block_parts(config: T5Config) -> tuple[Callable[[], RMSNorm], Attention, FeedForward]:

@@ -12,12 +12,12 @@ import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/values.js";
 import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
+import { llamaParts } from "./parts_help.js";
 
 const [TOKENS, HEADS, KV, WIDTH] = [11, 4, 2, 4];
 const wave = (count, step) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * (i + 1)) * 2);
 const model = {
-  n_layers: 2, n_heads: HEADS, n_kv_heads: KV, head_dim: WIDTH, attention_scaling: 1,
-  inv_freq: { shape: [2], data: Float32Array.from([1, 0.1]) },
+  n_layers: 2, n_heads: HEADS, n_kv_heads: KV, head_dim: WIDTH, parts: llamaParts([1, 0.1], { layers: 2 }),
 };
 const makeLayer = (step) => ({
   q: { shape: [HEADS, TOKENS, WIDTH], data: wave(HEADS * TOKENS * WIDTH, step) },

@@ -4,10 +4,12 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeMap, readHead } from "../../visuals/static/marks/attention-values.js";
 import * as compute from "../../visuals/static/compute.js";
+import { llamaParts } from "./parts_help.js";
 
 const reference = JSON.parse(readFileSync(new URL("reference.json", import.meta.url), "utf8"));
 const array = (shape, values) => ({ shape, data: Float32Array.from(values) });
-const model = { ...reference.model, inv_freq: array([4], reference.inv_freq) };
+const model = { ...reference.model, parts: llamaParts(reference.inv_freq, { scaling: reference.model.attention_scaling }) };
+const rotary = (frequencies, scaling) => llamaParts(frequencies, { scaling }).rotary;
 const freshLayer = () => ({ q: array(reference.shapes.q, reference.q), k: array(reference.shapes.k, reference.k) });
 const [heads, T] = reference.shapes.q;
 
@@ -28,16 +30,16 @@ test("rotation of every head and position agrees with complex numbers", () => {
 });
 
 test("a quarter turn sends (1, 0) to (0, 1), in the half-split layout", () => {
-  close(compute.rotate([1, 5, 0, 7], 1, [Math.PI / 2, 0]), [0, 5, 1, 7], 1e-7);
-  close(compute.rotate([1, 0], 0, [0.3]), [1, 0]);
-  close(compute.rotate([3, 4], 0, [0.3], 2), [6, 8]);
+  close(compute.rotate([1, 5, 0, 7], 1, rotary([Math.PI / 2, 0])), [0, 5, 1, 7], 1e-7);
+  close(compute.rotate([1, 0], 0, rotary([0.3])), [1, 0]);
+  close(compute.rotate([3, 4], 0, rotary([0.3], 2)), [6, 8]);
 });
 
 test("rotation keeps a pair's length, and a score depends on the distance alone", () => {
-  const turned = compute.rotate([3, 4], 123, [0.7]);
+  const turned = compute.rotate([3, 4], 123, rotary([0.7]));
   assert.ok(Math.abs(Math.hypot(...turned) - 5) < 1e-12);
   const dot = (m, n) => {
-    const [a, b] = [compute.rotate([1, 2], m, [0.5]), compute.rotate([-3, 1], n, [0.5])];
+    const [a, b] = [compute.rotate([1, 2], m, rotary([0.5])), compute.rotate([-3, 1], n, rotary([0.5]))];
     return a[0] * b[0] + a[1] * b[1];
   };
   assert.ok(Math.abs(dot(9, 4) - dot(25, 20)) < 1e-12);
@@ -69,7 +71,7 @@ test("the pairs' terms sum to q·k", () => {
   const width = model.head_dim;
   const q = compute.rotatedHead(layer, model, "q", 3).subarray(5 * width, 6 * width);
   const k = compute.rotatedHead(layer, model, "k", 1).subarray(2 * width, 3 * width);
-  const terms = compute.pairTerms(q, k);
+  const terms = compute.pairTerms(q, k, model.parts.rotary);
   assert.equal(terms.length, width / 2);
   const sum = terms.reduce((a, b) => a + b);
   assert.ok(Math.abs(sum / Math.sqrt(width) - reference.scores[3][5][2]) < 1e-6);
@@ -93,7 +95,34 @@ test("softmax survives large scores", () => {
 test("SiLU and the SwiGLU product, by hand", () => {
   assert.equal(compute.silu(0), 0);
   close([compute.silu(1), compute.silu(-1), compute.silu(-800)], [0.7310585786, -0.2689414214, 0], 1e-9);
-  close(compute.swiglu([1, -1], [2, 3]).product, [1.4621171573, -0.8068242642], 1e-9);
+  const neurons = { gate: array([2], [1, -1]), up: array([2], [2, 3]), weight: null, ffn: { activation: "silu" } };
+  close(compute.inner(neurons).product, [1.4621171573, -0.8068242642], 1e-9);
+  const routed = compute.inner({ ...neurons, weight: array([2], [0.5, NaN]) }).product;
+  assert.ok(Math.abs(routed[0] - 0.7310585786) < 1e-9 && Number.isNaN(routed[1]));
+});
+
+test("GELU, exact and by tanh, and ReLU against PyTorch's values; without a gate up itself is activated", () => {
+  const { gelu, gelu_new: byTanh, relu } = compute.ACTIVATIONS;
+  close([-3, -0.5, 0.1, 1, 4.5].map(gelu), [-0.0040496941, -0.1542687693, 0.0539827837, 0.8413447461, 4.4999847105], 1e-9);
+  close([-3, -0.5, 0.1, 1, 4.5].map(byTanh), [-0.0036373921, -0.1542859902, 0.0539827510, 0.8411919906, 4.4999948633], 1e-9);
+  close([compute.erf(-7), compute.erf(0), compute.erf(2.5)], [-1, 0, 0.9995930479825550], 1e-15);
+  close([relu(-2), relu(3)], [0, 3]);
+  const { silu: activated, product } = compute.inner({ gate: null, up: array([2], [1, -0.5]), weight: null, ffn: { activation: "gelu" } });
+  close(product, [0.8413447461, -0.1542687693], 1e-7);
+  close(activated, product);
+});
+
+test("part of a head turned in interleaved pairs, a bias by distance, another scale, keys that are turned already", () => {
+  const parts = { rotary: { ...rotary([Math.PI / 2]), first: 1, interleaved: true }, bias: array([1, 3], [0, -1, -2]), scale: 0.5 };
+  const own = { n_heads: 1, n_kv_heads: 1, head_dim: 4, parts };
+  close(compute.rotate([9, 1, 0, 7], 1, parts.rotary), [9, 0, 1, 7], 1e-7);
+  assert.deepEqual([0, 1, 2, 3].map((channel) => compute.pairOf(parts.rotary, channel)), [null, 0, 0, null]);
+  const q = array([1, 3, 4], [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 2]);
+  const layer = { q, k: null, kRot: array([1, 3, 4], [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1]) };
+  // q at position 2 is (1, -1, 0, 2); · k = 1, -1, 2; · 0.5, less 2, 1 and 0
+  close(compute.scores(layer, own, 0, 2), [-1.5, -1.5, 1], 1e-7);
+  close([compute.unrotatedTerm([1, -1, 0, 2], [3, 1, 0, 1], parts.rotary)], [5]);
+  close(compute.pairTerms([1, -1, 0, 2], [3, 1, 5, 1], parts.rotary), [-1]);
 });
 
 test("candidates have their probability over the whole vocabulary, and all rows with the others sum to 1", () => {

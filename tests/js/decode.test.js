@@ -37,5 +37,5 @@ test("a run, its layer and its steps", () => {
   assert.deepEqual([...run.layers.get(0).neurons.keys()], [2]);
   assert.equal(decodeStep(stepMessage(3)).cacheBytes, 128);
   assert.equal(decodeStep(stepMessage(3)).next.logZ, 2.5);
-  assert.equal(decodeLayer(layerMessage(2)).index, 2);
+  assert.equal(decodeLayer(layerMessage(2), run.model).index, 2);
 });

@@ -10,6 +10,7 @@ import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.j
 import { small, whole } from "../../visuals/static/panels/position/place.js";
 import * as turning from "../../visuals/static/panels/position/turning.js";
 import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";
+import { llamaParts } from "./parts_help.js";
 
 const near = (actual, expected, tolerance = 1e-12) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} against ${expected}`);
@@ -68,7 +69,7 @@ const k = Float32Array.of(0.5, -1, 2, 1, 0.1, 0.7);
 const frequencies = { inv_freq: Float32Array.of(1, 0.1, 0.01), scaling: 1.2 };
 
 test("turning agrees with compute.js, in either layout after reordering, and float32 rounds every step", () => {
-  nearAll(turning.turned(q, 9, frequencies), rotate(q, 9, frequencies.inv_freq, 1.2), 1e-6);
+  nearAll(turning.turned(q, 9, frequencies), rotate(q, 9, llamaParts(frequencies.inv_freq, { scaling: 1.2 }).rotary), 1e-6);
   const moved = turning.turned(turning.neighbours(q), 9, frequencies, { layout: "neighbours" });
   nearAll(moved, turning.neighbours(turning.turned(q, 9, frequencies)));
   const single = turning.turned(q, 777, frequencies, { single: true });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { habitsOf } from "../../visuals/static/panels/attend/habits.js";
 import { done, promptOf, undone } from "../../visuals/static/panels/attend/names.js";
+import { llamaParts } from "./parts_help.js";
 
 const bundled = JSON.parse(readFileSync(new URL("../../model/bundled/heads.json", import.meta.url))).kinds;
 const names = { kinds: Object.entries(bundled).map(([name, kind]) => ({ name, ...kind })) };
@@ -25,7 +26,7 @@ test("the text that shows a job best is offered in the reader's language", () =>
 });
 
 test("how far a run bears a job out is its own mean weight, from the third token on", () => {
-  const model = { n_heads: 1, n_kv_heads: 1, head_dim: 2, inv_freq: { data: Float32Array.from([0]) }, attention_scaling: 1 };
+  const model = { n_heads: 1, n_kv_heads: 1, head_dim: 2, parts: llamaParts([0]) };
   const q = { shape: [1, 4, 2], data: Float32Array.from([1, 0, 1, 0, 1, 0, 1, 0]) };
   const k = { shape: [1, 4, 2], data: Float32Array.from([0, 0, 2, 0, 4, 0, 6, 0]) };
   const scores = [0, 2, 4, 6].map((x) => Math.exp(x / Math.SQRT2));

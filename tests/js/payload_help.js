@@ -1,9 +1,17 @@
 // Messages as visuals/payload.py makes them, small, for the tests of the store.
 
+import { llamaParts } from "./parts_help.js";
+
 export const pack = (values, shape = [values.length], dtype = "f4") => {
   const View = { f4: Float32Array, u2: Uint16Array, f2: Uint16Array, i4: Int32Array, u1: Uint8Array }[dtype];
   return { dtype, shape, data: Buffer.from(View.from(values).buffer).toString("base64") };
 };
+
+/** The parts as a message holds them. */
+function packedParts() {
+  const parts = llamaParts([1, 0.1], { layers: 4 });
+  return { ...parts, rotary: { ...parts.rotary, inv_freq: pack([1, 0.1]) } };
+}
 
 const zeros = (...shape) => pack(new Array(shape.reduce((a, b) => a * b, 1)).fill(0), shape);
 
@@ -22,9 +30,9 @@ export const stepMessage = (index, id = 7) => ({
 
 export const runMessage = (ids = [5, 6, 7], more = {}) => ({
   kind: "run", id: "r", prompt: "p", n_prompt: ids.length,
-  model: { name: "m", n_layers: 4, n_heads: 4, n_kv_heads: 2, head_dim: 4, ffn_hidden: 6, inv_freq: pack([1, 0.1]) },
+  model: { name: "m", n_layers: 4, n_heads: 4, n_kv_heads: 2, head_dim: 4, ffn_hidden: 6, parts: packedParts() },
   tokens: { ids, pieces: ids.map(String) },
-  rms: { attn: zeros(4, ids.length), ffn: zeros(4, ids.length), final: zeros(ids.length) },
+  rms: { attn: zeros(4, ids.length), ffn: zeros(4, ids.length), final: zeros(ids.length) }, mean: { attn: null, ffn: null, final: null },
   next: next(), layer: layerMessage(0, ids.length), steps: [], seconds: 0.02, ...more,
 });
 

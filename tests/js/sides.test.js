@@ -9,6 +9,7 @@ import { mostChanged, number, remainder, strongestChanges } from "../../visuals/
 import { hindrance } from "../../visuals/static/marks/runs.js";
 import { createStore } from "../../visuals/static/store.js";
 import { layerMessage, runMessage } from "./payload_help.js";
+import { llamaParts } from "./parts_help.js";
 
 globalThis.requestAnimationFrame = () => 1;
 const settled = () => new Promise((resolve) => setTimeout(resolve, 150));
@@ -42,7 +43,7 @@ test("counts stay whole numbers", () => {
   assert.deepEqual([number(-26, 5), number(0.5, 3), number(0, 3)], ["−26", "0.500", "0"]);
 });
 
-const MODEL = { n_heads: 2, n_kv_heads: 1, head_dim: 4, inv_freq: { shape: [2], data: Float32Array.of(1, 0.1) }, attention_scaling: 1 };
+const MODEL = { n_heads: 2, n_kv_heads: 1, head_dim: 4, parts: llamaParts([1, 0.1]) };
 /** Some layer of T tokens, another one for each seed. */
 const layer = (T, seed) => {
   const fill = (heads, salt) => ({ shape: [heads, T, 4], data: Float32Array.from({ length: heads * T * 4 }, (_, i) => Math.sin(seed + salt + i * i)) });

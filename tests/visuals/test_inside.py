@@ -14,11 +14,13 @@ import model
 from model.analysis.neurons import firing
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
+from model.parts import FfnParts
 from tests.reference import reference, run_reference, sample_ids
 from visuals import ffn, norm, position
 from visuals.payload import unpack
 
 TOKENS = 9
+SWIGLU = FfnParts("silu", True, 80, 80)  # the stand-in's
 
 
 @pytest.fixture(scope="module")
@@ -105,19 +107,22 @@ def test_two_dimensions_have_no_ntk(lm: model.LanguageModel) -> None:
 
 def test_the_map_holds_the_strongest_neurons_in_the_order_of_their_token(trace: model.Trace) -> None:
     layer = trace.layer(1)
-    found = ffn.map_info(layer, ffn.strongest_anywhere(layer, 12))
+    found = ffn.map_info(layer, SWIGLU, ffn.strongest_anywhere(layer, SWIGLU, 12))
     strength = np.abs(layer.gate / (1 + np.exp(-layer.gate)) * layer.up)
     assert set(found.neuron) == set(np.argsort(-strength.max(0), kind="stable")[:12])
     peaks = strength[:, found.neuron].argmax(0)
     assert list(peaks) == sorted(peaks)
     np.testing.assert_array_equal(found.gate, layer.gate.T[found.neuron])
     np.testing.assert_array_equal(unpack(ffn.map_payload(found)["up"]), layer.up.T[found.neuron])
-    assert ffn.strongest(ffn.inner(layer)[3], 5) == np.argsort(-strength[3], kind="stable")[:5].tolist()
+    assert (
+        ffn.strongest(ffn.written_inner(layer, SWIGLU, 1, NOTHING)[3], 5)
+        == np.argsort(-strength[3], kind="stable")[:5].tolist()
+    )
 
 
 def test_what_neurons_write_is_sent_with_its_tokens(lm: model.LanguageModel, trace: model.Trace) -> None:
     layer = trace.layer(2)
-    row = ffn.inner(layer)[4]
+    row = ffn.written_inner(layer, SWIGLU, 2, NOTHING)[4]
     neurons = ffn.strongest(row, 3)
     found = ffn.written_by(lm, 2, row, float(trace.final_norm_rms[4]), neurons)
     pieces = {i: f"<{i}>" for i in range(lm.config.vocab_size)}
@@ -143,9 +148,9 @@ def test_what_is_switched_off_writes_nothing(lm: model.LanguageModel) -> None:
     changed = model.run_trace(lm, sample_ids(1, TOKENS)[0].tolist(), what)
     for index in range(3):
         layer = changed.layer(index)
-        row = ffn.written_inner(layer, index, what)
+        row = ffn.written_inner(layer, SWIGLU, index, what)
         weight = lm.net.layers[index].ffn.down_proj.weight
         np.testing.assert_allclose(row @ weight.numpy().T, layer.resid_out - layer.resid_mid, atol=2e-5)
-    assert not ffn.written_inner(changed.layer(1), 1, what)[:, [3, 7]].any()
+    assert not ffn.written_inner(changed.layer(1), SWIGLU, 1, what)[:, [3, 7]].any()
     found = firing(lm, changed.residual, what)
     np.testing.assert_allclose(found.open, changed.gate_open, atol=1e-7)

@@ -1,8 +1,6 @@
 """Messages hold what the trace holds, in the form that the page reads."""
 
 import json
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import pytest
@@ -11,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import model
+from model.analysis.neurons import Neurons
+from model.parts import FfnParts, ffn_parts, parts
 from model.sampling import Candidates, candidates
 from visuals.payload import (
     About,
@@ -32,6 +32,9 @@ def test_float32_survives_unchanged(values: list[float]) -> None:
     np.testing.assert_array_equal(unpack(json.loads(json.dumps(pack(array, "f4")))), array)
 
 
+SWIGLU = FfnParts("silu", True, 80, 80)
+
+
 def test_shapes_and_little_endian() -> None:
     packed = pack(np.array([[1, 2, 3]], ">u2"), "u2")
     assert packed == {"dtype": "u2", "shape": [1, 3], "data": "AQACAAMA"}
@@ -47,7 +50,7 @@ def test_what_does_not_fit_is_an_error(value: float, dtype: str) -> None:
 def test_top_neurons_are_the_strongest() -> None:
     random = np.random.default_rng(0)
     gate, up = random.normal(size=(2, 5, 80)).astype(np.float32) * 3
-    top = top_neurons(gate, up, 24)
+    top = top_neurons(Neurons(gate, up, None), SWIGLU, 24)
     strength = np.abs(gate / (1 + np.exp(-gate)) * up)
     for token in range(5):
         kept = strength[token, top.neuron[token]]
@@ -58,7 +61,7 @@ def test_top_neurons_are_the_strongest() -> None:
 
 
 def test_top_neurons_of_large_gates_and_few_neurons() -> None:
-    top = top_neurons(np.array([[-1000.0, 1000.0]], np.float32), np.array([[1.0, 2.0]], np.float32))
+    top = top_neurons(Neurons(np.array([[-1000.0, 1000.0]]), np.array([[1.0, 2.0]]), None), SWIGLU)
     assert top.neuron.tolist() == [[1, 0]]
 
 
@@ -85,7 +88,7 @@ def about(lm: model.LanguageModel) -> About:
 def test_a_whole_run_is_json_and_grows_with_tokens_alone(lm: model.LanguageModel) -> None:
     def size(tokens: int) -> int:
         trace = model.run_trace(lm, list(range(1, tokens + 1)))
-        layer = layer_payload("id", 1, tokens - 1, trace.layer(1))
+        layer = layer_payload("id", 1, tokens - 1, trace.layer(1), ffn_parts(lm.net.block(1).ffn))
         offered = candidates(torch.from_numpy(trace.logits))
         following = next_payload(offered, lm.tokenizer.pieces(offered.ids.tolist()), lm.config.vocab_size)
         message = run_payload("id", "prompt", tokens, about(lm), trace, following, layer)
@@ -98,18 +101,19 @@ def test_a_whole_run_is_json_and_grows_with_tokens_alone(lm: model.LanguageModel
 def test_a_wide_layer_gets_wider_numbers() -> None:
     gate = np.zeros((1, 70_000), np.float32)
     gate[0, 69_999] = 5
-    arrays = SimpleNamespace(q=np.zeros((1, 1, 2)), k=np.zeros((1, 1, 2)), gate=gate, up=np.ones_like(gate))
-    numbers = layer_payload("id", 0, 0, cast(model.LayerTrace, arrays))["top"]["neuron"]
+    arrays = {"q": np.zeros((1, 1, 2)), "k": np.zeros((1, 1, 2)), "gate": gate, "up": np.ones_like(gate)}
+    wide = SWIGLU._replace(neurons=70_000, width=70_000)
+    numbers = layer_payload("id", 0, 0, model.LayerTrace(arrays), wide)["top"]["neuron"]
     assert numbers["dtype"] == "i4"
     assert unpack(numbers)[0, 0] == 69_999
 
 
 def test_the_model_as_it_is(lm: model.LanguageModel) -> None:
-    told = model_payload(about(lm), 5)
+    told = model_payload(about(lm), parts(lm.net, 5))
     assert (told["n_layers"], told["n_kv_heads"], told["head_dim"]) == (3, 2, 8)
     expected = 10_000.0 ** (-np.arange(0, 8, 2) / 8)
-    np.testing.assert_allclose(unpack(told["inv_freq"]), expected, rtol=1e-6)
-    assert told["attention_scaling"] == 1.0
+    np.testing.assert_allclose(unpack(told["parts"]["rotary"]["inv_freq"]), expected, rtol=1e-6)
+    assert told["parts"]["rotary"]["attention_scaling"] == 1.0
     json.dumps(told)
 
 

@@ -12,7 +12,7 @@ export function layerBytes(trace) {
 }
 
 /** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
-export const neuronBytes = (trace) => trace.T * trace.model.ffn_hidden * 8 * (4 / 3);
+export const neuronBytes = (trace) => trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
 
 /** Resolves when the browser has nothing else to do. */
 export const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));

@@ -3,9 +3,11 @@
 
 /**
  * @typedef {{ shape: number[], data: ArrayLike<number> }} NumArray
- * @typedef {{ q: NumArray, k: NumArray }} Heads  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE
- * @typedef {{ n_heads: number, n_kv_heads: number, head_dim: number, inv_freq: NumArray,
- *             attention_scaling: number }} Model
+ * @typedef {{ q: NumArray, k: NumArray|null, kRot: NumArray|null }} Heads  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim),
+ *             before RoPE; kRot, after it, where there is no k
+ * @typedef {{ inv_freq: NumArray, attention_scaling: number, first: number, interleaved: boolean }} Rotary
+ * @typedef {{ n_heads: number, n_kv_heads: number, head_dim: number,
+ *             parts: { rotary: Rotary|null, bias: NumArray|null, scale: number } }} Model  model/parts.py says what each is
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
@@ -17,6 +19,22 @@ const turns = new WeakMap();
 /** SiLU(x) = x·sigmoid(x). @param {number} x @returns {number} */
 export const silu = (x) => x / (1 + Math.exp(-x));
 
+/** The error function, by the series of Abramowitz and Stegun 7.1.6, all of whose terms are positive. @param {number} x */
+export function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let [term, sum] = [x, x];
+  for (let n = 1; Math.abs(term) > Math.abs(sum) * 1e-17; n++) sum += term *= (2 * x * x) / (2 * n + 1);
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+/** What the network's activations are called, and what they give. */
+export const ACTIVATIONS = {
+  silu,
+  relu: (x) => Math.max(0, x),
+  gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+  gelu_new: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+};
+
 /** The K/V head that a query head reads: heads 0 … group_size - 1 share K/V head 0, and so on. */
 export const kvHead = (model, head) => Math.floor(head / (model.n_heads / model.n_kv_heads));
 
@@ -25,6 +43,21 @@ export const angle = (position, frequency) => Math.fround(position * frequency);
 
 /** Tokens until a pair has turned once. @param {number} frequency radians per token */
 export const wavelength = (frequency) => (2 * Math.PI) / frequency;
+
+/** How many pairs RoPE turns in each head; 0 where nothing is rotated. @param {Model} model */
+export const pairsOf = ({ parts: { rotary } }) => (rotary ? rotary.inv_freq.data.length : 0);
+
+/** The two channels of a head that make up a pair. @param {Rotary} rotary @returns {[number, number]} */
+export function channelsOf({ inv_freq, first, interleaved }, pair) {
+  return interleaved ? [first + 2 * pair, first + 2 * pair + 1] : [first + pair, first + pair + inv_freq.data.length];
+}
+
+/** The pair that a channel belongs to; null where the channel is not rotated. @param {Rotary|null} rotary */
+export function pairOf(rotary, channel) {
+  const [pairs, at] = rotary ? [rotary.inv_freq.data.length, channel - rotary.first] : [0, 0];
+  if (at < 0 || at >= 2 * pairs) return null;
+  return rotary.interleaved ? at >> 1 : at % pairs;
+}
 
 /** cos and sin of every pair at a position, times the attention scaling (1 unless YaRN). */
 function turn(position, invFreq, scaling) {
@@ -38,18 +71,18 @@ function turn(position, invFreq, scaling) {
 }
 
 /**
- * RoPE in Hugging Face's half-split layout: pair i is (x[i], x[i + head_dim/2]), turned by position·inv_freq[i].
- * @param {ArrayLike<number>} vector head_dim values @param {ArrayLike<number>} invFreq head_dim/2 values
- * @param {number} position
- * @param {number} attentionScaling @returns {Float64Array} head_dim values
+ * RoPE: pair i of the vector is turned by position·inv_freq[i]; channels outside the pairs stay as they are, as all do
+ * where nothing is rotated.
+ * @param {ArrayLike<number>} vector head_dim values @param {Rotary|null} rotary @returns {Float64Array} head_dim values
  */
-export function rotate(vector, position, invFreq, attentionScaling = 1) {
-  const half = invFreq.length;
-  const { cos, sin } = turn(position, invFreq, attentionScaling);
-  const out = new Float64Array(2 * half);
-  for (let i = 0; i < half; i++) {
-    out[i] = vector[i] * cos[i] - vector[i + half] * sin[i];
-    out[i + half] = vector[i + half] * cos[i] + vector[i] * sin[i];
+export function rotate(vector, position, rotary) {
+  const out = Float64Array.from(vector);
+  if (!rotary) return out;
+  const { cos, sin } = turn(position, rotary.inv_freq.data, rotary.attention_scaling);
+  for (let i = 0; i < cos.length; i++) {
+    const [a, b] = channelsOf(rotary, i);
+    out[a] = vector[a] * cos[i] - vector[b] * sin[i];
+    out[b] = vector[b] * cos[i] + vector[a] * sin[i];
   }
   return out;
 }
@@ -70,23 +103,27 @@ function cacheOf(layer) {
 export function rotatedHead(layer, model, name, head) {
   const known = cacheOf(layer)[name];
   if (!known[head]) {
-    const [, tokens, width] = layer[name].shape;
+    const rotated = name === "k" && layer.kRot;
+    const given = rotated || layer[name];
+    const [, tokens, width] = given.shape;
     known[head] = new Float64Array(tokens * width);
     for (let t = 0; t < tokens; t++) {
-      const turned = rotate(vectorOf(layer[name], head, t), t, model.inv_freq.data, model.attention_scaling);
-      known[head].set(turned, t * width);
+      known[head].set(rotate(vectorOf(given, head, t), t, rotated ? null : model.parts.rotary), t * width);
     }
   }
   return known[head];
 }
 
-/** Scores of one query row into `out`: q·k / √head_dim for keys 0 … query. */
-function fillScores(out, q, k, query, width) {
-  const root = Math.sqrt(width);
+/** What is added to a head's score of a key so far before the query; 0 where nothing is. @param {Model} model */
+export const biasAt = ({ parts: { bias } }, head, distance) => (bias ? bias.data[head * bias.shape[1] + distance] : 0);
+
+/** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for keys 0 … query. */
+function fillScores(out, q, k, query, model, head) {
+  const { parts: { scale }, head_dim: width } = model;
   for (let key = 0; key <= query; key++) {
     let sum = 0;
     for (let i = 0; i < width; i++) sum += q[query * width + i] * k[key * width + i];
-    out[key] = sum / root;
+    out[key] = sum * scale + biasAt(model, head, query - key);
   }
   return out;
 }
@@ -116,7 +153,7 @@ export function row(layer, model, head, query) {
     if (rows.size >= MAX_ROWS) rows.delete(rows.keys().next().value);
     const q = rotatedHead(layer, model, "q", head);
     const k = rotatedHead(layer, model, "k", kvHead(model, head));
-    const found = fillScores(new Float64Array(query + 1), q, k, query, model.head_dim);
+    const found = fillScores(new Float64Array(query + 1), q, k, query, model, head);
     const top = found.reduce((a, b) => Math.max(a, b));
     const total = found.reduce((sum, score) => sum + Math.exp(score - top), 0);
     rows.set(name, { scores: found, weights: softmax(found), top, total });
@@ -124,16 +161,25 @@ export function row(layer, model, head, query) {
   return rows.get(name);
 }
 
-/** q·k / √head_dim of one query with keys 0 … query (later keys are masked). @returns {Float64Array} */
+/** q·k · scale, with any bias, of one query with keys 0 … query (later keys are masked). @returns {Float64Array} */
 export const scores = (layer, model, head, query) => row(layer, model, head, query).scores;
 
 /** Attention weights of one query over keys 0 … query; they sum to 1. @returns {Float64Array} */
 export const attention = (layer, model, head, query) => row(layer, model, head, query).weights;
 
-/** Each pair's share of q·k: q[i]k[i] + q[i+half]k[i+half], after RoPE. Their sum is q·k. @returns {Float64Array} */
-export function pairTerms(qRotated, kRotated) {
-  const half = qRotated.length / 2;
-  return Float64Array.from({ length: half }, (_, i) => qRotated[i] * kRotated[i] + qRotated[i + half] * kRotated[i + half]);
+/** Each pair's share of q·k after RoPE. @param {Rotary} rotary @returns {Float64Array} */
+export function pairTerms(qRotated, kRotated, rotary) {
+  return Float64Array.from(rotary.inv_freq.data, (_, i) => {
+    const [a, b] = channelsOf(rotary, i);
+    return qRotated[a] * kRotated[a] + qRotated[b] * kRotated[b];
+  });
+}
+
+/** What the channels that are not rotated add to q·k: with the pairs' shares, all of it. @param {Rotary} rotary */
+export function unrotatedTerm(q, k, rotary) {
+  let sum = 0;
+  for (let i = 0; i < q.length; i++) if (pairOf(rotary, i) === null) sum += q[i] * k[i];
+  return sum;
 }
 
 /**
@@ -145,7 +191,7 @@ export function eachRow(layer, model, head, from, to, use) {
   const k = rotatedHead(layer, model, "k", kvHead(model, head));
   const [found, weights] = [new Float64Array(to), new Float64Array(to)];
   for (let query = from; query < to; query++) {
-    weights.set(fillScores(found, q, k, query, model.head_dim));
+    weights.set(fillScores(found, q, k, query, model, head));
     use(query, found, softmaxInPlace(weights, query + 1));
   }
 }
@@ -169,7 +215,7 @@ export function strongest(values, count) {
   return order.sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b).slice(0, count);
 }
 
-/** The neuron with the largest |SiLU(gate)·up| at a token: what panels speak of where none is selected. @param {{ top: { neuron: object } }} layer @returns {number} */
+/** The neuron with the largest activation at a token: what panels speak of where none is selected. @param {{ top: { neuron: object } }} layer @returns {number} */
 export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token * neuron.shape[1]];
 
 /**
@@ -186,10 +232,17 @@ export function poolColumns(values, columns) {
   });
 }
 
-/** SwiGLU's inner vector: SiLU(gate) ⊙ up. @returns {{ gate, up, silu: Float64Array, product: Float64Array }} */
-export function swiglu(gate, up) {
-  const activated = Float64Array.from(gate, silu);
-  return { gate, up, silu: activated, product: activated.map((x, i) => x * up[i]) };
+/**
+ * What neurons make of what they read: `silu`, the activation of the gate or, where there is none, of up; `product`, what scales
+ * their columns of W_down. NaN marks a neuron of an expert that the token does not go to.
+ * @param {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: { activation: string } }} neurons
+ * @returns {{ gate: ArrayLike<number>|null, up: ArrayLike<number>, weight: ArrayLike<number>|null, silu, product: Float64Array }}
+ */
+export function inner({ gate, up, weight, ffn: { activation } }) {
+  const activated = Float64Array.from((gate ?? up).data, ACTIVATIONS[activation]);
+  const product = gate ? activated.map((x, i) => x * up.data[i]) : Float64Array.from(activated);
+  if (weight) for (let i = 0; i < product.length; i++) product[i] *= weight.data[i];
+  return { gate: gate && gate.data, up: up.data, weight: weight && weight.data, silu: activated, product };
 }
 
 /** A function of an object whose value is worked out once for each. @template Source, Value @param {(source: Source) => Value} make @returns {(source: Source) => Value} */
@@ -198,8 +251,8 @@ export function once(make) {
   return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
 }
 
-/** The inner vector of a token's neurons. @param {{ gate: NumArray, up: NumArray }} neurons */
-export const innerOf = once(({ gate, up }) => swiglu(gate.data, up.data));
+/** `inner`, worked out once for each. */
+export const innerOf = once(inner);
 
 /**
  * The first candidates with their softmax over the WHOLE vocabulary, e^(logit - log_z), and what the others share.

@@ -5,14 +5,18 @@ import { RecordedMap, watchFields } from "./reads.js";
 /**
  * @typedef {{ dtype: "f4"|"f2"|"u1"|"u2"|"i4", shape: number[], data: string }} Packed  base64, little endian
  * @typedef {{ shape: number[], data: Float32Array|Uint8Array|Uint16Array|Int32Array }} NumArray
- * @typedef {{ gate: NumArray, up: NumArray }} Neurons  gate before SiLU, and up: (f,) each
- * @typedef {{ index: number, q: NumArray, k: NumArray, top: { neuron: NumArray, gate: NumArray, up: NumArray },
- *             neurons: Map<number, Neurons> }} Layer  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE
+ * @typedef {{ activation: string, gated: boolean, neurons: number, width: number, experts: number, top_k: number, shared: number }} Ffn
+ *             model/parts.py says what each is
+ * @typedef {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: Ffn }} Neurons  before activation, (N,) each; no gate where
+ *             the feed-forward has none; with experts a weight, and NaN in all where the token does not go to the neuron's expert
+ * @typedef {{ index: number, ffn: Ffn, q: NumArray, k: NumArray|null, kRot: NumArray|null, top: Neurons & { neuron: NumArray },
+ *             neurons: Map<number, Neurons> }} Layer  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE; kRot in
+ *             place of k, after it, where keys are rebuilt from a latent
  * @typedef {{ ids: number[], pieces: string[], logits: NumArray, logZ: number, vocabSize: number, tail: number }} Next
  * @typedef {{ index: number, id: number, piece: string, probability: number, drawnProbability: number, stop: string|null, cacheBytes: number, cacheTokens: number,
  *             seconds: number, sampling: { temperature: number, top_k: number, top_p: number, seed: number, draws: number }, next: Next|null }} Step
- * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] },
- *             T: number, rms: { attn: NumArray, ffn: NumArray, final: NumArray }, next: Next, layers: Map<number, Layer>,
+ * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] }, T: number,
+ *             rms: { attn: NumArray, ffn: NumArray|null, final: NumArray }, mean: { attn, ffn, final: NumArray|null }, next: Next, layers: Map<number, Layer>,
  *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number,
  *             changes: object, source: Trace|null }} Trace  source: whose stream its patches took
  */
@@ -54,27 +58,32 @@ export function decodeAll(value) {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decodeAll(part)]));
 }
 
-/** @param {object} payload @returns {Neurons} */
-export const decodeNeurons = (payload) => ({ gate: decodeArray(payload.gate), up: decodeArray(payload.up) });
+/** @param {Packed|null} packed @returns {NumArray|null} */
+const maybe = (packed) => packed && decodeArray(packed);
 
-/** Neurons of all tokens, (T, f) each, by token. @param {object} payload @returns {Map<number, Neurons>} */
-export function decodeAllNeurons(payload) {
-  const all = decodeNeurons(payload);
-  const [tokens, width] = all.gate.shape;
-  const row = ({ data }, token) => ({ shape: [width], data: data.subarray(token * width, (token + 1) * width) });
-  return new RecordedMap(Array.from({ length: tokens }, (_, t) => [t, { gate: row(all.gate, t), up: row(all.up, t) }]));
+/** @param {object} payload @param {Ffn} ffn @returns {Neurons} */
+export const decodeNeurons = ({ gate, up, weight }, ffn) => ({ gate: maybe(gate), up: decodeArray(up), weight: maybe(weight), ffn });
+
+/** Neurons of all tokens, (T, N) each, by token. @param {object} payload @param {Ffn} ffn @returns {Map<number, Neurons>} */
+export function decodeAllNeurons(payload, ffn) {
+  const { gate, up, weight } = decodeNeurons(payload, ffn);
+  const [tokens, width] = up.shape;
+  const row = (all, token) => all && { shape: [width], data: all.data.subarray(token * width, (token + 1) * width) };
+  return new RecordedMap(Array.from({ length: tokens }, (_, t) => [t, { gate: row(gate, t), up: row(up, t), weight: row(weight, t), ffn }]));
 }
 
-/** @param {object} payload @returns {Layer} */
-export function decodeLayer(payload) {
-  const { neuron, gate, up } = payload.top;
+/** @param {object} payload @param {{ parts: { ffn: Ffn[] } }} model @returns {Layer} */
+export function decodeLayer(payload, model) {
+  const ffn = model.parts.ffn[payload.layer];
   const neurons = new RecordedMap();
-  if (payload.neurons) neurons.set(payload.neurons.token, decodeNeurons(payload.neurons));
+  if (payload.neurons) neurons.set(payload.neurons.token, decodeNeurons(payload.neurons, ffn));
   const layer = {
     index: payload.layer,
+    ffn,
     q: decodeArray(payload.q),
-    k: decodeArray(payload.k),
-    top: { neuron: decodeArray(neuron), gate: decodeArray(gate), up: decodeArray(up) },
+    k: maybe(payload.k),
+    kRot: maybe(payload.k_rot),
+    top: { neuron: decodeArray(payload.top.neuron), ...decodeNeurons(payload.top, ffn) },
     neurons,
   };
   return watchFields(layer, "neurons");
@@ -98,16 +107,17 @@ export function decodeStep(payload) {
 /** @param {object} payload @returns {Trace} */
 export function decodeRun(payload) {
   const layers = new RecordedMap();
-  if (payload.layer) layers.set(payload.layer.layer, decodeLayer(payload.layer));
-  const { attn, ffn, final } = payload.rms;
+  const model = { ...payload.model, parts: decodeAll(payload.model.parts) };
+  if (payload.layer) layers.set(payload.layer.layer, decodeLayer(payload.layer, model));
   const trace = {
     id: payload.id,
     prompt: payload.prompt,
     nPrompt: payload.n_prompt,
-    model: { ...payload.model, inv_freq: decodeArray(payload.model.inv_freq) },
+    model,
     tokens: payload.tokens,
     T: payload.tokens.ids.length,
-    rms: { attn: decodeArray(attn), ffn: decodeArray(ffn), final: decodeArray(final) },
+    rms: decodeAll(payload.rms),
+    mean: decodeAll(payload.mean),
     next: decodeNext(payload.next),
     layers,
     details: new RecordedMap(),

@@ -70,7 +70,7 @@ export function createFetching(store, functions) {
   function fetchLayer(trace, layer, token) {
     if (trace.layers.has(layer)) return Promise.resolve(true);
     return once(`${trace.id} ${layer}`, trace, () => server.layer({ run: trace.id, layer, token }), (payload) => {
-      trace.layers.set(layer, decodeLayer(payload));
+      trace.layers.set(layer, decodeLayer(payload, trace.model));
     });
   }
 
@@ -78,7 +78,7 @@ export function createFetching(store, functions) {
     const held = trace.layers.get(layer);
     if (!held || held.neurons.has(token)) return;
     once(`${trace.id} ${layer} ${token}`, trace, () => server.neurons({ run: trace.id, layer, token }), (payload) => {
-      held.neurons.set(token, decodeNeurons(payload));
+      held.neurons.set(token, decodeNeurons(payload, held.ffn));
     });
   }
 
@@ -90,7 +90,7 @@ export function createFetching(store, functions) {
     if (!held || !used(trace) || held.neurons.size === trace.T || neuronBytes(trace) > NEURON_BYTES) return;
     const request = { run: trace.id, layer: locked.layer, token: null };
     await once(`${trace.id} ${locked.layer} all`, trace, () => server.neurons(request), (payload) => {
-      held.neurons = decodeAllNeurons(payload);
+      held.neurons = decodeAllNeurons(payload, held.ffn);
     });
   }
 

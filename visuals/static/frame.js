@@ -6,10 +6,12 @@ import { tensorList } from "./tensors.js";
 
 /**
  * What is special about a panel, which its module exports beside its drawing function.
- * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean }} About
+ * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean,
+ *             absent?: (model: object, layer: number) => string|null }} About
  * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
  * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that
- * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself
+ * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself; `absent`: what it
+ * needs and a network does not have, a key of texts' section "absent": that is said in its place (parts.js)
  */
 
 const ICONS = {
@@ -44,7 +46,7 @@ export const panelOf = (element) => panels.get(element);
  * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
  * value under the pointer
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
- *             tell: (value: string, reading?: string) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
+ *             tell: (value: string, reading?: string) => void, lack: (key: string|null) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
  * `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own drawing is
  * shown in it
  */
@@ -72,7 +74,17 @@ export function frame(element, glass, kind, { svg, csv, parts = ["what", "formul
   const save = saving(button, panel, glass, kind, { svg, csv });
   tools.append(save.element);
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
-  element.append(panel.head, save.trouble, box, panel.body);
+  const missing = h("p.gp-absent", { hidden: "" });
+  element.append(panel.head, save.trouble, box, missing, panel.body);
+  /** Says what the network does not have, in place of the drawing; null: it has all. @param {string|null} key */
+  panel.lack = (key) => {
+    element.toggleAttribute("data-absent", key !== null);
+    missing.hidden = key === null;
+    if (key === null) return;
+    panel.title.textContent = glass.text(`absent.${key}_title`);
+    missing.textContent = glass.text(`absent.${key}`, { model: glass.state.trace.model.name });
+    panel.tell("", "");
+  };
   panels.set(element, panel);
   panel.text = (name, params) => glass.text(`${kind}.${name}`, params);
   panel.tell = (value, reading) => {

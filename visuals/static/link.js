@@ -1,5 +1,7 @@
 // The address of a view: prompt, language and selection in the part after "#", so that a link brings them back.
 
+import { pairsOf } from "./compute.js";
+
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 const RUNS = /^(a-|from-|off-|patch$|side$)/; // fields of linked.js
 const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
@@ -43,7 +45,8 @@ export function readLink(hash) {
  * @param {import("./decode.js").Trace} trace @returns {Fault[]}
  */
 export function outside({ selection, generated }, { model, T }) {
-  const counts = { layer: model.n_layers, head: model.n_heads, query: T, key: T, pair: model.head_dim / 2, neuron: model.ffn_hidden };
+  const layer = Math.min(selection.layer ?? 0, model.n_layers - 1);
+  const counts = { layer: model.n_layers, head: model.n_heads, query: T, key: T, pair: Math.max(1, pairsOf(model)), neuron: model.parts.ffn[layer].neurons };
   const fault = (field, value, count) => ({ field, value: String(value), expected: `0–${count - 1}` });
   const beyond = Object.keys(SHORT).filter((name) => selection[name] >= counts[name]);
   const unknown = generated.find((id) => id >= model.vocab_size);

@@ -1,5 +1,6 @@
 // What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
 
+import { pairsOf } from "./compute.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { reading, unfinished, watched } from "./reads.js";
 
@@ -15,15 +16,16 @@ const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: 0, ne
 export function clamp(selection, trace) {
   if (!trace) return selection;
   const within = (value, count) => Math.max(0, Math.min(Math.trunc(value) || 0, count - 1));
-  const { n_layers, n_heads, head_dim, ffn_hidden } = trace.model;
+  const { n_layers, n_heads, parts } = trace.model;
+  const layer = within(selection.layer, n_layers);
   const query = within(selection.query, trace.T);
   return {
-    layer: within(selection.layer, n_layers),
+    layer,
     head: within(selection.head, n_heads),
     query,
     key: Math.min(within(selection.key, trace.T), query),
-    pair: within(selection.pair, head_dim / 2),
-    neuron: selection.neuron === null ? null : within(selection.neuron, ffn_hidden),
+    pair: within(selection.pair, Math.max(1, pairsOf(trace.model))),
+    neuron: selection.neuron === null ? null : within(selection.neuron, parts.ffn[layer].neurons),
   };
 }
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 import model
-from model.analysis.neurons import firing, product, sparsity, written
+from model.analysis.neurons import activations, firing, neurons_of, sparsity, written
+from model.parts import ffn_parts
 from tests.reference import reference, run_reference, sample_ids
 
 TOKENS = 11
@@ -69,7 +70,8 @@ def test_what_is_written_adds_up_to_the_layer_and_to_its_logits(
     lm: model.LanguageModel, trace: model.Trace, seen: Seen, layer: int, token: int
 ) -> None:
     recorded = trace.layer(layer)
-    inner = product(torch.from_numpy(recorded.gate[token]), torch.from_numpy(recorded.up[token]))
+    made = ffn_parts(lm.net.block(layer).ffn)
+    inner = torch.from_numpy(activations(neurons_of(recorded, made), made)[token]).float()
     torch.testing.assert_close(inner, seen.inner[layer][token], atol=1e-5, rtol=1e-5)
     rms = float(trace.final_norm_rms[token])
     vocabulary, f = lm.config.vocab_size, lm.config.ffn_hidden

@@ -63,7 +63,7 @@ def test_what_a_kind_has_no_place_for_is_absent(pair: Pair) -> None:
 
 
 def test_what_is_not_implemented_is_refused(pair: Pair) -> None:
-    wrong = {"alibi": True, "parallel_attn": False, "num_ln_in_parallel_attn": 3, "activation": "silu"}
+    wrong = {"alibi": True, "parallel_attn": False, "num_ln_in_parallel_attn": 3, "activation": "tanh"}
     for field, value in wrong.items():
         assert refusal(pair.directory, **{field: value}).startswith(f"config.json: {field} is ")
     message = refusal(pair.directory, new_decoder_architecture=False, multi_query=False)

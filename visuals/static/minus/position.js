@@ -57,7 +57,7 @@ const ropeScore = {
       title: "terms",
       heading: "pair",
       values: pairs,
-      name: (pair, { trace }) => text("pair_of", { pair, wavelength: shown(wavelength(trace.model.inv_freq.data[pair]), 3) }),
+      name: (pair, { trace }) => text("pair_of", { pair, wavelength: shown(wavelength(trace.model.parts.rotary.inv_freq.data[pair]), 3) }),
       ...byPair,
       rows: 32,
     })(glass, text),

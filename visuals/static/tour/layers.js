@@ -1,6 +1,6 @@
 // What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
 
-import { row, silu, strongestNeuron, swiglu } from "../compute.js";
+import { inner, row, silu, strongestNeuron } from "../compute.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { norm, valueOf } from "../panels/attend/values.js";
 import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
@@ -92,12 +92,12 @@ export function ffn(glass, found) {
   const index = found.neuron?.index ?? strongestNeuron(held, at);
   const wrote = writtenBy(glass, layer, at, index);
   if (!wrote) return null;
-  const { gate: [gate], up: [up], silu: [open], product: [product] } = swiglu([neurons.gate.data[index]], [neurons.up.data[index]]);
+  const { gate: [gate], up: [up], silu: [open], product: [product] } = inner({ gate: { data: [neurons.gate.data[index]] }, up: { data: [neurons.up.data[index]] }, weight: null, ffn: held.ffn });
   const [raised] = wrote.norm ? wrote.raised : [];
   return {
     say: !found.neuron ? "_none" : raised ? "" : "_silent", asks: "", answers: "",
     numbers: {
-      layer: whole(layer), neuron: whole(index), f: whole(trace.model.ffn_hidden), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
+      layer: whole(layer), neuron: whole(index), f: whole(held.ffn.neurons), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
       gate: plain(gate), open: plain(open), up: plain(up), product: plain(product, 5), size: plain(wrote.norm, 5),
       p: chance(found.probability), without: chance(found.neuron?.without ?? found.probability),
       raised: piece(raised?.piece ?? ""), by: added(raised?.by ?? 0, 3),

@@ -4,6 +4,7 @@ import { segmented, stepper } from "../../controls.js";
 import { exact, h, shown, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
+import { ownKeys } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
@@ -13,7 +14,7 @@ import { createProducts, lines } from "./products.js";
 
 const COUNT = 8;
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "q", "k", "v"], minus: "qkv", unused: "head" };
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "q", "k", "v"], minus: "qkv", unused: "head", absent: ownKeys };
 
 /** The choice of q, k or v, one for all sides. */
 export const createVectors = (glass) =>

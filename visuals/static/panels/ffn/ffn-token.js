@@ -5,6 +5,7 @@ import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../do
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
+import { swiglus } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { quadrants, signsOf } from "./gates.js";
@@ -55,7 +56,7 @@ function arithmetic({ gate, up, product }, neuron, row, text) {
   return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W${sub("down")}[:, ${String(neuron)}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
 }
 
-export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron" };
+export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron", absent: swiglus };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnToken(element, glass) {

@@ -5,6 +5,7 @@ import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
+import { swiglus } from "../../parts.js";
 import { inView, link, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { meanOf } from "./gates.js";
@@ -14,7 +15,7 @@ import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
 
-export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron" };
+export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron", absent: swiglus };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {
@@ -98,7 +99,7 @@ export default function ffnTokens(element, glass) {
   const prepare = part((open, answer, layer) => {
     const { trace } = state;
     Object.assign(view, { answer, layer, values: productsOf(answer) });
-    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: trace.model.ffn_hidden, tokens: trace.T });
+    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: trace.model.parts.ffn[layer].neurons, tokens: trace.T });
     note.textContent = panel.text(open ? "note_gates" : "note");
     views.mark();
   });

@@ -6,6 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { isChanged, neuronOff, neuronsOff } from "../../off.js";
 import { createStrips } from "../../marks/strips.js";
+import { swiglus } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { drawCurve } from "./swiglu-curve.js";
@@ -58,7 +59,7 @@ function arithmetic({ neuron, gate, silu: activated, up, product }, text) {
   return line`${tinted("gate", "SiLU(gate)")} ⊙ ${tinted("up", "up")}   ${text("at", { neuron })}   ${tinted("gate", `SiLU(${shown(gate, 5)})`)} × ${factor()} = ${tinted("gate", shown(activated, 5))} × ${factor()} = ${strong(product)}`;
 }
 
-export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron" };
+export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron", absent: swiglus };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function swiglu(element, glass) {
@@ -86,8 +87,8 @@ export default function swiglu(element, glass) {
   });
   const move =
     (by) =>
-    ({ trace }) =>
-      view.full ? { neuron: Math.max(0, Math.min(trace.model.ffn_hidden - 1, view.chosen + by)) } : null;
+    ({ trace, layer }) =>
+      view.full ? { neuron: Math.max(0, Math.min(trace.model.parts.ffn[layer].neurons - 1, view.chosen + by)) } : null;
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
   function noteText() {

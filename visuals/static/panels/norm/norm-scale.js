@@ -7,6 +7,7 @@ import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, writeTexts } from "../../marks/table.js";
+import { rmsNorms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "./norm-choice.js";
@@ -68,7 +69,7 @@ function makeTable() {
   return table;
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm" };
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", absent: rmsNorms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normScale(element, glass) {

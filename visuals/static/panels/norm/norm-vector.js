@@ -6,6 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
+import { rmsNorms } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
 import { chosenChannel, setNorm } from "./norm-choice.js";
@@ -25,7 +26,7 @@ export function stagesOf({ x, gamma, rms }) {
   return { x, after, gamma, product: after.map((value, i) => value * gamma[i]) };
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm" };
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", absent: rmsNorms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normVector(element, glass) {

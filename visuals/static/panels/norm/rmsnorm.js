@@ -3,6 +3,7 @@
 import { exact, fraction, h, line, root, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { rmsNorms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { createMap, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
 
@@ -25,7 +26,7 @@ function arithmetic(value, eps) {
   ];
 }
 
-export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance" };
+export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance", absent: rmsNorms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function rmsnorm(element, glass) {

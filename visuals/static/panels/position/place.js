@@ -12,7 +12,7 @@ export const FARTHEST = 8192;
 export function placeOf(layer, { trace, head, query, key }) {
   const { model } = trace;
   const kv = kvHead(model, head);
-  const frequencies = { inv_freq: model.inv_freq.data, scaling: model.attention_scaling };
+  const frequencies = { inv_freq: model.parts.rotary.inv_freq.data, scaling: model.parts.rotary.attention_scaling };
   return { q: vectorOf(layer.q, head, query), k: vectorOf(layer.k, kv, key), m: query, n: key, kv, width: model.head_dim, frequencies };
 }
 

@@ -5,6 +5,7 @@ import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
+import { turnedWhole } from "../../parts.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
 import { namesOf, placeOf } from "./place.js";
@@ -101,7 +102,7 @@ function makeTable() {
   return table;
 }
 
-export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head" };
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: turnedWhole };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeLayout(element, glass) {

@@ -4,6 +4,7 @@ import { wavelength } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { turnedWhole } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
@@ -47,7 +48,7 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
-export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head" };
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: turnedWhole };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScaling(element, glass) {

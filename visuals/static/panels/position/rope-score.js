@@ -4,6 +4,7 @@ import { wavelength } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { turnedWhole } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
@@ -16,7 +17,7 @@ import { overDistance } from "./turning.js";
 const KIND = "rope-score";
 export const MOVE = 100; // tokens that both positions are moved by at first
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head" };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: turnedWhole };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScore(element, glass) {

@@ -5,6 +5,7 @@ import { exact, fraction, h, line, root, sample, shown, signed, strong, sub, tin
 import { checkbox } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { turnedWhole } from "../../parts.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { reading } from "../../reads.js";
 import { drawDials, pairAt, pairOf } from "./rope-dials.js";
@@ -15,7 +16,7 @@ export function partsOf(layer, { trace, head, query, key }) {
   const [kv, width] = [kvHead(model, head), model.head_dim];
   const qTurned = rotatedHead(layer, model, "q", head).subarray(query * width, (query + 1) * width);
   const kTurned = rotatedHead(layer, model, "k", kv).subarray(key * width, (key + 1) * width);
-  const terms = pairTerms(qTurned, kTurned);
+  const terms = pairTerms(qTurned, kTurned, model.parts.rotary);
   const before = { q: vectorOf(layer.q, head, query), k: vectorOf(layer.k, kv, key) };
   return { ...before, qTurned, kTurned, terms, sum: terms.reduce((a, b) => a + b, 0), half: width / 2, kv };
 }
@@ -24,7 +25,7 @@ export function partsOf(layer, { trace, head, query, key }) {
 function table(glass) {
   if (!glass.layer()) return [];
   const parts = partsOf(glass.layer(), glass.state);
-  const frequencies = glass.state.trace.model.inv_freq.data;
+  const frequencies = glass.state.trace.model.parts.rotary.inv_freq.data;
   const values = ["q", "k", "q_rot", "k_rot"].flatMap((name) => [`${name}_first`, `${name}_second`]);
   const rows = Array.from(parts.terms, (term, i) => {
     const pairs = [parts.q, parts.k, parts.qTurned, parts.kTurned].flatMap((v) => pairOf(v, i, parts.half));
@@ -36,7 +37,7 @@ function table(glass) {
 /** The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers. */
 function arithmetic(parts, { trace, query, key, pair }, text) {
   const { half, terms, sum } = parts;
-  const { head_dim: width, inv_freq: frequencies } = trace.model;
+  const { head_dim: width, parts: { rotary: { inv_freq: frequencies } } } = trace.model;
   const frequency = frequencies.data[pair];
   const two = (vector) =>
     `(${pairOf(vector, pair, half)
@@ -53,7 +54,7 @@ function arithmetic(parts, { trace, query, key, pair }, text) {
 
 /** For data-value. */
 function plain(parts, { trace, query, key, pair }) {
-  const frequency = trace.model.inv_freq.data[pair];
+  const frequency = trace.model.parts.rotary.inv_freq.data[pair];
   const two = (vector) =>
     `(${pairOf(vector, pair, parts.half)
       .map((value) => exact(value))
@@ -68,7 +69,7 @@ function makeLegend(own) {
   return h("div.gp-samples", null, ...["q_before", "q_after", "k_before", "k_after"].map((name) => sample(`span.gp-stroke.is-${name}`, `rope.${name}`)), own);
 }
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot"], minus: "glance", unused: "head" };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot"], minus: "glance", unused: "head", absent: turnedWhole };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function rope(element, glass) {
@@ -103,7 +104,7 @@ export default function rope(element, glass) {
     const width = wide();
     if (!held || width === 0) return null;
     const all = partsOf(held, state);
-    drawDials(canvas, width, all, pair, { scaling: trace.model.attention_scaling, own: ownScale() });
+    drawDials(canvas, width, all, pair, { scaling: trace.model.parts.rotary.attention_scaling, own: ownScale() });
     return () => tell(all);
   });
 }
