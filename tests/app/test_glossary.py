@@ -76,6 +76,14 @@ def test_a_term_is_explained_by_keyboard_and_led_to(marked: Page) -> None:
     expect(target).not_to_have_class(re.compile("is-meant"))
 
 
+def test_a_mark_stays_where_a_panel_writes_the_same_words_again(marked: Page) -> None:
+    page = marked
+    word = page.locator('.gl-term[data-term="rmsnorm"]').first
+    word.focus()
+    page.evaluate("glass.repaint(true); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("document.activeElement.dataset.term") == "rmsnorm"
+
+
 def test_a_term_is_marked_once_a_chapter_and_its_line_says_the_same(marked: Page) -> None:
     page = marked
     for language in LANGUAGES:

@@ -14,6 +14,16 @@ const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
 
 const shows = (element) => element.getClientRects().length > 0;
 
+const { get: wordsOf, set: write } = Object.getOwnPropertyDescriptor(Node.prototype, "textContent");
+
+/** Panels write their lines with every draw: words that an element has already are not written, so that its marks stay. */
+function keepMarks(element) {
+  Object.defineProperty(element, "textContent", {
+    get: wordsOf,
+    set(words) { if (wordsOf.call(this) !== words) write.call(this, words); },
+  });
+}
+
 /** Takes the marks off. */
 function bare(element) {
   const marks = element.querySelectorAll(MARK);
@@ -93,6 +103,7 @@ export function createMarks(glass) {
   function watch(element) {
     if (seen.has(element)) return;
     seen.add(element);
+    keepMarks(element);
     lines.observe(element, { childList: true, characterData: true, subtree: true });
   }
 
