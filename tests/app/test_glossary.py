@@ -80,7 +80,9 @@ def test_a_mark_stays_where_a_panel_writes_the_same_words_again(marked: Page) ->
     page = marked
     word = page.locator('.gl-term[data-term="rmsnorm"]').first
     word.focus()
-    page.evaluate("glass.repaint(true); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "glass.repaint(true); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
     assert page.evaluate("document.activeElement.dataset.term") == "rmsnorm"
 
 

@@ -1,0 +1,82 @@
+"""The page on tiny networks of the other families: every chapter is drawn, and what it works out is transformers'."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from playwright.sync_api import Browser, Page
+
+from app.chapters import CHAPTERS
+from app.engine import LocalEngine
+from app.session import Runs
+from tests.app.looking import settled
+from tests.families import SIZES, Pair, pair_of, run, save
+from tests.page import open_page, wait_for_run
+from tests.plain import plain_site
+
+GQA = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80}
+MLA = {"kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10, "num_key_value_heads": 6}
+MOE = {"n_routed_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "first_k_dense_replace": 1}
+FALCON = {name: SIZES[name] for name in SIZES if name != "pad_token_id"}
+CONFIGS: dict[str, Any] = {
+    "Qwen": transformers.Qwen3Config(**GQA, head_dim=8),
+    "BLOOM": transformers.BloomConfig(vocab_size=320, hidden_size=48, n_layer=3, n_head=6),
+    "Falcon-7B": transformers.FalconConfig(**FALCON),
+    "Falcon-40B": transformers.FalconConfig(**FALCON, new_decoder_architecture=True, num_kv_heads=2),
+    "GLM": transformers.GlmConfig(**GQA, head_dim=16),
+    "Mixtral": transformers.MixtralConfig(**GQA, num_local_experts=4),
+    "DeepSeek": transformers.DeepseekV3Config(
+        **SIZES, **MLA, **MOE, intermediate_size=80, n_group=4, topk_group=2, q_lora_rank=16
+    ),
+}
+PROMPT = "The cat sleeps on the sofa."
+# Every row of a head as the browser works it out from what it was sent.
+ROWS = """async ([layer, head]) => {
+  const script = document.querySelector('script[src$="glass.js"]');
+  const { row } = await import(new URL('compute.js', script.src));
+  const { trace } = glass.state;
+  return Array.from({ length: trace.T }, (_, query) => [...row(trace.layers.get(layer), trace.model, head, query).weights]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[str, Pair]:
+    return {name: pair_of(save(config)) for name, config in CONFIGS.items()}
+
+
+@pytest.fixture(scope="module")
+def page(pairs: dict[str, Pair], browser: Browser) -> Iterator[Page]:
+    engine = LocalEngine([replace(pair.lm, name=name) for name, pair in pairs.items()])
+    with plain_site(engine, Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en")
+        page.set_default_timeout(60_000)
+        yield page
+        page.context.close()
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs: dict[str, Pair], name: str) -> None:
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.evaluate("([prompt, model]) => glass.visit('#' + new URLSearchParams({ prompt, model }))", [PROMPT, name])
+    page.wait_for_function("(name) => glass.state.trace?.model.name === name", arg=name)
+    wait_for_run(page)
+    for chapter in CHAPTERS:
+        page.evaluate("(name) => glass.open(name)", chapter)
+        settled(page)
+        assert page.locator(".glass-panel[data-failed]:visible").count() == 0, (chapter, troubles)
+    ids = page.evaluate("glass.state.trace.tokens.ids")
+    theirs = run(pairs[name].peer, torch.tensor([ids]))
+    for layer, head in ((0, 1), (2, 5)):
+        page.evaluate("([layer, head]) => glass.select({ layer, head })", [layer, head])
+        wait_for_run(page)
+        weights = page.evaluate(ROWS, [layer, head])
+        for query, row in enumerate(weights):
+            expected = theirs.attentions[layer][0, head, query, : query + 1].numpy()
+            np.testing.assert_allclose(row, expected, atol=1e-5)
+    assert troubles == []
