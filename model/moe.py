@@ -61,7 +61,8 @@ class Experts(FeedForward):
         super().__init__()
         self.routing, self.width = routing, ffn_hidden
         self.router = nn.Linear(d_model, n_experts, bias=False)
-        self.balance = nn.Parameter(torch.zeros(n_experts)) if routing.balanced else None
+        # No gradient moves it: only the choice reads it. See model/train/balance.py.
+        self.balance = nn.Parameter(torch.zeros(n_experts), requires_grad=False) if routing.balanced else None
         self.expert = nn.ModuleList(Expert(d_model, ffn_hidden) for _ in range(n_experts))
         self.shared = SwiGLU(d_model, shared_hidden) if shared_hidden else None
         self.router_scores, self.experts, self.expert_weight = Tap(), Tap(), Tap()
@@ -77,7 +78,7 @@ class Experts(FeedForward):
         places = [(self.one(e), *(chosen.flatten(0, 1) == e).nonzero(as_tuple=True)) for e in chosen.unique().tolist()]
         gate, up = (x.new_empty(len(tokens), *shape[2:]) for _ in range(2))
         for expert, row, slot in places:
-            gate[row, slot], up[row, slot] = expert.gate_up_proj(tokens[row])
+            gate[row, slot], up[row, slot] = (part.to(x.dtype) for part in expert.gate_up_proj(tokens[row]))
         gate, up = self.gate(gate.view(shape)), self.up(up.view(shape))
         inner = self.inner(gate, up).flatten(0, 1)
         out = torch.zeros_like(tokens)

@@ -85,6 +85,28 @@ class T5Config(NetworkConfig):
             start_id=count(raw, "decoder_start_token_id", count(raw, "pad_token_id", 0, least=0), least=0),
         )
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model, with what tells its versions 4 and 5 of the head."""
+        return self.common_fields() | {
+            "architectures": ["T5ForConditionalGeneration"],
+            "model_type": "t5",
+            "is_encoder_decoder": True,
+            "num_layers": self.encoder_layers,
+            "num_decoder_layers": self.n_layers,
+            "d_model": self.d_model,
+            "num_heads": self.n_heads,
+            "d_kv": self.head_dim,
+            "d_ff": self.ffn_hidden,
+            "feed_forward_proj": "gated-gelu" if self.gated else "relu",
+            "layer_norm_epsilon": self.norm_eps,
+            "relative_attention_num_buckets": self.buckets,
+            "relative_attention_max_distance": self.max_distance,
+            "n_positions": self.max_context,
+            "scale_decoder_outputs": self.head_scale != 1.0,
+            "pad_token_id": self.start_id,
+            "decoder_start_token_id": self.start_id,
+        }
+
     def ffn(self) -> FeedForward:
         """One layer's feed-forward."""
         if self.gated:
