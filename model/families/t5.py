@@ -245,8 +245,14 @@ class T5(Network):
 
     def begin(self, ids: list[int]) -> tuple["T5", list[int]]:
         """The network that has read this text, and the token that the target begins with."""
+        net, (target,) = self.begin_all([ids])
+        return net, target
+
+    def begin_all(self, texts: list[list[int]]) -> tuple["T5", list[list[int]]]:
+        """The network that has read these texts of one length, and the token that each target begins with."""
         with torch.inference_mode():
-            return self.reading(torch.tensor([ids], device=self.embed.weight.device)), [self.config.start_id]
+            net = self.reading(torch.tensor(texts, device=self.embed.weight.device))
+        return net, [[self.config.start_id] for _ in texts]
 
     def places(self, position: int, count: int) -> Bias:
         """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""

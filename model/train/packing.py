@@ -16,7 +16,7 @@ from .curriculum import PATTERNS, Stage
 END = 0  # the id of `<|end|>`, which follows every document
 
 
-GROUP = 8  # documents that are filled up to one length
+GROUP, ALIKE = 8, 24  # documents that are filled up to one length, of so many whose sources are about as long
 
 
 class Rows(NamedTuple):
@@ -62,6 +62,11 @@ def pack_rows(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = 
     return Rows(torch.tensor(rows), torch.tensor(weights))
 
 
+def start_of(config: object) -> int | None:
+    """The token that a target begins with; None where nothing is read with an encoder."""
+    return getattr(config, "start_id", None)
+
+
 class Pair(NamedTuple):
     """A document in two: what the encoder reads, what the decoder goes on with, and what each of those tokens counts."""
 
@@ -88,8 +93,9 @@ def pack_pairs(tokenizer: Tokenizer, stage: Stage, seed: int, start: int, split:
         point = cut(answers[: len(whole)], rng)
         pairs.append(Pair([*whole[:point], END], whole[point:], weights[point : len(whole)]))
         held += len(whole)
-    pairs.sort(key=lambda pair: (len(pair.target), len(pair.source)))
-    return [_group(pairs[i : i + GROUP], start) for i in range(0, len(pairs), GROUP)]
+    pairs.sort(key=lambda pair: len(pair.source))
+    alike = [sorted(pairs[i : i + ALIKE], key=lambda pair: len(pair.target)) for i in range(0, len(pairs), ALIKE)]
+    return [_group(some[i : i + GROUP], start) for some in alike for i in range(0, len(some), GROUP)]
 
 
 def cut(answers: list[bool], rng: random.Random) -> int:

@@ -31,7 +31,7 @@ from . import balance
 from .curriculum import Stage, recipe
 from .initial import initialise
 from .optimisers import Average, optimisers, set_lr
-from .packing import END, Rows, pack_pairs, pack_rows
+from .packing import END, Rows, pack_pairs, pack_rows, start_of
 from .progress import heldout_answers, heldout_loss
 from .tokenizer import train_tokenizer
 
@@ -165,7 +165,7 @@ class Trainer:
 
     def _batches(self, stage: Stage) -> Iterator[Sequence[Rows]]:
         """What each step sees: rows of one width; for a network that reads with an encoder, groups of documents."""
-        start = getattr(self.settings.shape, "start_id", None)
+        start = start_of(self.settings.shape)
         for step in range(self.step, stage.steps):
             seed = self._seed(step)
             if start is None:

@@ -5,6 +5,7 @@ same order. Each has what its family is known for, small enough to be looked at.
 """
 
 from dataclasses import asdict, replace
+from typing import Any
 
 from tokenizers.processors import TemplateProcessing
 
@@ -20,7 +21,7 @@ from ..families.t5 import T5Config
 from ..moe import Routing
 from ..tokenizer import Tokenizer
 from .curriculum import Stage, recipe
-from .packing import END
+from .packing import END, start_of
 from .tokenizer import END as END_TEXT
 from .trainer import SHAPE
 
@@ -30,10 +31,12 @@ SAVE_EVERY = 400  # steps
 SHARES = {"patterns": 0.40, "bindings": 0.20, "stories": 0.40}
 
 LLAMA = replace(SHAPE, n_layers=6, d_model=192, n_heads=6, n_kv_heads=2, head_dim=32, ffn_hidden=512)
-_LLAMA = asdict(LLAMA)
+_LLAMA: dict[str, Any] = asdict(LLAMA)
 # LayerNorm and biases, two matrices of four times the width, and a K and a V for every head.
-_OLDER = dict(n_layers=6, d_model=192, vocab_size=4096, ffn_hidden=768, max_context=1024, tied_embeddings=True,
-              eos_ids=(END,))  # fmt: skip
+_OLDER: dict[str, Any] = {
+    "n_layers": 6, "d_model": 192, "ffn_hidden": 768, "vocab_size": 4096, "max_context": 1024,
+    "tied_embeddings": True, "eos_ids": (END,),
+}  # fmt: skip
 SHAPES: dict[str, NetworkConfig] = {
     "llama": LLAMA,
     "qwen": QwenConfig(**_LLAMA, qkv_bias=False, qk_norm=True),
@@ -62,8 +65,8 @@ def stages(tokens: int = TOKENS) -> tuple[Stage, ...]:
 
 
 def tokenizer(shape: NetworkConfig) -> Tokenizer:
-    """The bundled model's, so that all read the same tokens; where an encoder reads, it ends each text, as T5's does."""
+    """The bundled model's, so that all read the same tokens; for an encoder it ends each text, as T5's own does."""
     found = Tokenizer.from_file(BUNDLED / "tokenizer.json")
-    if isinstance(shape, T5Config):
+    if start_of(shape) is not None:
         found.back_end.post_processor = TemplateProcessing(single=f"$A {END_TEXT}", special_tokens=[(END_TEXT, END)])
     return found
