@@ -66,7 +66,7 @@ class Network(Module):
         return self, ids
 
     def begin_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
-        """The same for several texts, whose continuations are rows of one batch; an encoder reads texts of one length."""
+        """The same for several texts, continued as rows of one batch; an encoder reads texts of one length."""
         return self, texts
 
     def block(self, layer: int) -> Layer:

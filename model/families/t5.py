@@ -86,7 +86,7 @@ class T5Config(NetworkConfig):
         )
 
     def to_hf(self) -> dict[str, Any]:
-        """The `config.json` that transformers reads for this model, with what tells its versions 4 and 5 of the head."""
+        """The `config.json` that transformers reads for this model: 4 looks at the tied head, 5 at the scale."""
         return self.common_fields() | {
             "architectures": ["T5ForConditionalGeneration"],
             "model_type": "t5",

@@ -68,7 +68,7 @@ def start_of(config: object) -> int | None:
 
 
 class Pair(NamedTuple):
-    """A document in two: what the encoder reads, what the decoder goes on with, and what each of those tokens counts."""
+    """A document in two: what the encoder reads, what the decoder goes on with, and what each token of that counts."""
 
     source: list[int]
     target: list[int]

@@ -1,8 +1,8 @@
 """The trainer: a network of any shape, from nothing but the corpus that this project generates.
 
 Trains the tokenizer, or takes one, then the network through the stages of curriculum.py in one run, and writes
-config.json, tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when
-started again with the same settings.
+config.json, tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last
+saved state when started again with the same settings.
 """
 
 import ctypes
