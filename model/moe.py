@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 

@@ -11,8 +11,6 @@ from . import zoo
 from .curriculum import TOKENS, recipe
 from .trainer import Settings, Trainer, keep_memory
 
-ZOO = BUNDLED.parent / "zoo"
-
 
 def main() -> None:
     """Train in one run, or go on with one that was interrupted."""
@@ -28,7 +26,7 @@ def main() -> None:
     stages = zoo.stages(int(given.tokens or zoo.TOKENS))
     settings = Settings(stages, shape, seed=given.seed, parts=given.parts, save_every=zoo.SAVE_EVERY)
     build = family_of(shape.to_hf()).build
-    Trainer(settings, given.out or ZOO / family, device, build, zoo.tokenizer(shape)).run()
+    Trainer(settings, given.out or zoo.ZOO / family, device, build, zoo.tokenizer(shape)).run()
 
 
 def _arguments() -> argparse.Namespace:

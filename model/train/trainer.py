@@ -130,7 +130,8 @@ class Trainer:
     def _update(self, stage: Stage, batch: Sequence[Rows], pool: ThreadPoolExecutor) -> float:
         """One step on a batch, which gives its loss before the step."""
         set_lr(self.optimisers, stage.lr_at(self.step))
-        shares = list(zip(*(rows.parts(self.settings.parts) for rows in batch), strict=True))
+        split = [rows.parts(self.settings.parts) for rows in batch]
+        shares = [[parts[i] for parts in split if i < len(parts)] for i in range(self.settings.parts)]
         counted = sum(float(rows.weights.sum()) for rows in batch)
         done = list(pool.map(lambda net, share: self._backward(net, share, counted), self.replicas, shares))
         for weight, *copies in zip(*(net.parameters() for net in (self.net, *self.replicas)), strict=True):

@@ -25,8 +25,9 @@ from .packing import END, start_of
 from .tokenizer import END as END_TEXT
 from .trainer import SHAPE
 
+ZOO = BUNDLED.parent / "zoo"
 TOKENS = 4_000_000
-SAVE_EVERY = 400  # steps
+SAVE_EVERY = 1000  # steps
 # Of so few tokens the patterns get a larger share than of the bundled model's: without them nothing else is learnt.
 SHARES = {"patterns": 0.40, "bindings": 0.20, "stories": 0.40}
 
