@@ -52,6 +52,10 @@ class KVCache:
         values.narrow(2, position, v.shape[2]).copy_(v)
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
+    def keep(self, rows: list[int]) -> None:
+        """Only these sequences go on."""
+        self.keys, self.values = ([held[rows] for held in kind] for kind in (self.keys, self.values))
+
     def nbytes(self, tokens: int) -> int:
         """Bytes that the first `tokens` tokens occupy, read off the tensors themselves."""
         return sum(held.nbytes for held in (*self.keys, *self.values)) // self.capacity * tokens
@@ -67,6 +71,11 @@ class SourceCache(KVCache):
         keys = source[0][0]
         super().__init__(config, capacity, len(keys), keys.dtype, keys.device)
         self.source = source
+
+    def keep(self, rows: list[int]) -> None:
+        """Only these sequences go on, with their sources."""
+        super().keep(rows)
+        self.source = [(keys[rows], values[rows]) for keys, values in self.source]
 
     def nbytes(self, tokens: int) -> int:
         """Bytes of the first `tokens` tokens of the decoder's own text, and of the whole source."""

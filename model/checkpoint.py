@@ -19,9 +19,8 @@ from .config import NetworkConfig
 from .errors import GlassLlamaError
 from .families import family_of
 from .fitting import cast, check_depth
-from .llama import Llama
 from .network import Network
-from .tensor_files import HEAD, INDEX, WEIGHTS, places, read_tensors, weight_files
+from .tensor_files import HEAD, INDEX, WEIGHTS, in_file, places, read_tensors, weight_files
 from .tokenizer import Tokenizer
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -93,16 +92,17 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     return LanguageModel(name, config, tokenizer, net.eval().requires_grad_(False), directory)
 
 
-def save_weights(net: Llama, directory: Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write config.json and model.safetensors, so that `load` and transformers read them back."""
+def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write config.json and model.safetensors in the family's own format, so that `load` and transformers read them."""
     directory.mkdir(parents=True, exist_ok=True)
     config = net.config.to_hf() | {"torch_dtype": str(dtype).removeprefix("torch.")}
     (directory / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    state = net.state_dict()
+    family, state = family_of(config), net.state_dict()
+    order = family.row_order(net.config)
     tensors = {
         hf: part.detach().to("cpu", dtype).contiguous()
-        for ours, place in places(net, family_of(config)).items()
-        for hf, part in zip(place.files, state[ours].split(place.rows), strict=True)
+        for ours, place in places(net, family).items()
+        for hf, part in zip(place.files, in_file(state[ours], order.get(place.pattern)).split(place.rows), strict=True)
         if not (net.config.tied_embeddings and ours == HEAD)
     }
     partial = directory / f"{WEIGHTS}.part"  # a reader never meets a half-written file

@@ -114,6 +114,20 @@ class NetworkConfig:
         """Tokens that a prompt and its continuation may have."""
         return self.max_context
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this network."""
+        raise NotImplementedError
+
+    def common_fields(self) -> dict[str, Any]:
+        """What every family's config.json calls by the same name."""
+        return {
+            "vocab_size": self.vocab_size,
+            "tie_word_embeddings": self.tied_embeddings,
+            "bos_token_id": self.eos_ids[0] if self.eos_ids else None,
+            "eos_token_id": list(self.eos_ids) if len(self.eos_ids) > 1 else next(iter(self.eos_ids), None),
+            "torch_dtype": "float16",
+        }
+
 
 @dataclass(frozen=True)
 class LlamaConfig(NetworkConfig):
@@ -167,14 +181,10 @@ class LlamaConfig(NetworkConfig):
             "num_key_value_heads": self.n_kv_heads,
             "head_dim": self.head_dim,
             "intermediate_size": self.ffn_hidden,
-            "vocab_size": self.vocab_size,
             "rms_norm_eps": self.norm_eps,
             "rope_theta": self.rope_theta,
             "max_position_embeddings": self.max_context,
-            "tie_word_embeddings": self.tied_embeddings,
-            "bos_token_id": self.eos_ids[0] if self.eos_ids else None,
-            "eos_token_id": list(self.eos_ids) if len(self.eos_ids) > 1 else next(iter(self.eos_ids), None),
-            "torch_dtype": "float16",
+            **self.common_fields(),
         }
 
 

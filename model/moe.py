@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -61,7 +62,8 @@ class Experts(FeedForward):
         super().__init__()
         self.routing, self.width = routing, ffn_hidden
         self.router = nn.Linear(d_model, n_experts, bias=False)
-        self.balance = nn.Parameter(torch.zeros(n_experts)) if routing.balanced else None
+        # No gradient moves it: only the choice reads it. See model/train/balance.py.
+        self.balance = nn.Parameter(torch.zeros(n_experts), requires_grad=False) if routing.balanced else None
         self.expert = nn.ModuleList(Expert(d_model, ffn_hidden) for _ in range(n_experts))
         self.shared = SwiGLU(d_model, shared_hidden) if shared_hidden else None
         self.router_scores, self.experts, self.expert_weight = Tap(), Tap(), Tap()
@@ -72,19 +74,40 @@ class Experts(FeedForward):
         scores = logits.softmax(-1) if self.routing.scoring == "softmax" else logits.sigmoid()
         scores = self.router_scores(scores)
         chosen = self.experts(self.choose(scores))
-        weight = self.expert_weight(self.weights(scores, chosen)).flatten(0, 1).to(x.dtype)
+        weight = self.expert_weight(self.weights(scores, chosen)).to(x.dtype)
+        if self.training:
+            out = self.all_at_once(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
+        else:
+            out = self.each_its_own(x, chosen, weight.flatten(0, 1))
+        return out if self.shared is None else out + self.shared(x)
+
+    def each_its_own(
+        self, x: Float[Tensor, "B T d"], chosen: Int[Tensor, "B T k"], weight: Float[Tensor, "N k"]
+    ) -> Float[Tensor, "B T d"]:
+        """Each expert computes for the tokens that went to it."""
         tokens, shape = x.flatten(0, 1), (*x.shape[:2], self.routing.top_k, self.width)
         places = [(self.one(e), *(chosen.flatten(0, 1) == e).nonzero(as_tuple=True)) for e in chosen.unique().tolist()]
         gate, up = (x.new_empty(len(tokens), *shape[2:]) for _ in range(2))
         for expert, row, slot in places:
-            gate[row, slot], up[row, slot] = expert.gate_up_proj(tokens[row])
+            gate[row, slot], up[row, slot] = (part.to(x.dtype) for part in expert.gate_up_proj(tokens[row]))
         gate, up = self.gate(gate.view(shape)), self.up(up.view(shape))
         inner = self.inner(gate, up).flatten(0, 1)
         out = torch.zeros_like(tokens)
         for expert, row, slot in places:
             out = out.index_add(0, row, expert.down_proj(inner[row, slot]) * weight[row, slot, None])
-        out = out.view_as(x)
-        return out if self.shared is None else out + self.shared(x)
+        return out.view_as(x)
+
+    def all_at_once(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
+        """The same sum with every expert computing for every token, 0 being the weight of those not chosen.
+
+        Three products instead of many small ones: what the small networks that are trained here learn fastest by.
+        """
+        experts = [self.one(e) for e in range(len(self.expert))]
+        gate, up = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts])).unflatten(
+            -1, (len(experts), 2, self.width)
+        ).unbind(-2)  # fmt: skip
+        inner = (self.inner(gate, up) * weight[..., None]).flatten(-2)
+        return F.linear(inner, torch.cat([one.down_proj.weight for one in experts], -1))
 
     def choose(self, scores: Float[Tensor, "B T E"]) -> Int[Tensor, "B T k"]:
         """The chosen experts' numbers, best first."""

@@ -65,6 +65,10 @@ class Network(Module):
         """The network that continues this text, and the tokens that it starts from: itself, and the text."""
         return self, ids
 
+    def begin_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
+        """The same for several texts, continued as rows of one batch; an encoder reads texts of one length."""
+        return self, texts
+
     def block(self, layer: int) -> Layer:
         """One layer's block."""
         return cast(Layer, self.layers[layer])

@@ -99,6 +99,11 @@ def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:
     return tensor if order is None else tensor[order]
 
 
+def in_file(tensor: Tensor, order: Tensor | None) -> Tensor:
+    """A tensor of ours with its rows as the file has them."""
+    return tensor if order is None else tensor[order.argsort().to(tensor.device)]
+
+
 def _raw_tensors(files: Sequence[Path]) -> dict[str, Tensor]:
     """Every tensor of every weight file, under the name that the file gives it."""
     raw: dict[str, Tensor] = {}

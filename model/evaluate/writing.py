@@ -1,11 +1,13 @@
 """Many continuations at once: prompts of different lengths in one batch, over one KV cache, without padding.
 
 All rows stand at the same position. A row whose prompt is longer than that reads its next prompt token, any other the
-token that it has just chosen; so each row sees exactly what it would see alone.
+token that it has just chosen; so each row sees exactly what it would see alone. Where an encoder reads the prompts, the
+rows of a batch have prompts of one length.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Protocol
 
 import torch
@@ -33,7 +35,10 @@ class Job(Protocol):
 
 @dataclass
 class Row:
-    """One continuation: `new` and `text` are what has been written, `ended` whether the model itself ended it."""
+    """One continuation: `new` and `text` are what has been written, `ended` whether the model itself ended it.
+
+    `prompt` is what it goes on from: after an encoder has read it, the token that a target begins with.
+    """
 
     prompt: list[int]
     limit: int
@@ -75,19 +80,29 @@ def write(
         limit = min(job.limit, max(1, lm.config.context_limit - len(ids)))
         random = torch.Generator().manual_seed(seed * 1_000_003 + i)
         rows.append(Row(ids, limit, job.judge, temperature, lm.tokenizer.stream(ids), random))
-    by_length = sorted(rows, key=lambda row: len(row.prompt))
-    for start in range(0, len(rows), ROWS):
-        _write_batch(lm, by_length[start : start + ROWS], progress)
+    for batch in _batches(lm, rows):
+        _write_batch(lm, batch, progress)
     return rows
+
+
+def _batches(lm: LanguageModel, rows: list[Row]) -> Iterator[list[Row]]:
+    by_length = sorted(rows, key=lambda row: len(row.prompt))
+    encoded = hasattr(lm.net, "encoder")
+    for _, alike in groupby(by_length, key=lambda row: len(row.prompt) if encoded else 0):
+        some = list(alike)
+        yield from (some[start : start + ROWS] for start in range(0, len(some), ROWS))
 
 
 @torch.inference_mode()
 def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], object]) -> None:
+    net, begun = lm.net.begin_all([row.prompt for row in rows])
+    for row, prompt in zip(rows, begun, strict=True):
+        row.prompt = prompt
     position, seen = 0, min(len(row.prompt) for row in rows)
-    cache = lm.net.cache(max(len(row.prompt) + row.limit for row in rows), len(rows))
+    cache = net.cache(max(len(row.prompt) + row.limit for row in rows), len(rows))
     feed = [row.prompt[:seen] for row in rows]
     while rows:
-        logits = lm.net(torch.tensor(feed, device=lm.device), cache, position, last_only=True)[:, -1].float()
+        logits = net(torch.tensor(feed, device=lm.device), cache, position, last_only=True)[:, -1].float()
         position = seen
         writing = [i for i, row in enumerate(rows) if len(row.prompt) <= position]
         for i, token in zip(writing, _choose(logits, rows, writing), strict=True):
@@ -96,8 +111,7 @@ def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], o
         if len(alive) < len(rows):
             progress(len(rows) - len(alive))
             rows = [rows[i] for i in alive]
-            for kept in (cache.keys, cache.values):
-                kept[:] = [tensor[alive] for tensor in kept]
+            cache.keep(alive)
         feed = [[row.prompt[position] if position < len(row.prompt) else row.new[-1]] for row in rows]
         seen = position + 1
 

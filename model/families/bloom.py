@@ -60,6 +60,20 @@ class BloomConfig(NetworkConfig):
             eos_ids=eos(raw.get("eos_token_id", 2)),
         )
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model."""
+        return {
+            "architectures": ["BloomForCausalLM"],
+            "model_type": "bloom",
+            "n_layer": self.n_layers,
+            "hidden_size": self.d_model,
+            "n_head": self.n_heads,
+            "layer_norm_epsilon": self.norm_eps,
+            "seq_length": self.max_context,
+            "apply_residual_connection_post_layernorm": False,
+            **self.common_fields(),
+        }
+
 
 class Bloom(Llama):
     """The network: a LLaMA with other parts, and a norm on the embedding."""

@@ -124,6 +124,34 @@ class DeepseekConfig(LlamaConfig):
             routing=_routing(raw, top_k, n_experts),
         )
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model, V3's where the router takes a sigmoid."""
+        how, newer = self.routing, self.routing.scoring == "sigmoid"
+        fields = {
+            "architectures": [f"DeepseekV{2 + newer}ForCausalLM"],
+            "model_type": f"deepseek_v{2 + newer}",
+            "q_lora_rank": self.q_lora_rank,
+            "kv_lora_rank": self.kv_lora_rank,
+            "qk_nope_head_dim": self.qk_nope_head_dim,
+            "qk_rope_head_dim": self.qk_rope_head_dim,
+            "v_head_dim": self.v_head_dim,
+            "first_k_dense_replace": self.dense_layers,
+            "n_routed_experts": self.n_experts,
+            "n_shared_experts": self.shared_hidden // self.expert_hidden,
+            "moe_intermediate_size": self.expert_hidden,
+            "num_experts_per_tok": how.top_k,
+            "scoring_func": how.scoring,
+            "topk_method": "noaux_tc" if newer else "group_limited_greedy" if how.groups > 1 else "greedy",
+            "norm_topk_prob": how.normalised,
+            "routed_scaling_factor": how.scaling,
+            "n_group": how.groups,
+            "topk_group": how.kept_groups,
+        }
+        if newer:
+            fields |= {"rope_interleave": self.pairs_interleaved, "num_nextn_predict_layers": 0}
+        whole = {name: value for name, value in super().to_hf().items() if name != "head_dim"}  # q's and v's differ
+        return whole | fields
+
 
 def _routing(raw: dict[str, Any], top_k: int, n_experts: int) -> Routing:
     scaling = number(raw["routed_scaling_factor"], "routed_scaling_factor")

@@ -85,6 +85,28 @@ class FalconConfig(LlamaConfig):
             biases=flag(raw.get("bias"), "bias", False),
         )
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model."""
+        heads = {"num_kv_heads": self.n_kv_heads, "num_ln_in_parallel_attn": 1 + self.two_norms} if self.grouped else {}
+        return heads | {
+            "architectures": ["FalconForCausalLM"],
+            "model_type": "falcon",
+            "num_hidden_layers": self.n_layers,
+            "hidden_size": self.d_model,
+            "num_attention_heads": self.n_heads,
+            "ffn_hidden_size": self.ffn_hidden,
+            "activation": self.activation,
+            "new_decoder_architecture": self.grouped,
+            "multi_query": not self.grouped,
+            "parallel_attn": True,
+            "alibi": False,
+            "bias": self.biases,
+            "layer_norm_epsilon": self.norm_eps,
+            "rope_theta": self.rope_theta,
+            "max_position_embeddings": self.max_context,
+            **self.common_fields(),
+        }
+
 
 class ParallelBlock(Layer):
     """One layer: attention and feed-forward both read the same normed stream, and both are added to it at once.

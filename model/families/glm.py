@@ -70,6 +70,11 @@ class GlmConfig(LlamaConfig):
         bias = flag(raw.get("attention_bias"), "attention_bias", True)
         return cls(**read_shape(DEFAULTS | raw | {"rope_parameters": rope}), rotary_factor=factor, qkv_bias=bias)
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers' GLM class reads for this model; ChatGLM's is not written."""
+        own = {"partial_rotary_factor": self.rotary_factor, "attention_bias": self.qkv_bias, "pad_token_id": None}
+        return super().to_hf() | {"architectures": ["GlmForCausalLM"], "model_type": "glm"} | own
+
     @classmethod
     def from_chatglm(cls, raw: dict[str, Any]) -> "GlmConfig":
         """Read ChatGLM3's config.json, which has names of its own. Raises as `from_hf`."""

@@ -38,6 +38,11 @@ class MixtralConfig(LlamaConfig):
         n_experts, top_k = expert_counts(raw, "num_local_experts", 8, 2)
         return cls(**read_shape(DEFAULTS | raw), n_experts=n_experts, top_k=top_k)
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model."""
+        own = {"num_local_experts": self.n_experts, "num_experts_per_tok": self.top_k}
+        return super().to_hf() | {"architectures": ["MixtralForCausalLM"], "model_type": "mixtral"} | own
+
 
 class Mixtral(Llama):
     """The network: a LLaMA with experts."""

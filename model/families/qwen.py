@@ -42,6 +42,11 @@ class QwenConfig(LlamaConfig):
         newer = raw["model_type"] == "qwen3"
         return cls(**read_shape(DEFAULTS[raw["model_type"]] | raw), qkv_bias=not newer, qk_norm=newer)
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model."""
+        kind, name = ("qwen3", "Qwen3") if self.qk_norm else ("qwen2", "Qwen2")
+        return super().to_hf() | {"architectures": [f"{name}ForCausalLM"], "model_type": kind}
+
 
 class Qwen(Llama):
     """The network: a LLaMA whose attention has biases on q, k and v, or norms on q and k."""

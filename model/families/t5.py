@@ -85,6 +85,28 @@ class T5Config(NetworkConfig):
             start_id=count(raw, "decoder_start_token_id", count(raw, "pad_token_id", 0, least=0), least=0),
         )
 
+    def to_hf(self) -> dict[str, Any]:
+        """The `config.json` that transformers reads for this model: 4 looks at the tied head, 5 at the scale."""
+        return self.common_fields() | {
+            "architectures": ["T5ForConditionalGeneration"],
+            "model_type": "t5",
+            "is_encoder_decoder": True,
+            "num_layers": self.encoder_layers,
+            "num_decoder_layers": self.n_layers,
+            "d_model": self.d_model,
+            "num_heads": self.n_heads,
+            "d_kv": self.head_dim,
+            "d_ff": self.ffn_hidden,
+            "feed_forward_proj": "gated-gelu" if self.gated else "relu",
+            "layer_norm_epsilon": self.norm_eps,
+            "relative_attention_num_buckets": self.buckets,
+            "relative_attention_max_distance": self.max_distance,
+            "n_positions": self.max_context,
+            "scale_decoder_outputs": self.head_scale != 1.0,
+            "pad_token_id": self.start_id,
+            "decoder_start_token_id": self.start_id,
+        }
+
     def ffn(self) -> FeedForward:
         """One layer's feed-forward."""
         if self.gated:
@@ -223,8 +245,14 @@ class T5(Network):
 
     def begin(self, ids: list[int]) -> tuple["T5", list[int]]:
         """The network that has read this text, and the token that the target begins with."""
+        net, (target,) = self.begin_all([ids])
+        return net, target
+
+    def begin_all(self, texts: list[list[int]]) -> tuple["T5", list[list[int]]]:
+        """The network that has read these texts of one length, and the token that each target begins with."""
         with torch.inference_mode():
-            return self.reading(torch.tensor([ids], device=self.embed.weight.device)), [self.config.start_id]
+            net = self.reading(torch.tensor(texts, device=self.embed.weight.device))
+        return net, [[self.config.start_id] for _ in texts]
 
     def places(self, position: int, count: int) -> Bias:
         """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""

@@ -1,4 +1,4 @@
-"""What moves the weights: Muon for the matrices inside the blocks, AdamW for the embedding and the norms.
+"""What moves the weights: Muon for the matrices inside the blocks, AdamW for tables, norms and biases.
 
 Muon (Jordan et al. 2024; Liu et al. 2025, arXiv 2502.16982) makes each step of a matrix orthogonal, so that all of its
 directions move alike. What it learns of this corpus beside AdamW: docs/decisions/training-by-answers.md.
@@ -11,14 +11,22 @@ from typing import Any
 import torch
 from torch import nn
 
-_ENDS = ("embed.", "head.")  # matrices of which a row is a token's: no map from one vector to another
+
+def tables(net: nn.Module) -> set[int]:
+    """The ids of the matrices that map no vector to another: a row is a token's, or a distance's (T5's biases)."""
+    embeddings = [module for module in net.modules() if isinstance(module, nn.Embedding)]
+    return {id(net.get_parameter("head.weight")), *(id(one.weight) for one in embeddings)}
 
 
 def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torch.optim.Optimizer]:
-    """AdamW, then `parts` of Muon with every so manieth matrix, so that they can step at once. Norms do not decay."""
+    """AdamW, then `parts` of Muon with every so manieth matrix, so that they can step at once.
+
+    Norms and biases do not decay. What no gradient moves (`requires_grad` False) is in none.
+    """
     matrices, tokens, vectors = [], [], []
-    for name, weight in net.named_parameters():
-        kind = vectors if weight.dim() < 2 else tokens if name.startswith(_ENDS) else matrices
+    rows = tables(net)
+    for weight in filter(lambda weight: weight.requires_grad, net.parameters()):
+        kind = vectors if weight.dim() < 2 else tokens if id(weight) in rows else matrices
         kind.append(weight)
     adamw = torch.optim.AdamW(
         [{"params": tokens, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}],

@@ -1,8 +1,8 @@
 """The trainer: a network of any shape, from nothing but the corpus that this project generates.
 
-Trains the tokenizer, then the network through the stages of curriculum.py in one run, and writes config.json,
-tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last saved state when
-started again with the same settings.
+Trains the tokenizer, or takes one, then the network through the stages of curriculum.py in one run, and writes
+config.json, tokenizer.json, model.safetensors (float16) and the training log. Interrupted, it goes on from its last
+saved state when started again with the same settings.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,13 +23,15 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from ..checkpoint import save_weights
-from ..config import LlamaConfig
+from ..config import LlamaConfig, NetworkConfig
 from ..llama import Llama
 from ..record import LOG
 from ..tokenizer import Tokenizer
+from . import balance
 from .curriculum import Stage, recipe
+from .initial import initialise
 from .optimisers import Average, optimisers, set_lr
-from .packing import END, Rows, pack_rows
+from .packing import END, Rows, pack_pairs, pack_rows, start_of
 from .progress import heldout_answers, heldout_loss
 from .tokenizer import train_tokenizer
 
@@ -60,7 +62,7 @@ class Settings:
     """
 
     stages: tuple[Stage, ...] = field(default_factory=recipe)
-    shape: LlamaConfig = SHAPE
+    shape: NetworkConfig = SHAPE
     weight_decay: float = 0.1
     clip: float = 1.0
     average: float = 0.99  # of the averaged weights kept at each step; they are what is measured and written
@@ -69,32 +71,26 @@ class Settings:
     save_every: int = 200  # steps
 
 
-def loss_of(net: Callable[[Tensor], Tensor], rows: Rows) -> Float[Tensor, ""]:
+def loss_of(net: Callable[..., Tensor], rows: Rows) -> Float[Tensor, ""]:
     """Weighted sum of the cross-entropy of each next token, in nats."""
-    logits = net(rows.ids[:, :-1])
+    logits = net(*rows.texts)
     losses = F.cross_entropy(logits.flatten(0, 1).float(), rows.ids[:, 1:].flatten(), reduction="none")
     return (losses * rows.weights.flatten()).sum()  # a product of vectors would be rounded to bfloat16 by autocast
 
 
-def initialise(net: nn.Module, seed: int) -> None:
-    """Normal weights that keep a vector's length; what writes to the residual stream begins at 0, the embedding small.
-
-    So every block begins as the identity, as in nanochat (github.com/karpathy/nanochat, gpt.py).
-    """
-    random = torch.Generator().manual_seed(seed)
-    for name, weight in net.named_parameters():
-        if weight.dim() == 2:
-            writes = name.endswith(("o_proj.weight", "down_proj.weight"))
-            deviation = 0.0 if writes else 0.02 if name.startswith(("embed.", "head.")) else weight.shape[1] ** -0.5
-            with torch.no_grad():
-                weight.copy_(torch.randn(weight.shape, generator=random) * deviation)
-
-
 class Trainer:
-    """One training run, its state, and where it keeps them. `build` makes the network of a shape."""
+    """One training run, its state, and where it keeps them.
+
+    `build` makes the network of a shape. `tokenizer` is taken as it is; where there is none, one is trained.
+    """
 
     def __init__(
-        self, settings: Settings, out: Path, device: torch.device, build: Callable[[LlamaConfig], Any] = Llama
+        self,
+        settings: Settings,
+        out: Path,
+        device: torch.device,
+        build: Callable[[Any], Any] = Llama,
+        tokenizer: Tokenizer | None = None,
     ):
         self.settings, self.out, self.device = settings, out, device
         self.state_file = out / "training_state.pt"
@@ -104,7 +100,7 @@ class Trainer:
         self.average = Average(self.net, settings.average)
         self.optimisers = optimisers(self.net, settings.weight_decay, settings.parts)
         self.replicas = [self._replica(build) for _ in range(settings.parts)]
-        self.tokenizer = self._tokenizer()
+        self.tokenizer = self._tokenizer(tokenizer)
         self.stage, self.step = self._resume()
 
     def run(self) -> None:
@@ -122,49 +118,61 @@ class Trainer:
         bar = tqdm(
             self._batches(stage), stage.name, initial=self.step, total=stage.steps, unit="step", dynamic_ncols=True
         )
-        for rows in bar:
-            loss = self._update(stage, rows, pool)
+        for batch in bar:
+            loss = self._update(stage, batch, pool)
             self.step += 1
             self.average.update(self.net, self._steps_before() + self.step)
-            tokens += rows.weights.numel()
+            tokens += sum(rows.weights.numel() for rows in batch)
             bar.set_postfix({"loss": f"{loss:.3f}", "tokens_s": f"{tokens / (time.perf_counter() - started):.0f}"})
             if self.step % self.settings.save_every == 0 or self.step == stage.steps:
                 self._save(loss)
 
-    def _update(self, stage: Stage, rows: Rows, pool: ThreadPoolExecutor) -> float:
+    def _update(self, stage: Stage, batch: Sequence[Rows], pool: ThreadPoolExecutor) -> float:
         """One step on a batch, which gives its loss before the step."""
         set_lr(self.optimisers, stage.lr_at(self.step))
-        parts = [Rows(*part) for part in zip(*(part.chunk(self.settings.parts) for part in rows), strict=True)]
-        counted = float(rows.weights.sum())
-        losses = list(pool.map(lambda net, part: self._backward(net, part, counted), self.replicas, parts))
-        for weight, *copies in zip(
-            *(net.parameters() for net in (self.net, *self.replicas[: len(parts)])), strict=True
-        ):
-            weight.grad = torch.stack([copy.grad for copy in copies]).sum(0)
+        split = [rows.parts(self.settings.parts) for rows in batch]
+        shares = [[parts[i] for parts in split if i < len(parts)] for i in range(self.settings.parts)]
+        counted = sum(float(rows.weights.sum()) for rows in batch)
+        done = list(pool.map(lambda net, share: self._backward(net, share, counted), self.replicas, shares))
+        for weight, *copies in zip(*(net.parameters() for net in (self.net, *self.replicas)), strict=True):
+            grads = [copy.grad for copy in copies if copy.grad is not None]  # none of an expert that no token went to
+            weight.grad = torch.stack(grads).sum(0) if grads else None
         nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         list(pool.map(lambda optimiser: optimiser.step(), self.optimisers))
-        return sum(losses)
+        balance.correct(self.net, [seen for _, runs in done for seen in runs])
+        return sum(loss for loss, _ in done)
 
-    def _backward(self, net: Any, rows: Rows, counted: float) -> float:
-        """A part's share of the batch's mean loss; its gradients are left in `net`."""
-        ids, weights = (part.to(self.device) for part in rows)
-        eager = self.device.type == "cpu" and weights.shape[1] <= EAGER_UP_TO
+    def _backward(self, net: Any, share: Sequence[Rows], counted: float) -> tuple[float, list[balance.Seen]]:
+        """A share's part of the batch's mean loss, and what routers did; its gradients are left in `net`."""
         net.zero_grad(set_to_none=True)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16):
-            loss = loss_of(lambda ids: net(ids, eager=eager), Rows(ids, weights)) / counted
-        loss.backward()
-        return float(loss.detach())
+        total, runs = 0.0, []
+        for rows in share:
+            rows = rows.to(self.device)
+            eager = self.device.type == "cpu" and rows.weights.shape[1] <= EAGER_UP_TO
+            with torch.autocast(self.device.type, dtype=torch.bfloat16), balance.watched(net) as seen:
+                loss = loss_of(lambda *texts, eager=eager: net(*texts, eager=eager), rows) / counted
+            total += float(loss.detach())
+            part = float(rows.weights.sum()) / counted
+            (loss + part * balance.loss(net, seen)).backward()
+            runs.append({name: value.detach() for name, value in seen.items()})
+        return total, runs
 
-    def _replica(self, build: Callable[[LlamaConfig], Any]) -> Any:
+    def _replica(self, build: Callable[[Any], Any]) -> Any:
         """A network whose weights are the trained one's own, with gradients to itself."""
         replica = build(self.settings.shape)
         for copy, weight in zip(replica.parameters(), self.net.parameters(), strict=True):
             copy.data = weight.data
         return replica
 
-    def _batches(self, stage: Stage) -> Iterator[Rows]:
+    def _batches(self, stage: Stage) -> Iterator[Sequence[Rows]]:
+        """What each step sees: rows of one width; for a network that reads with an encoder, groups of documents."""
+        start = start_of(self.settings.shape)
         for step in range(self.step, stage.steps):
-            yield pack_rows(self.tokenizer, stage, self._seed(step))
+            seed = self._seed(step)
+            if start is None:
+                yield [pack_rows(self.tokenizer, stage, seed)]
+            else:
+                yield pack_pairs(self.tokenizer, stage, seed, start)
 
     def _seed(self, step: int) -> int:
         """The seed of a batch's documents, another for every step of every stage."""
@@ -173,12 +181,13 @@ class Trainer:
     def _steps_before(self) -> int:
         return sum(earlier.steps for earlier in self.settings.stages[: self.stage])
 
-    def _tokenizer(self) -> Tokenizer:
-        """Of the run to be resumed, or a new one."""
+    def _tokenizer(self, given: Tokenizer | None) -> Tokenizer:
+        """Of the run to be resumed, the one given, or a new one."""
         path = self.out / "tokenizer.json"
         if not (self.state_file.is_file() and path.is_file()):
             self.out.mkdir(parents=True, exist_ok=True)
-            train_tokenizer(self.settings.shape.vocab_size, self.settings.seed).save(str(path))
+            back_end = given.back_end if given else train_tokenizer(self.settings.shape.vocab_size, self.settings.seed)
+            back_end.save(str(path))
         return Tokenizer.from_file(path)
 
     def _save(self, loss: float) -> None:

@@ -1,7 +1,7 @@
 """Training goes on exactly where it was cut off, stage by stage, and writes a checkpoint that loads."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -20,9 +20,10 @@ from model.llama import Llama
 from model.tokenizer import Tokenizer
 from model.train import trainer as train
 from model.train.curriculum import PATTERNS, Stage, recipe
+from model.train.initial import initialise
 from model.train.optimisers import Average, optimisers
 from model.train.packing import END, Rows, pack_rows, tokens_and_answers
-from model.train.trainer import SHAPE, Settings, Trainer, initialise, loss_of
+from model.train.trainer import SHAPE, Settings, Trainer, loss_of
 
 STAGE = Stage("tiny", tokens=4 * 32, batch_size=2, context=16, warmup=2)
 TINY = replace(SHAPE, n_layers=2, d_model=16, n_heads=2, n_kv_heads=1, head_dim=8, ffn_hidden=24)
@@ -51,7 +52,7 @@ def killed_after(trainer: Trainer, stage: str, batches: int, monkeypatch: pytest
     """Run until `batches` of a stage are done, then stop as a kill does."""
     whole = trainer._batches
 
-    def cut(of: Stage) -> Iterator[Rows]:
+    def cut(of: Stage) -> Iterator[Sequence[Rows]]:
         if of.name != stage:
             yield from whole(of)
         else:
@@ -112,7 +113,7 @@ def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path: Path, tokeni
             replace(SETTINGS, parts=parts, clip=1e9, stages=(replace(STAGE, warmup=0, lr=0.0),)), tmp_path, CPU
         )
         with train.ThreadPoolExecutor(parts) as pool:
-            trainer._update(trainer.settings.stages[0], rows, pool)
+            trainer._update(trainer.settings.stages[0], [rows], pool)
         for ours, theirs in zip(trainer.net.parameters(), reference.parameters(), strict=True):
             assert ours.grad is not None
             assert theirs.grad is not None
@@ -133,9 +134,9 @@ def test_any_network_and_shape_can_be_trained(tmp_path: Path) -> None:
     trainer = Trainer(replace(SETTINGS, shape=replace(TINY, tied_embeddings=False)), tmp_path, CPU, Wider)
     begun = {name: weight.clone() for name, weight in trainer.net.named_parameters()}
     with train.ThreadPoolExecutor(2) as pool:
-        for step, rows in enumerate(trainer._batches(STAGE)):
+        for step, batch in enumerate(trainer._batches(STAGE)):
             trainer.step = step
-            trainer._update(STAGE, rows, pool)
+            trainer._update(STAGE, batch, pool)
     for name, weight in trainer.net.named_parameters():
         assert not torch.equal(weight, begun[name]), name
 
