@@ -17,12 +17,11 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-from jaxtyping import install_import_hook
 
-from tests.shape_checks import check_shapes
+from tests import shape_checks
 from tests.standin import make_checkpoint
 
-install_import_hook("model", f"{check_shapes.__module__}.{check_shapes.__name__}")
+shape_checks.install("model")
 
 import model
 
