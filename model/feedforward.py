@@ -68,18 +68,18 @@ class FeedForward(Module):
 class SwiGLU(FeedForward):
     """down( SiLU(gate(x)) ⊙ up(x) ), with `ffn_hidden` neurons and no biases.
 
-    Taps: `gate` before SiLU, `up`; both (B, T, f).
+    Taps: `gate` before SiLU, `up`, and `active`, what W_down reads; all (B, T, f).
     """
 
     def __init__(self, d_model: int, ffn_hidden: int):
         super().__init__()
         self.gate_up_proj = StackedLinear(d_model, ffn_hidden, ffn_hidden)  # W_gate, W_up
         self.down_proj = nn.Linear(ffn_hidden, d_model, bias=False)
-        self.gate, self.up = Tap(), Tap()
+        self.gate, self.up, self.active = Tap(), Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         gate, up = self.gate_up_proj(x)
-        return self.down_proj(F.silu(self.gate(gate)) * self.up(up))
+        return self.down_proj(self.active(F.silu(self.gate(gate)) * self.up(up)))
 
 
 class GeGLU(SwiGLU):
@@ -89,11 +89,14 @@ class GeGLU(SwiGLU):
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         gate, up = self.gate_up_proj(x)
-        return self.down_proj(self.inner(self.gate(gate), self.up(up)))
+        return self.down_proj(self.active(self.inner(self.gate(gate), self.up(up))))
 
 
 class Mlp(FeedForward):
-    """down( activation( up(x) ) ): two matrices and no gate. Tap: `up`, before the activation, (B, T, f)."""
+    """down( activation( up(x) ) ): two matrices and no gate.
+
+    Taps: `up`, before the activation, and `active`, after it; both (B, T, f).
+    """
 
     opens = "up"
 
@@ -102,7 +105,7 @@ class Mlp(FeedForward):
         self.up_proj = nn.Linear(d_model, ffn_hidden, bias=bias)
         self.down_proj = nn.Linear(ffn_hidden, d_model, bias=bias)
         self.activation = activation
-        self.up = Tap()
+        self.up, self.active = Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
-        return self.down_proj(self.inner(None, self.up(self.up_proj(x))))
+        return self.down_proj(self.active(self.inner(None, self.up(self.up_proj(x)))))

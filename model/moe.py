@@ -53,7 +53,7 @@ class Experts(FeedForward):
     """Router and experts; with `shared_hidden`, one more SwiGLU of that width which every token passes.
 
     Taps: `router_scores` (B, T, E) after softmax or sigmoid; `experts` (B, T, k), the chosen ones' numbers, best first;
-    `expert_weight` (B, T, k); `gate` and `up` of the chosen experts, (B, T, k, f); `shared.gate` and `shared.up`.
+    `expert_weight` (B, T, k); `gate`, `up` and `active` of the chosen experts, (B, T, k, f); those of `shared`.
     """
 
     dimensions: ClassVar[dict[str, tuple[str, ...]]] = {"gate": ("T", "k", "f"), "up": ("T", "k", "f")}
@@ -67,7 +67,7 @@ class Experts(FeedForward):
         self.expert = nn.ModuleList(Expert(d_model, ffn_hidden) for _ in range(n_experts))
         self.shared = SwiGLU(d_model, shared_hidden) if shared_hidden else None
         self.router_scores, self.experts, self.expert_weight = Tap(), Tap(), Tap()
-        self.gate, self.up = Tap(), Tap()
+        self.gate, self.up, self.active = Tap(), Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         logits = self.router(x).float()
@@ -91,7 +91,7 @@ class Experts(FeedForward):
         for expert, row, slot in places:
             gate[row, slot], up[row, slot] = (part.to(x.dtype) for part in expert.gate_up_proj(tokens[row]))
         gate, up = self.gate(gate.view(shape)), self.up(up.view(shape))
-        inner = self.inner(gate, up).flatten(0, 1)
+        inner = self.active(self.inner(gate, up)).flatten(0, 1)
         out = torch.zeros_like(tokens)
         for expert, row, slot in places:
             out = out.index_add(0, row, expert.down_proj(inner[row, slot]) * weight[row, slot, None])

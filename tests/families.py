@@ -241,8 +241,7 @@ def check_why(pair: Pair) -> None:
     fires = firing(lm, trace.residual)
     np.testing.assert_allclose(fires.open, trace.gate_open, atol=1e-6)
     check_circuit(lm)
-    if not hasattr(trace.layer(2), "experts"):
-        check_effects(trace)
+    check_effects(trace)
 
 
 def check_effects(trace: model.Trace) -> None:

@@ -9,11 +9,12 @@ from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
-from model.analysis.effects import Effects, Part, effects
+from model.analysis.effects import Effects, effects
 from model.analysis.nodes import run_pair
 from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
 from model.analysis.swaps import Swap
+from model.analysis.switching import Part
 
 from .payload import Message, Pieces
 

@@ -11,46 +11,23 @@ Symbols: L n_layers, T tokens, R parts measured, d d_model, V vocabulary.
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ..errors import GlassLlamaError, check_index
-from ..interventions import intervened
-from ..network import Network
+from ..errors import check_index
 from ..trace import Trace
-from .nodes import HEADS, Swap, swapped
+from .nodes import HEADS
+from .switching import Part, Pull, neuron_pushes, pulls_of, without
 
-NEURONS, WEIGHTS = "layers.{}.ffn.down_proj", "layers.{}.attn.attention"
 LOOKS = 0.5  # the least weight with which a head counts as looking at a token
 KEPT = 0.5  # the share of its probability with which an answer counts as kept
 CHANCES = 5  # draws of as many other heads
 SHARE, TRIES = 0.5, 3  # which tokens may hold the answer
-LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
-
-
-class Pull(NamedTuple):
-    """What a tap gives, (T, …), and the gradient of the answer's log-odds there."""
-
-    value: Tensor
-    slope: Tensor
-
-
-Kind = Literal["head", "neuron"]
-_TAKEN_APART: tuple[tuple[Kind, str, tuple[int, ...]], ...] = (("head", HEADS, (0, 2)), ("neuron", NEURONS, (0,)))
-
-
-class Part(NamedTuple):
-    """A head, or a neuron of a feed-forward, at all tokens."""
-
-    kind: Kind
-    layer: int
-    number: int
 
 
 class Effect(NamedTuple):
@@ -117,21 +94,17 @@ def effects(
     heads that read the answer `heads` are among them too.
 
     Without a `target` it is the most probable token. What the run's own intervention switched off is passed over.
-    Raises GlassLlamaError for a position that the run does not have, an id outside the vocabulary, and a network whose
-    tokens go to different experts.
+    Raises GlassLlamaError for a position that the run does not have and for an id outside the vocabulary.
     """
-    if any(not hasattr(trace.lm.net.block(i).ffn, "down_proj") for i in range(trace.n_layers)):
-        message = "effects: a layer of this network has experts, whose neurons are not measured one by one; use an "
-        raise GlassLlamaError("experts", f"{message}Intervention for a few of them.")
     count = len(trace.token_ids)
     at = position + count if position < 0 else position
     check_index("position", at, count)
     own = _log_p(trace, at)
     target = int(own.argmax()) if target is None else target
     check_index("target", target, trace.lm.config.vocab_size)
-    pulls = _pulls(trace, target, at)
+    pulls = pulls_of(trace, target, at)
     promises = promised(trace, pulls)
-    look = _look(trace, _pulls(trace, target, at, held=True), promises, target, at, chances)
+    look = _look(trace, pulls_of(trace, target, at, held=True), promises, target, at, chances)
     reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
     best = [part for kind, most in (("head", heads), ("neuron", neurons)) for part in _best(promises, kind, most)]
     chosen = list(dict.fromkeys([*reading, *best]))
@@ -146,62 +119,13 @@ def promised(trace: Trace, pulls: dict[str, Pull]) -> dict[Part, float]:
     off = trace.intervention
     taken = {Part("head", *one) for one in off.heads} | {Part("neuron", *one) for one in off.neurons}
     found: dict[Part, float] = {}
-    for kind, name, sums in _TAKEN_APART:
-        for i in range(trace.n_layers):
-            if i not in (off.attention if kind == "head" else off.ffn):
-                value, slope = pulls[name.format(i)]
-                found |= {Part(kind, i, n): push for n, push in enumerate((value * slope).sum(sums).tolist())}
+    for i in range(trace.n_layers):
+        if i not in off.attention:
+            value, slope = pulls[HEADS.format(i)]
+            found |= {Part("head", i, n): push for n, push in enumerate((value * slope).sum((0, 2)).tolist())}
+        if i not in off.ffn:
+            found |= {Part("neuron", i, n): push for n, push in enumerate(neuron_pushes(trace, pulls, i).tolist())}
     return {part: push for part, push in found.items() if part not in taken}
-
-
-def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position: int) -> list[float]:
-    """log p of `target` after `position` with the parts of each set off, in the order of `sets`; none may be empty.
-
-    One pass has a row for each of several sets, which joins it at the first layer it changes: all before is the run's.
-    """
-    rows = max(1, LARGEST // len(trace.token_ids))
-    begins = [min(part.layer for part in parts) for parts in sets]
-    order = sorted(range(len(sets)), key=begins.__getitem__)
-    left = [0.0] * len(sets)
-    for start in range(0, len(order), rows):
-        some = order[start : start + rows]
-        logs = _pass(trace, [(begins[i], sets[i]) for i in some], position)[:, target].tolist()
-        for i, log_p in zip(some, logs, strict=True):
-            left[i] = log_p
-    return left
-
-
-def _pulls(trace: Trace, target: int, position: int, held: bool = False) -> dict[str, Pull]:
-    """What heads and neurons write and how the log-odds of `target` follow it, by tap.
-
-    With `held` attention weights are, so that only what is carried counts, and not where it makes a later head look.
-    """
-    net = trace.lm.net
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
-
-    def nudging(name: str) -> Swap:
-        def add(value: Tensor) -> Tensor:
-            seen[name] = value.detach(), torch.zeros_like(value, requires_grad=True)
-            return value + seen[name][1]
-
-        return add
-
-    nudges = [{name.format(i): nudging(name.format(i)) for i in range(trace.n_layers)} for name in (HEADS, NEURONS)]
-    if held:
-        nudges[0] |= {WEIGHTS.format(i): Tensor.detach for i in range(trace.n_layers)}
-    with torch.inference_mode(False), torch.enable_grad():
-        ids = torch.tensor([trace.token_ids], device=trace.lm.device)
-        with intervened(net, trace.intervention), swapped(net, nudges[0]), _entering(net, nudges[1]):
-            log_p = net(ids, eager=held)[0, position].float().log_softmax(-1)
-            is_other = torch.arange(len(log_p), device=log_p.device) != target
-            odds = log_p[target] - log_p[is_other].logsumexp(-1)
-            if odds.requires_grad:  # not where everything is off
-                odds.backward()
-    none = {name: torch.zeros_like(value) for name, (value, _) in seen.items()}
-    return {
-        name: Pull(value[0].float(), (none[name] if nudge.grad is None else nudge.grad)[0].float())
-        for name, (value, nudge) in seen.items()
-    }
 
 
 def _look(
@@ -252,58 +176,6 @@ def _brought(
         brought += torch.einsum("hs,hsw,hw->s", alpha[on], values[on], slope[on])
         weights |= {Part("head", i, head): alpha[head] for head in on}
     return brought, weights
-
-
-def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: int) -> Float[Tensor, "R V"]:
-    """Log-probabilities at `position`, a row for each (first layer changed, parts), in the order of those layers."""
-    lm, net = trace.lm, trace.lm.net
-    places = net.places(0, len(trace.token_ids))
-    with torch.inference_mode(), intervened(net, trace.intervention):
-        x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
-        for i in range(rows[0][0], trace.n_layers):
-            own = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)
-            x = torch.cat([x, own.expand(sum(begin == i for begin, _ in rows), -1, -1)])
-            heads, neurons = (
-                [
-                    (row, part.number)
-                    for row, (_, parts) in enumerate(rows[: len(x)])
-                    for part in parts
-                    if (part.layer, part.kind) == (i, kind)
-                ]
-                for kind in ("head", "neuron")
-            )
-            with swapped(net, {HEADS.format(i): _silent(heads)}), _entering(net, {NEURONS.format(i): _silent(neurons)}):
-                x = net.block(i)(x, places)
-        x = net.final_resid(x)
-        return net.unembed(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
-
-
-def _silent(places: list[tuple[int, int]]) -> Swap:
-    """Nothing is written in these rows by these heads, (R, T, n_heads, head_dim), or neurons, (R, T, f)."""
-
-    def change(value: Tensor) -> Tensor:
-        if not places:
-            return value
-        changed = value.clone()
-        rows, indices = (list(column) for column in zip(*places, strict=True))
-        changed[rows, :, indices] = 0
-        return changed
-
-    return change
-
-
-@contextmanager
-def _entering(net: Network, swaps: dict[str, Swap]) -> Iterator[None]:
-    """While the context is open, what these modules read is what `swaps` make of it."""
-    handles = []
-    try:
-        for name, swap in swaps.items():
-            module = net.get_submodule(name)
-            handles.append(module.register_forward_pre_hook(lambda _, given, swap=swap: (swap(given[0]),)))
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _best(promises: dict[Part, float], kind: str, count: int) -> Iterable[Part]:

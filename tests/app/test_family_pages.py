@@ -39,7 +39,8 @@ ROWS = """async ([layer, head]) => {
   const script = document.querySelector('script[src$="glass.js"]');
   const { row } = await import(new URL('compute.js', script.src));
   const { trace } = glass.state;
-  return Array.from({ length: trace.T }, (_, query) => [...row(trace.layers.get(layer), trace.model, head, query).weights]);
+  const held = trace.layers.get(layer);
+  return Array.from({ length: trace.T }, (_, query) => [...row(held, trace.model, head, query).weights]);
 }"""
 
 

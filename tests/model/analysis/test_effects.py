@@ -7,8 +7,9 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.effects import KEPT, LOOKS, Part, _pulls, effects, promised, without
+from model.analysis.effects import KEPT, LOOKS, effects, promised
 from model.analysis.nodes import HEADS, swapped
+from model.analysis.switching import Part, pulls_of, without
 from model.interventions import Intervention, Patch
 
 IDS = [5, 77, 31, 200, 9, 120, 77, 31, 64]
@@ -86,7 +87,7 @@ def test_a_promise_is_the_slope_of_the_log_odds(lm: LanguageModel) -> None:
     """Against finite differences: the head written a thousandth weaker."""
     trace = model.run_trace(lm, IDS)
     target, step = 42, 1e-3
-    found = promised(trace, _pulls(trace, target, len(IDS) - 1))
+    found = promised(trace, pulls_of(trace, target, len(IDS) - 1))
 
     def log_odds(layer: int, head: int, by: float) -> float:
         def weaken(value: torch.Tensor) -> torch.Tensor:
@@ -111,7 +112,7 @@ def test_many_sets_are_measured_in_several_passes(lm: LanguageModel, monkeypatch
     trace = model.run_trace(lm, IDS)
     sets = [[Part("head", 2, 0)], [Part("head", 0, 1), Part("neuron", 2, 7)], [Part("neuron", 0, 3)]]
     together = without(trace, sets, 7, 8)
-    monkeypatch.setattr("model.analysis.effects.LARGEST", 1)
+    monkeypatch.setattr("model.analysis.switching.LARGEST", 1)
     assert without(trace, sets, 7, 8) == pytest.approx(together, abs=1e-6)
     assert together == pytest.approx([log_p(lm, trace, parts, 7, 8) for parts in sets], abs=1e-5)
 
