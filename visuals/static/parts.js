@@ -6,8 +6,17 @@ import { pairsOf } from "./compute.js";
 export const turnedWhole = (model) =>
   (!model.parts.rotary ? "rotary" : model.parts.rotary.interleaved || 2 * pairsOf(model) < model.head_dim ? "turned_whole" : null);
 
-/** RMSNorm before attention and before the feed-forward. */
-export const rmsNorms = ({ parts: { norm_kind: kind, norms } }) => (kind !== "rms" || !norms.ffn_norm ? "rmsnorm" : null);
+/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"ffn")[]} */
+export const layerNorms = ({ parts: { norms } }) => ["attn", "ffn"].filter((norm) => norms[`${norm}_norm`]);
+
+/** Whether the norms are LayerNorms, which subtract a mean and add β. */
+export const centres = ({ parts }) => parts.norm_kind === "layer";
+
+/** In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm for attention and feed-forward both. @returns {string[]} */
+export function normForms(model) {
+  const one = layerNorms(model).length === 1;
+  return centres(model) ? [...(one ? ["layer_one"] : []), "layer"] : one ? ["one"] : [];
+}
 
 /** One SwiGLU a layer. */
 export function swiglus({ parts: { ffn } }, layer) {
