@@ -1,6 +1,6 @@
 // What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. Pure.
 
-import { pairsOf } from "./compute.js";
+import { pairsOf, scaledByRoot } from "./compute.js";
 
 /** Heads that are turned whole, in half-split pairs. */
 export const turnedWhole = (model) =>
@@ -17,6 +17,9 @@ export function normForms(model) {
   const one = layerNorms(model).length === 1;
   return centres(model) ? [...(one ? ["layer_one"] : []), "layer"] : one ? ["one"] : [];
 }
+
+/** In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than 1/√head_dim. @returns {string[]} */
+export const scoreForms = (model) => (model.parts.bias ? ["bias"] : scaledByRoot(model) ? [] : ["scaled"]);
 
 /** One SwiGLU a layer. */
 export function swiglus({ parts: { ffn } }, layer) {

@@ -10,7 +10,7 @@ import { pairOf } from "../panels/position/rope-dials.js";
 import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
+import { atCell, atNorm, atToken, byDimension, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -72,7 +72,7 @@ const rope = {
         const { q, k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
       },
-      ...byPair,
+      ...byDimension,
     })(glass, text),
     table({
       title: "terms",
