@@ -1,4 +1,4 @@
-"""What the chapter on RMSNorm asks of a run: the vectors before a norm, and the largest channels through depth.
+"""What the chapter on the norms asks of a run: the vectors before a norm, and the largest channels through depth.
 
 Symbols: T tokens, L n_layers, d d_model, K channels.
 """
@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace
+from model.norms import LayerNorm
 
-from .payload import Message, pack
+from .payload import Message, maybe, pack
 
 Norm = Literal["attn", "ffn", "final"]
 NORMS: tuple[Norm, ...] = ("attn", "ffn", "final")
@@ -28,16 +29,34 @@ class Depth(NamedTuple):
     median: Float[np.ndarray, "L1 T"]
 
 
-def vectors_before(layer: LayerTrace, norm: Norm) -> Float[np.ndarray, "T d"]:
-    """The residual stream that one of a layer's two norms reads."""
-    return layer.resid_in if norm == "attn" else layer.resid_mid
+class Learned(NamedTuple):
+    """What a norm has learned of each channel: its factor γ and, a LayerNorm, what it adds, β."""
+
+    gamma: Float[np.ndarray, "d"]
+    beta: Float[np.ndarray, "d"] | None
+
+
+def norms_of(lm: LanguageModel) -> list[Norm]:
+    """The norms that a network has: where one stands before attention and feed-forward both, it is called "attn"."""
+    layers = lm.net.block(0).norms
+    return [name for name in NORMS if name == "final" or f"{name}_norm" in layers]
+
+
+def vectors_before(lm: LanguageModel, layer: LayerTrace, norm: Norm) -> Float[np.ndarray, "T d"]:
+    """The residual stream that one of a layer's norms reads."""
+    return getattr(layer, lm.net.block(0).norms[f"{norm}_norm"])
+
+
+def learned_of(lm: LanguageModel, norm: Norm, layer: int) -> Learned:
+    """What one norm has learned; `layer` does not matter to the final one."""
+    module = lm.net.norm if norm == "final" else getattr(lm.net.block(layer), f"{norm}_norm")
+    beta = module.bias.float().cpu().numpy() if isinstance(module, LayerNorm) else None
+    return Learned(module.weight.float().cpu().numpy(), beta)
 
 
 def gamma_of(lm: LanguageModel, norm: Norm, layer: int) -> Float[np.ndarray, "d"]:
-    """The learned factor of each channel, γ, of one norm; `layer` does not matter to the final one."""
-    block = lm.net.layers[layer]
-    module = {"attn": block.attn_norm, "ffn": block.ffn_norm, "final": lm.net.norm}[norm]
-    return module.weight.float().cpu().numpy()
+    """The learned factor of each channel, γ, of one norm."""
+    return learned_of(lm, norm, layer).gamma
 
 
 def depth_info(residual: Float[np.ndarray, "L1 T d"], count: int = CHANNELS) -> Depth:
@@ -47,9 +66,9 @@ def depth_info(residual: Float[np.ndarray, "L1 T d"], count: int = CHANNELS) -> 
     return Depth(channels, residual[:, :, channels], np.median(magnitude, axis=-1))
 
 
-def norm_payload(before: Float[np.ndarray, "T d"], gamma: Float[np.ndarray, "d"]) -> Message:
-    """The vectors that a norm reads, of all tokens or of one, and its γ."""
-    return {"before": pack(before, "f4"), "gamma": pack(gamma, "f4")}
+def norm_payload(before: Float[np.ndarray, "T d"], learned: Learned) -> Message:
+    """The vectors that a norm reads, of all tokens or of one, and its γ and β."""
+    return {"before": pack(before, "f4"), "gamma": pack(learned.gamma, "f4"), "beta": maybe(learned.beta, "f4")}
 
 
 def depth_payload(depth: Depth) -> Message:

@@ -1,4 +1,4 @@
-"""The chapter on RMSNorm."""
+"""The chapter on the norms."""
 
 from typing import Any
 
@@ -17,16 +17,17 @@ PANELS = ("rmsnorm", "norm-vector", "norm-scale")
 def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
     index, name = layer_of(held, data), data.get("norm")
-    if name not in norm.NORMS:
-        raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(norm.NORMS)}.")
+    offered = norm.norms_of(held.trace.lm)
+    if name not in offered:
+        raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(offered)}.")
     if name == "final":
         before = held.trace.residual[-1]
     else:
-        before = norm.vectors_before(engine.layer(held.model, held.trace, index), name)
+        before = norm.vectors_before(held.trace.lm, engine.layer(held.model, held.trace, index), name)
     if data.get("token") is not None:
         token = token_of(held, data)
         before = before[token : token + 1]
-    return norm.norm_payload(before, engine.study(held.model, norm.gamma_of, name, index))
+    return norm.norm_payload(before, engine.study(held.model, norm.learned_of, name, index))
 
 
 def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { llamaParts } from "./parts_help.js";
+
 const LINE = 14; // height of the names, written around their middle
 const canvas = (words) => ({
   style: {}, append() {}, setAttribute() {}, addEventListener() {},
@@ -20,7 +22,7 @@ test("the rows' names are whole and apart, at any number of layers", async () =>
   for (const layers of [1, 2, 3, 8, 12, 20, 30, 40, 61, 80, 126]) {
     words.length = 0;
     const values = { data: new Float32Array(2 * layers).fill(1) };
-    const trace = { model: { n_layers: layers }, T: 2, tokens: { pieces: ["a", "b"] }, rms: { attn: values, ffn: values, final: values } };
+    const trace = { model: { n_layers: layers, parts: llamaParts([1]) }, T: 2, tokens: { pieces: ["a", "b"] }, rms: { attn: values, ffn: values, final: values } };
     const glass = { state: { trace, layer: 0, query: 0, theme: "light" }, settings: { get: () => ({}) }, text: (name, { layer } = {}) => (name === "rmsnorm.layer" ? `layer ${layer}` : name) };
     createMap(glass, "rmsnorm.map").draw([{ trace }], 600, true);
     const names = words.filter(([text]) => text === "rmsnorm.final" || text.startsWith("layer ")).map(([, y]) => y).sort((a, b) => a - b);

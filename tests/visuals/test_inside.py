@@ -39,8 +39,8 @@ def test_vectors_and_gamma_give_transformers_norms(
     run_reference(net, torch.tensor([trace.token_ids]))
     for i, (before, after) in enumerate(zip(given[::2], given[1::2], strict=True)):
         layer, name = (0, "final") if i == len(norms) else (i // 2, ("attn", "ffn")[i % 2])
-        ours = trace.residual[-1] if name == "final" else norm.vectors_before(trace.layer(layer), name)
-        message = json.loads(json.dumps(norm.norm_payload(ours, norm.gamma_of(lm, name, layer))))
+        ours = trace.residual[-1] if name == "final" else norm.vectors_before(lm, trace.layer(layer), name)
+        message = json.loads(json.dumps(norm.norm_payload(ours, norm.learned_of(lm, name, layer))))
         x, gamma = unpack(message["before"]), unpack(message["gamma"])
         np.testing.assert_allclose(x, before, atol=1e-5)
         rms = np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + lm.config.norm_eps)

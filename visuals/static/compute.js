@@ -117,6 +117,17 @@ export function rotatedHead(layer, model, name, head) {
 /** What is added to a head's score of a key so far before the query; 0 where nothing is. @param {Model} model */
 export const biasAt = ({ parts: { bias } }, head, distance) => (bias ? bias.data[head * bias.shape[1] + distance] : 0);
 
+/** ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so. @param {Model} model */
+export function slopeOf({ parts: { bias } }, head) {
+  if (!bias || bias.shape[1] < 2) return null;
+  const [width, slope] = [bias.shape[1], -bias.data[head * bias.shape[1] + 1]];
+  const straight = (_, distance) => Math.abs(bias.data[head * width + distance] + slope * distance) <= 1e-6 * slope * (distance + 1);
+  return Array.from({ length: width }).every(straight) ? slope : null;
+}
+
+/** What multiplies q·k is 1/√head_dim, but for its rounding. @param {Model} model */
+export const scaledByRoot = ({ parts: { scale }, head_dim }) => Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-6;
+
 /** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for keys 0 … query. */
 function fillScores(out, q, k, query, model, head) {
   const { parts: { scale }, head_dim: width } = model;

@@ -7,11 +7,12 @@ import { tensorList } from "./tensors.js";
 /**
  * What is special about a panel, which its module exports beside its drawing function.
  * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean,
- *             absent?: (model: object, layer: number) => string|null }} About
+ *             absent?: (model: object, layer: number) => string|null, forms?: (model: object, layer: number) => string[] }} About
  * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
  * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that
  * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself; `absent`: what it
- * needs and a network does not have, a key of texts' section "absent": that is said in its place (parts.js)
+ * needs and a network does not have, a key of texts' section "absent": that is said in its place (parts.js); `forms`: which other
+ * forms of its subject a network has, the most special first: of its texts, those that end in _<form> stand where there are such
  */
 
 const ICONS = {
@@ -46,7 +47,7 @@ export const panelOf = (element) => panels.get(element);
  * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
  * value under the pointer
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
- *             tell: (value: string, reading?: string) => void, lack: (key: string|null) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
+ *             tell: (value: string, reading?: string) => void, speak: (forms: string[]) => void, formed: (key: string) => string, lack: (key: string|null) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
  * `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own drawing is
  * shown in it
  */
@@ -86,7 +87,20 @@ export function frame(element, glass, kind, { svg, csv, parts = ["what", "formul
     panel.tell("", "");
   };
   panels.set(element, panel);
-  panel.text = (name, params) => glass.text(`${kind}.${name}`, params);
+  let forms = [];
+  /** The key of a text in the form that is spoken of: glass.text gives a key back that it has no text for. */
+  const formed = (key) => forms.map((form) => `${key}_${form}`).find((one) => glass.text(one) !== one) ?? key;
+  panel.formed = formed;
+  panel.text = (name, params) => glass.text(formed(`${kind}.${name}`), params);
+  /** Has all texts of the panel speak of a network's own forms; called before each drawing. */
+  panel.speak = (wanted) => {
+    if (String(wanted) === String(forms)) return;
+    forms = wanted;
+    for (const [name, attribute, plain] of [["text", "data-text", "plainText"], ["textLabel", "data-text-label", "plainLabel"]]) {
+      for (const { dataset } of element.querySelectorAll(`[${attribute}]`)) dataset[name] = formed((dataset[plain] ??= dataset[name]));
+    }
+    glass.translate(element);
+  };
   panel.tell = (value, reading) => {
     element.dataset.value = value;
     if (reading !== undefined && readout.textContent !== reading) readout.textContent = reading;

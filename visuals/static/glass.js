@@ -82,6 +82,7 @@ async function mount(kind, element) {
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
     if (!state.trace || !chapters.shows(kind)) return undefined;
     nameChanges();
+    panelOf(element)?.speak(about.forms?.(state.trace.model, state.layer) ?? []);
     const lacking = about.absent?.(state.trace.model, state.layer) ?? null;
     if (lacking || element.hasAttribute("data-absent")) panelOf(element).lack(lacking);
     return lacking ? undefined : guarded(kind, element, () => draw(fresh));

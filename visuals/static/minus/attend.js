@@ -11,7 +11,7 @@ import { cosine, mix, norm, valueOf } from "../panels/attend/values.js";
 import { createWalk } from "../panels/attend/walk.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
 import { arcs, headMaps, oneMap } from "./map-parts.js";
-import { atCell, byPair, inRun } from "./selection.js";
+import { atCell, byDimension, inRun } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -83,7 +83,7 @@ const cell = {
       title: "vectors",
       strips: [["q", "q"], ["k", "k"], ["qk_terms", "text"], ["carried", "v"], ["out", "output"]],
       values: vectors,
-      ...byPair,
+      ...byDimension,
     })(glass, text),
   ],
 };

@@ -75,7 +75,7 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
 function withDifference(kind, element, glass, reading, unused) {
   const { state } = glass;
   const panel = panelOf(element);
-  const text = (name, params) => glass.text(`minus.${name}`, params);
+  const text = (name, params) => glass.text(panel.formed(`minus.${name}`), params);
   const key = h("div.gp-samples.mn-key", null, ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `minus.${name}`)));
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
@@ -121,7 +121,8 @@ function withDifference(kind, element, glass, reading, unused) {
     const between = Object.entries(reading.between?.(a, b, state) ?? {});
     const apart = between.map(([name, value]) => `${name}=${exact(value)}`);
     const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
-    const said = (reading.said?.filter((name) => names.includes(name)) ?? names).map((name) =>
+    const wanted = typeof reading.said === "function" ? reading.said(b, state, glass) : reading.said;
+    const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
       text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
     );
     const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));

@@ -4,12 +4,13 @@ import { innerOf, once, row, silu, softmax, strongestNeuron } from "../compute.j
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
-import { createMap as createRmsMap, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
+import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/rope.js";
 import { pairOf } from "../panels/position/rope-dials.js";
+import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
+import { atCell, atNorm, atToken, byDimension, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -71,7 +72,7 @@ const rope = {
         const { q, k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
       },
-      ...byPair,
+      ...byDimension,
     })(glass, text),
     table({
       title: "terms",
@@ -86,7 +87,10 @@ const rope = {
 const rmsnorm = {
   at: (state, glass) => atNorm(selectedNorm(state, glass).norm, state),
   of: ofPlace(({ state, glass }) => normName(glass, selectedNorm(state, glass))),
-  numbers: ({ trace }, state, glass) => ({ rms: rmsAt(trace, selectedNorm(state, glass), state.query) }),
+  numbers({ trace }, state, glass) {
+    const [at, divided] = [selectedNorm(state, glass), rmsAt(trace, selectedNorm(state, glass), state.query)];
+    return centres(trace.model) ? { mean: meanAt(trace, at, state.query), deviation: divided } : { rms: divided };
+  },
   parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 

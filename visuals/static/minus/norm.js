@@ -1,10 +1,10 @@
-// What the chapter on RMSNorm reads from a run: the vector through its norm, and what scaling and shifting it changes.
+// What the chapter on the norms reads from a run: the vector through its norm, and what scaling and shifting it changes.
 
 import { growth, placesOf } from "../panels/norm/depth.js";
-import { CASES, METHODS, changes } from "../panels/norm/norm-scale.js";
+import { CASES, METHODS, changes, ownMethod } from "../panels/norm/norm-scale.js";
 import { stagesOf } from "../panels/norm/norm-vector.js";
-import { changed, rmsNorm, scaleChange } from "../panels/norm/norms.js";
-import { createScaling, settingsOf } from "../panels/norm/scaling.js";
+import { changed, scaleChange } from "../panels/norm/norms.js";
+import { createScaling, settingsOf, sizeName } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { normButtons } from "../panels/norm/buttons.js";
 import { chosenChannel, chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
@@ -20,12 +20,12 @@ const details = ({ state, settings }, { B }) => ({ vectors: ["norm_vectors", req
 const readIn = ({ trace, details: { vectors } }, { layer, query }, glass) => readVector(vectors, trace, chosenNorm(glass), layer, query);
 
 const stages = new WeakMap();
-/** x, x / RMS and its product with γ; made once. */
+/** x, what the norm's division makes of it, and that with γ and β; made once. */
 function vectorOf(run, state, glass) {
   const vector = readIn(run, state, glass);
   if (!stages.has(vector)) {
     const { x, after, product } = stagesOf(vector);
-    stages.set(vector, { x, after, normed: product, rms: vector.rms });
+    stages.set(vector, { x, after, normed: product, by: { [vector.beta ? "deviation" : "rms"]: vector.rms } });
   }
   return stages.get(vector);
 }
@@ -40,12 +40,12 @@ const normVector = {
   },
   without: "minus.without_zoom",
   at: (state, glass, channel) => `${atNorm(chosenNorm(glass), state)} channel ${channel}`,
-  said: ["x", "normed", "rms"],
+  said: ["x", "normed", "rms", "deviation"],
   of: ({ text, chosen }) => text("of_channel", { channel: chosen }),
   choose: (state, _a, b, pointed, glass) => channelOf(pointed, vectorOf(b, state, glass), glass),
   numbers(run, state, glass, channel) {
-    const { x, after, normed, rms } = vectorOf(run, state, glass);
-    return { x: x[channel], after: after[channel], normed: normed[channel], rms };
+    const { x, after, normed, by } = vectorOf(run, state, glass);
+    return { x: x[channel], after: after[channel], normed: normed[channel], ...by };
   },
   parts: (glass, text) => {
     const channels = table({
@@ -68,7 +68,7 @@ const normVector = {
         heading: "place",
         values: ({ trace }, { query }) => growth(trace, query),
         name: (i, { trace }) => {
-          const { layer, norm } = placesOf(trace.model.n_layers)[i];
+          const { layer, norm } = placesOf(trace.model)[i];
           return norm === "final" ? text("final") : text(`norm_${norm}`, { layer });
         },
         rows: 16,
@@ -96,7 +96,7 @@ function scalingOfBoth(glass) {
     show(a, b) {
       mark();
       const [first, second] = [a, b].map((run) => settingsOf(glass, readIn(run, glass.state, glass).rms));
-      show(second, `b = ${shown(second.share, 3)} · RMS(x), A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`);
+      show(second, `b = ${shown(second.share, 3)} · ${sizeName(readIn(b, glass.state, glass))}, A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`);
     },
   };
 }
@@ -114,7 +114,7 @@ const normScale = {
     const { a, share } = settingsOf(glass, 1);
     return `${atNorm(chosenNorm(glass), state)} a ${exact(a)} share ${exact(share)}`;
   },
-  said: ["rms_eps_scaled", "rms_eps_shifted"],
+  said: (run, state, glass) => ["scaled", "shifted"].map((name) => `${ownMethod(readIn(run, state, glass))[0]}_${name}`),
   numbers(run, state, glass) {
     const found = scaled(run, state, glass);
     return Object.fromEntries(cases.map(({ method, name }, i) => [`${method}_${name}`, found[i]]));
@@ -144,7 +144,8 @@ const normScale = {
       values(run, state) {
         const vector = readIn(run, state, glass);
         const { a, b } = settingsOf(glass, vector.rms);
-        const [before, after] = [vector.x, changed(vector.x, a, b)].map((x) => rmsNorm(x, vector.eps));
+        const [, norm] = ownMethod(vector);
+        const [before, after] = [vector.x, changed(vector.x, a, b)].map((x) => norm(x, vector.eps));
         return { before, scaled: after, moved: after.map((value, i) => value - before[i]) };
       },
       chosen: (_state, _glass, { moved }) => mostChanged(moved),

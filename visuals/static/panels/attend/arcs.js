@@ -5,10 +5,11 @@ import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createArcs, THICK } from "../../marks/arcs.js";
+import { scoreForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { createWalk } from "./walk.js";
 
-export const about = { tensors: ["attention"], minus: "attend", unused: "head" };
+export const about = { tensors: ["attention"], minus: "attend", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function arcs(element, glass) {

@@ -1,6 +1,6 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
-import { row, strongest } from "../../compute.js";
+import { biasAt, row, strongest } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -81,10 +81,11 @@ export function createRow(place, glass, text) {
     }
   }
 
-  /** softmax(q·k / √head_dim) with the numbers of the chosen key. */
-  function arithmetic({ scores, weights, top, total }, { key, trace: { model } }) {
+  /** The softmax of the scores with the numbers of the chosen key. */
+  function arithmetic({ scores, weights, top, total }, { head, query, key, trace: { model } }) {
     const [score, weight] = [scores[key], weights[key]];
-    formula.replaceChildren(scoreLine(score * Math.sqrt(model.head_dim), model.head_dim, score, text), weightLine({ score, top, total, weight }, text, ""));
+    const dot = (score - biasAt(model, head, query - key)) / model.parts.scale;
+    formula.replaceChildren(scoreLine(model, { dot, score, head, query, key }, text), weightLine({ score, top, total, weight }, text, ""));
   }
 
   function fillTable({ scores, weights }, { trace }) {

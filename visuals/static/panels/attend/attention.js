@@ -4,6 +4,7 @@ import { kvHead, row } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { scoreForms } from "../../parts.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
@@ -23,7 +24,7 @@ function table(glass) {
   return lines;
 }
 
-export const about = { tensors: ["q_rot", "k_rot", "scores", "attention"], minus: "glance", unused: "head" };
+export const about = { tensors: ["q_rot", "k_rot", "scores", "attention"], minus: "glance", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function attention(element, glass) {

@@ -33,7 +33,7 @@ export function createCarried(glass, text) {
       { name: "α·v", role: "v", values: part, limit },
       { name: "o", role: "output", values: out, limit, bars: true },
     ];
-    strips.draw(width, rows, { chosen: dimension });
+    strips.draw(width, rows, { chosen: Math.min(dimension, v.length - 1) });
     const [along, square] = [dot(part, out), dot(out, out)];
     const facts = { weight, size: norm(v), along, square, share: square ? along / square : 0 };
     sums.replaceChildren(...carriedLines(facts, text));

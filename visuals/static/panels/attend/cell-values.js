@@ -1,6 +1,6 @@
 // What the selected cell is made of, from the run's q, k and v. No drawing.
 
-import { kvHead, rotatedHead, row } from "../../compute.js";
+import { biasAt, kvHead, rotatedHead, row } from "../../compute.js";
 import { share, shown } from "../../dom.js";
 import { valueNorms } from "./values.js";
 
@@ -20,11 +20,12 @@ export function cellOf({ trace, head, query, key }, held) {
     terms,
     dot: terms.reduce((sum, x) => sum + x, 0),
     score: scores[key],
+    bias: biasAt(model, head, query - key),
     weight: weights[key],
     weights,
     top,
     total,
-    width,
+    head,
     query,
     key,
     tokens: trace.T,

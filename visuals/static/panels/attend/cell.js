@@ -1,6 +1,7 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
 import { segmented } from "../../controls.js";
+import { pairOf } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -8,6 +9,7 @@ import { headOff } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readHead, VIEWS } from "../../marks/attention-values.js";
 import { createStrips } from "../../marks/strips.js";
+import { scoreForms } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
@@ -44,7 +46,7 @@ export function headMap(glass, label) {
   return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
 }
 
-export const about = { tensors: ["q_rot", "k_rot", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head" };
+export const about = { tensors: ["q_rot", "k_rot", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {
@@ -79,7 +81,8 @@ export default function cell(element, glass) {
     const choose = (i) => {
       if (i === null) return null;
       view.dimension = i;
-      return { pair: i % (state.trace.model.head_dim / 2) };
+      const pair = pairOf(state.trace.model.parts.rotary, i);
+      return pair === null ? {} : { pair };
     };
     for (const [strip, found] of [[products, strips], [carried.canvas, carried]]) {
       link(strip, glass, (x) => choose(found.find(x)));
@@ -111,16 +114,17 @@ export default function cell(element, glass) {
       { chosen: dimension },
     );
     one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
-    sums.replaceChildren(...scoreLines(cellNow, text));
+    sums.replaceChildren(...scoreLines(state.trace.model, cellNow, text));
     softmax.replaceChildren(maskLine(cellNow, text), weightLine(cellNow, text));
   }
 
-  function tell({ score, weight, dot: product }, facts, write) {
+  function tell({ score, weight, bias, dot: product }, facts, write) {
     const { trace, layer, head, query, key } = state;
     const name = (t) => visible(trace.tokens.pieces[t]);
+    const added = trace.model.parts.bias ? ` bias=${exact(bias)}` : "";
     const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
     panel.tell(
-      `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
+      `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
       text("read", {
         layer,
         head,

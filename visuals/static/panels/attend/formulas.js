@@ -23,10 +23,10 @@ export function sumOf(terms, text, digits = 4) {
 /** One dimension's product. @returns {HTMLElement} */
 export const productLine = (i, a, b) => line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
 
-/** q·k and the division. */
-export const scoreLines = ({ terms, dot, score, width }, text) => [
-  line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(terms, text)}`,
-  scoreLine(dot, width, score, text),
+/** q·k, its factor and its bias. */
+export const scoreLines = (model, cell, text) => [
+  line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(cell.terms, text)}`,
+  scoreLine(model, cell, text),
 ];
 
 /** What the mask does to this score, and how many of the row it hides. */

@@ -2,6 +2,7 @@
 
 import { h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { scoreForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf } from "./names.js";
@@ -22,7 +23,7 @@ function table(survey) {
   return [["layer", "head", "mean_weight_on_first_token", "mean_weight_on_previous_token"], ...rows];
 }
 
-export const about = { tensors: ["scores", "attention"], minus: "attend", unused: "head" };
+export const about = { tensors: ["scores", "attention"], minus: "attend", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function heads(element, glass) {

@@ -2,19 +2,24 @@
 
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { normForms, scoreForms } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
 const COUNT = 6;
 
-export const about = { tensors: ["resid_in", "q_rot", "k_rot", "scores"], unused: "head" };
+export const about = { tensors: ["resid_in", "q_rot", "k_rot", "scores"], unused: "head", forms: (model) => [...scoreForms(model), ...normForms(model)] };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function scoreTerms(element, glass) {
   const { state } = glass;
   let found = null;
-  const nameOf = ({ kind, layer, head }) => glass.text(`score-terms.source_${kind}`, { layer, head });
+  /** Biases in the score's own layer are those of its norm, of q and of k; in a layer below, W_O's. */
+  function nameOf({ kind, layer, head }) {
+    const below = kind === "bias" && layer < state.locked.layer;
+    return panel.text(`source_${below ? "bias_below" : kind}`, { layer, head });
+  }
   /** Every pair of sources with its term. */
   const all = () => {
     const { sources, terms } = found;
@@ -47,7 +52,7 @@ export default function scoreTerms(element, glass) {
     found = came;
     const given = {
       at_key: sumsBy("k", key), at_query: sumsBy("q", query),
-      pairs: all().map(({ q, k, value }) => ({ value, words: panel.text("pair", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
+      pairs: all().map(({ q, k, value }) => ({ value, words: panel.text(q.kind === "position" && k.kind === "position" ? "source_position" : "pair", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
     };
     const [ofKey, ofQuery] = lists.map(({ name, title, draw: write }) => {
       title.textContent = panel.text(name, { query: from, key: to });

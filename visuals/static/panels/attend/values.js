@@ -25,7 +25,7 @@ export function valueNorms(held, model, head) {
 
 /** A head's output at one query: Σ α·v over the keys that it may see. @param {Float64Array} weights @returns {Float64Array} */
 export function mix(held, model, head, weights) {
-  const out = new Float64Array(model.head_dim);
+  const out = new Float64Array(held.v.shape[2]); // values have a width of their own under MLA
   weights.forEach((weight, key) => {
     const v = valueOf(held, model, head, key);
     for (let i = 0; i < out.length; i++) out[i] += weight * v[i];

@@ -2,7 +2,7 @@
 
 import { segmented } from "../../controls.js";
 import { h } from "../../dom.js";
-import { chosenNorm, NORMS, setNorm } from "./norm-choice.js";
+import { chosenNorm, NORMS, normsOf, setNorm } from "./norm-choice.js";
 
 const KIND = "norm-vector";
 
@@ -15,7 +15,12 @@ export function normButtons(glass) {
     group: "div.gp-tabs",
     choose: (norm) => setNorm(glass, { which: norm }),
   });
-  return { element, mark: () => mark(chosenNorm(glass)) };
+  const show = () => {
+    const there = normsOf(glass.state.trace.model);
+    NORMS.forEach((norm, i) => { element.children[i].hidden = !there.includes(norm); });
+    mark(chosenNorm(glass));
+  };
+  return { element, mark: show };
 }
 
 /** @param {(name: "closer"|"wider"|"all") => void} change */

@@ -4,6 +4,7 @@ import { strongest } from "../../compute.js";
 import { linkRows } from "../../controls.js";
 import { shown } from "../../dom.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
+import { normedAt } from "./steps.js";
 
 const ROWS = 8;
 const FIELDS = ["channel", "x", "share", "after", "gamma", "product"];
@@ -16,12 +17,13 @@ export function createChannels(act) {
   linkRows(table.element, { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) }, ({ sectionRowIndex }) => channels[sectionRowIndex]);
 
   /** @param {import("./vector.js").Vector} vector */
-  function fill({ x, gamma, rms, meanSquare }, chosen) {
+  function fill(vector, chosen) {
+    const { x, gamma, mean, meanSquare } = vector;
     channels = strongest(x, ROWS);
     table.fill(channels, (fields, c) => {
-      const share = `${shown((100 * x[c] ** 2) / (meanSquare * x.length), 3)} %`;
-      const after = x[c] / rms;
-      writeTexts(fields, [String(c), shown(x[c], 5), share, shown(after, 5), shown(gamma[c], 5), shown(after * gamma[c], 5)]);
+      const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)} %`;
+      const { after, product } = normedAt(vector, c);
+      writeTexts(fields, [String(c), shown(x[c], 5), share, shown(after, 5), shown(gamma[c], 5), shown(product, 5)]);
     });
     table.mark((i) => channels[i] === chosen);
   }

@@ -1,29 +1,30 @@
-// The chart through depth: the RMS before every norm, and the magnitudes of the run's largest channels.
+// The chart through depth: what every norm divides by, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, rule, spread, xOf, yOf } from "../../plot.js";
-import { normAt, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
+import { centres } from "../../parts.js";
+import { normAt, perLayer, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
 export const LINES = 3; // channels that are drawn
 const DASHES = [[], [7, 4], [2, 3]];
 
 /** Norms in the order of the computation, the final one after the last layer. @returns {{ layer: number, norm: "attn"|"ffn"|"final" }[]} */
-export const placesOf = (layers) => Array.from({ length: rowCount(layers) }, (_, row) => ({ ...normAt(row, layers), layer: Math.min(layers - 1, Math.floor(row / 2)) }));
+export const placesOf = (model) => Array.from({ length: rowCount(model) }, (_, row) => ({ ...normAt(row, model), layer: Math.min(model.n_layers - 1, Math.floor(row / perLayer(model))) }));
 
-/** The RMS of a token before every norm. @returns {number[]} 2·L + 1 values */
+/** What every norm divides a token's vector by. @returns {number[]} a value for each of rmsnorm-map.js's rows */
 export function growth(trace, token) {
-  return placesOf(trace.model.n_layers).map((at) => rmsAt(trace, at, token));
+  return placesOf(trace.model).map((at) => rmsAt(trace, at, token));
 }
 
 /** A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and the final one. */
-function channelPoints({ values }, token, index) {
+function channelPoints({ values }, token, index, per) {
   const [levels, tokens, count] = values.shape;
-  return Array.from({ length: levels }, (_, i) => [2 * i, Math.abs(values.data[(i * tokens + token) * count + index])]);
+  return Array.from({ length: levels }, (_, i) => [per * i, Math.abs(values.data[(i * tokens + token) * count + index])]);
 }
 
-const medianPoints = ({ median }, token) =>
-  Array.from({ length: median.shape[0] }, (_, i) => [2 * i, median.data[i * median.shape[1] + token]]);
+const medianPoints = ({ median }, token, per) =>
+  Array.from({ length: median.shape[0] }, (_, i) => [per * i, median.data[i * median.shape[1] + token]]);
 
 /** Labels at the lines' right ends, moved apart where they would overlap. @param {{ y: number }[]} labels */
 function apart(labels, step = 18) {
@@ -41,17 +42,18 @@ function apart(labels, step = 18) {
  */
 export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   const context = fit(canvas, width, HIGH);
-  const layers = trace.model.n_layers;
+  const { model } = trace;
+  const [per, last] = [perLayer(model), rowCount(model) - 1];
   const rms = growth(trace, token);
   const shown = depth ? depth.channels.slice(0, LINES) : [];
-  const lines = shown.map((channel, i) => ({ points: channelPoints(depth, token, i), name: text("line", { channel }), dash: DASHES[i], role: "residual" }));
-  if (depth) lines.push({ points: medianPoints(depth, token), name: text("median"), dash: [1, 4], role: "residual" });
-  lines.push({ points: rms.map((value, i) => [i, value]), name: "RMS", dash: [], role: "norm" });
+  const lines = shown.map((channel, i) => ({ points: channelPoints(depth, token, i, per), name: text("line", { channel }), dash: DASHES[i], role: "residual" }));
+  if (depth) lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
+  lines.push({ points: rms.map((value, i) => [i, value]), name: centres(model) ? "σ" : "RMS", dash: [], role: "norm" });
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
-  const chart = chartOf(width, layers, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
-  const xTicks = spread(layers, Math.max(3, chart.width / 60)).map((layer) => 2 * layer);
-  axes(context, chart, { xTicks, xText: (v) => String(v / 2), xName: text("depth_axis"), yName: text("depth_scale") });
-  rule(context, chart, { x: rowOf(selected, layers), colour: ink().colour("line"), width: 2 });
+  const chart = chartOf(width, last, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
+  const xTicks = spread(model.n_layers, Math.max(3, chart.width / 60)).map((layer) => per * layer);
+  axes(context, chart, { xTicks, xText: (v) => String(v / per), xName: text("depth_axis"), yName: text("depth_scale") });
+  rule(context, chart, { x: rowOf(selected, model), colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
     path(context, chart, points.filter(([, value]) => value > 0), { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 });
   }
@@ -59,15 +61,15 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
-  const at = rowOf(selected, layers);
+  const at = rowOf(selected, model);
   dot(context, chart, at, rms[at], ink().colour("norm"), 6);
 }
 
-const chartOf = (width, layers, low, high) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: 2 * layers }, { low, high, log: true });
+const chartOf = (width, last, low, high) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: last }, { low, high, log: true });
 
 /** The norm nearest to a point of the chart. @returns {{ layer: number, norm: string }} */
-export function findDepth(width, layers, x) {
-  const chart = chartOf(width, layers, 1, 10);
-  const step = xOf(chart, 1) - chart.left;
-  return placesOf(layers)[Math.max(0, Math.min(2 * layers, Math.round((x - LEFT) / step)))];
+export function findDepth(width, model, x) {
+  const last = rowCount(model) - 1;
+  const step = xOf(chartOf(width, last, 1, 10), 1) - LEFT;
+  return placesOf(model)[Math.max(0, Math.min(last, Math.round((x - LEFT) / step)))];
 }

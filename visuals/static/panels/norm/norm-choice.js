@@ -1,13 +1,17 @@
 // Which of the norms is looked at: "attn" or "ffn" of the selected layer, or "final". One choice for all panels.
 
+import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
 export const NORMS = ["attn", "ffn", "final"];
 
+/** The norms that a network has. @returns {("attn"|"ffn"|"final")[]} */
+export const normsOf = (model) => [...layerNorms(model), "final"];
+
 /** @returns {"attn"|"ffn"|"final"} */
-export function chosenNorm(glass) {
-  const { which } = glass.settings.get("norm");
-  return NORMS.includes(which) ? which : "attn";
+export function chosenNorm({ settings, state }) {
+  const { which } = settings.get("norm");
+  return normsOf(state.trace.model).includes(which) ? which : "attn";
 }
 
 /** The channel that was clicked, where there is one and a vector of this width has it; else null. @returns {number|null} */

@@ -1,4 +1,4 @@
-// What scaling and shifting a vector of the run changes after RMSNorm, beside LayerNorm and ε = 0, measured.
+// What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it, measured.
 
 import { largest } from "../../compute.js";
 import { exact, fraction, h, line, phrase, root, shown, strong, tinted } from "../../dom.js";
@@ -7,12 +7,12 @@ import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, writeTexts } from "../../marks/table.js";
-import { rmsNorms } from "../../parts.js";
+import { normForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
-import { createScaling, DECADES, settingsOf } from "./scaling.js";
+import { createScaling, DECADES, settingsOf, sizeName } from "./scaling.js";
 import { nameOf, vectorAt } from "./vector.js";
 
 const KIND = "norm-scale";
@@ -24,6 +24,8 @@ export const METHODS = [
   ["layer_zero", layerNorm, false],
 ];
 export const CASES = ["scaled", "shifted", "both"];
+/** The network's own norm, as METHODS has it; a LayerNorm alone has a β. @param {import("./vector.js").Vector} vector */
+export const ownMethod = ({ beta }) => METHODS[beta ? 2 : 0];
 
 /** Relative change of each method's output in each case. @returns {number[][]} METHODS × CASES */
 export function changes({ x, eps }, a, b) {
@@ -51,13 +53,13 @@ function drawCurve(canvas, width, { meanSquare, eps }, a, text) {
 }
 
 /** Why scaling shows: ε does not grow with x. */
-function arithmetic({ meanSquare: m, eps }, a) {
-  const name = (content) => tinted("norm", `RMSNorm(${content})`);
+function arithmetic({ meanSquare: m, eps, beta }, a) {
+  const name = (content) => tinted("norm", `${beta ? "LayerNorm" : "RMSNorm"}(${content})`);
   const [top, under] = [Math.sqrt(m + eps), Math.sqrt(a * a * m + eps)];
   const numbers = fraction(`${shown(a, 4)} · ${shown(top, 6)}`, shown(under, 6));
   const factor = (a * top) / under;
   return [
-    line`${name("a·x")} = ${fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"))} · ${name("x")},   m = mean(x²) = ${shown(m, 5)}`,
+    line`${name("a·x")} = ${fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"))} · ${name("x")},   m = ${beta ? "mean((x − μ)²)" : "mean(x²)"} = ${shown(m, 5)}`,
     line`= ${numbers} · ${name("x")} = ${strong(factor, 8)} · ${name("x")}`,
   ];
 }
@@ -69,7 +71,7 @@ function makeTable() {
   return table;
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", absent: rmsNorms };
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normScale(element, glass) {
@@ -89,23 +91,25 @@ export default function normScale(element, glass) {
   const exponentAt = (x) => (view.chart ? Math.round(Math.log10(xAt(view.chart, x)) * 20) / 20 : null);
   const pointed = pointAt(curve, glass, exponentAt, (exponent) => setNorm(glass, { scale: exponent }));
 
-  function readSettings(rms) {
-    const set = settingsOf(glass, rms, pointed());
+  function readSettings(vector) {
+    const set = settingsOf(glass, vector.rms, pointed());
     [view.a, view.b] = [set.a, set.b];
-    scaling.show(set, `b = ${shown(set.share, 3)} · RMS(x) = ${shown(set.b, 4)}`);
+    scaling.show(set, `b = ${shown(set.share, 3)} · ${sizeName(vector)} = ${shown(set.b, 4)}`);
   }
 
-  function tell({ norm, layer, token, eps }) {
+  function tell(vector) {
+    const { norm, layer, token, eps } = vector;
     const { a, b, found } = view;
+    const own = found[METHODS.indexOf(ownMethod(vector))];
     const values = METHODS.map(([name], i) => `${name}=${CASES.map((_, c) => exact(found[i][c])).join(",")}`);
     panel.tell(
       `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} a=${exact(a)} b=${exact(b)} ${values.join(" ")}`,
       panel.text("read", {
         a: shown(a, 4),
-        change: shown(found[0][0], 3),
+        change: shown(own[0], 3),
         eps: shown(eps, 1),
         b: shown(b, 4),
-        shifted: shown(found[0][1], 3),
+        shifted: shown(own[1], 3),
       }),
     );
   }
@@ -116,7 +120,7 @@ export default function normScale(element, glass) {
     element.classList.toggle("is-coming", !vector);
     const width = wide();
     if (!vector || width === 0) return;
-    readSettings(vector.rms);
+    readSettings(vector);
     const { a, b } = view;
     view.vector = vector;
     view.found = changes(vector, a, b);
@@ -124,7 +128,8 @@ export default function normScale(element, glass) {
     table.fill(view.found, ([, ...fields], row) => writeTexts(fields, row.map((value) => shown(value, 3))));
     formula.replaceChildren(...arithmetic(vector, a));
     view.chart = drawCurve(curve, curveWide(), vector, a, panel.text);
-    const [before, after] = [rmsNorm(vector.x, vector.eps), rmsNorm(changed(vector.x, a, b), vector.eps)];
+    const [, norm] = ownMethod(vector);
+    const [before, after] = [norm(vector.x, vector.eps), norm(changed(vector.x, a, b), vector.eps)];
     const stages = { before, after, apart: after.map((value, i) => value - before[i]) };
     const limit = Math.max(...Object.values(stages).map(largest)); // one for all three, so that they compare
     const named = Object.entries(stages).map(([name, values]) => ({ name: panel.text(name), role: "norm", values, limit }));

@@ -1,4 +1,4 @@
-// One vector through one RMSNorm: x, its mean square, the RMS, x / RMS, γ and the product, down to single values.
+// One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to single values.
 
 import { strongest } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
@@ -6,7 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
-import { rmsNorms } from "../../parts.js";
+import { normForms } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
 import { chosenChannel, setNorm } from "./norm-choice.js";
@@ -14,19 +14,25 @@ import { normButtons, zoomButtons } from "./buttons.js";
 import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { medianMagnitude } from "./norms.js";
-import { arithmetic } from "./steps.js";
+import { arithmetic, normedAt } from "./steps.js";
 import { nameOf, vectorAt } from "./vector.js";
 import { fewest, showing, within, zoomed } from "./zoom.js";
 
 const KIND = "norm-vector";
 
 /** The vector's stages by name; x is as recorded, the others follow by the formula. */
-export function stagesOf({ x, gamma, rms }) {
-  const after = Float64Array.from(x, (value) => value / rms);
-  return { x, after, gamma, product: after.map((value, i) => value * gamma[i]) };
+export function stagesOf(vector) {
+  const { x, gamma, beta, mean, rms } = vector;
+  const after = Float64Array.from(x, (value) => (value - mean) / rms);
+  return { x, after, gamma, ...(beta ? { beta } : {}), product: after.map((_, i) => normedAt(vector, i).product) };
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", absent: rmsNorms };
+/** What a strip of each stage is drawn in. */
+const ROLES = { x: "residual", after: "norm", gamma: "text", beta: "text", product: "norm" };
+/** What the stages are called in a table that is saved. */
+const COLUMNS = { after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" }, product: { rms: "product", layer: "output" } };
+
+export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normVector(element, glass) {
@@ -37,8 +43,9 @@ export default function normVector(element, glass) {
   const drawn = { vector: null, stages: null, chosen: 0 };
   const csv = () => {
     if (!drawn.stages) return [];
-    const { x, after, gamma, product } = drawn.stages;
-    return [["channel", "x", "x_over_rms", "gamma", "product"], ...Array.from(x, (v, i) => [i, v, after[i], gamma[i], product[i]])];
+    const kind = drawn.vector.beta ? "layer" : "rms";
+    const stages = Object.entries(drawn.stages);
+    return [["channel", ...stages.map(([name]) => COLUMNS[name]?.[kind] ?? name)], ...Array.from(drawn.vector.x, (_, i) => [i, ...stages.map(([, values]) => values[i])])];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const norms = normButtons(glass);
@@ -78,7 +85,7 @@ export default function normVector(element, glass) {
     "-": key("wider"),
     0: key("all"),
   });
-  const place = (x) => findDepth(wide(), state.trace.model.n_layers, x);
+  const place = (x) => findDepth(wide(), state.trace.model, x);
   let under = null; // the norm under the pointer
   link(chart, glass, (x) => {
     under = place(x);
@@ -92,12 +99,14 @@ export default function normVector(element, glass) {
   }
 
   function tell(vector, channel) {
-    const { norm, layer, token, eps, meanSquare, rms, x, gamma } = vector;
-    const product = (x[channel] / rms) * gamma[channel];
+    const { norm, layer, token, eps, mean, meanSquare, rms, x, gamma, beta } = vector;
+    const { after, product } = normedAt(vector, channel);
     const name = `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} channel ${channel}`;
-    const steps = `before=${exact(x[channel])} mean_square=${exact(meanSquare)} eps=${exact(eps)} rms=${exact(rms)} after=${exact(x[channel] / rms)}`;
-    const params = { channel, x: shown(x[channel], 5), product: shown(product, 5), rms: shown(rms, 5) };
-    panel.tell(`${name} ${steps} gamma=${exact(gamma[channel])} product=${exact(product)}`, panel.text("read", params));
+    const numbers = beta
+      ? { before: x[channel], mean, variance: meanSquare, eps, deviation: rms, after, gamma: gamma[channel], beta: beta[channel], output: product }
+      : { before: x[channel], mean_square: meanSquare, eps, rms, after, gamma: gamma[channel], product };
+    const params = { channel, x: shown(x[channel], 5), product: shown(product, 5), rms: shown(rms, 5), mean: shown(mean, 5) };
+    panel.tell(`${name} ${Object.entries(numbers).map(([key, value]) => `${key}=${exact(value)}`).join(" ")}`, panel.text("read", params));
   }
 
   const deepen = part((width, vector, depth) => {
@@ -119,9 +128,8 @@ export default function normVector(element, glass) {
     const chosen = choose(vector);
     Object.assign(drawn, { vector, stages: drawn.vector === vector ? drawn.stages : stagesOf(vector), chosen });
     deepen(width, vector, depth);
-    const { x, after, gamma, product } = drawn.stages;
-    const rows = [["x", "residual", x], ["after", "norm", after], ["gamma", "text", gamma], ["product", "norm", product]];
-    const named = rows.map(([name, role, values]) => ({ name: panel.text(`strip_${name}`), role, values }));
+    const { x } = vector;
+    const named = Object.entries(drawn.stages).map(([name, values]) => ({ name: panel.text(`strip_${name}`), role: ROLES[name], values }));
     strips.draw(width, named, { chosen, lead: named[0], ...zoom });
     const each = strips.perColumn(count);
     note.textContent =

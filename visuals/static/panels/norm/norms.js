@@ -10,6 +10,19 @@ export function meanSquare(x) {
 /** √(mean(x²) + ε), as LLaMA has it. */
 export const rms = (x, eps) => Math.sqrt(meanSquare(x) + eps);
 
+/** Mean of the channels. @param {ArrayLike<number>} x @returns {number} */
+export function meanOf(x) {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i];
+  return sum / x.length;
+}
+
+/** x − mean(x). @returns {Float64Array} */
+export function centred(x) {
+  const mean = meanOf(x);
+  return Float64Array.from(x, (value) => value - mean);
+}
+
 /** x / RMS(x), γ left out. @returns {Float64Array} */
 export function rmsNorm(x, eps) {
   const by = rms(x, eps);
@@ -17,11 +30,7 @@ export function rmsNorm(x, eps) {
 }
 
 /** (x − mean) / √(variance + ε), its own factor and bias left out. @returns {Float64Array} */
-export function layerNorm(x, eps) {
-  let mean = 0;
-  for (let i = 0; i < x.length; i++) mean += x[i] / x.length;
-  return rmsNorm(Float64Array.from(x, (value) => value - mean), eps);
-}
+export const layerNorm = (x, eps) => rmsNorm(centred(x), eps);
 
 /** a·x + b in every channel. @returns {Float64Array} */
 export const changed = (x, a, b) => Float64Array.from(x, (value) => a * value + b);
@@ -37,7 +46,8 @@ export function relativeChange(before, after) {
 }
 
 /**
- * What scaling alone changes, by the formula: RMSNorm(a·x) = a·√(m + ε) / √(a²·m + ε) · RMSNorm(x), with m = mean(x²).
+ * What scaling alone changes, by the formula: RMSNorm(a·x) = a·√(m + ε) / √(a²·m + ε) · RMSNorm(x), with m = mean(x²);
+ * LayerNorm's is the same, with the variance for m.
  * @returns {number} the relative change, |that factor − 1|
  */
 export const scaleChange = (m, eps, a) => Math.abs((a * Math.sqrt(m + eps)) / Math.sqrt(a * a * m + eps) - 1);

@@ -1,20 +1,22 @@
-// RMSNorm: the root mean square before every norm, layers × tokens, and the arithmetic of the one that is selected.
+// What every norm divides by and subtracts, layers × tokens, and the arithmetic of the one that is selected.
 
-import { exact, fraction, h, line, root, shown, strong, tinted } from "../../dom.js";
+import { exact, fraction, h, inBrackets, line, root, shown, strong, tinted } from "../../dom.js";
+import { choices } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { rmsNorms } from "../../parts.js";
+import { centres, normForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
-import { createMap, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
+import { createMap, meanAt, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
 
 /** @returns {(string|number)[][]} every value of the map, layer 0 first */
 function table({ trace }) {
-  const layers = trace.model.n_layers;
-  const places = Array.from({ length: rowCount(layers) }, (_, row) => normAt(row, layers));
+  const { model } = trace;
+  const places = Array.from({ length: rowCount(model) }, (_, row) => normAt(row, model));
+  const figures = centres(model) ? { mean: meanAt, deviation: rmsAt } : { rms: rmsAt };
   const rows = places.flatMap((place) =>
-    trace.tokens.pieces.map((piece, t) => [place.layer ?? "", place.norm, t, piece, rmsAt(trace, place, t)]),
+    trace.tokens.pieces.map((piece, t) => [place.layer ?? "", place.norm, t, piece, ...Object.values(figures).map((at) => at(trace, place, t))]),
   );
-  return [["layer", "norm", "token", "piece", "rms"], ...rows];
+  return [["layer", "norm", "token", "piece", ...Object.keys(figures)], ...rows];
 }
 
 /** The formula with the numbers of one norm; the mean is found back from the recorded RMS. @returns {HTMLElement[]} */
@@ -26,32 +28,48 @@ function arithmetic(value, eps) {
   ];
 }
 
-export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance", absent: rmsNorms };
+/** The same of a LayerNorm: σ² is found back from the recorded σ, which has ε in it. @returns {HTMLElement[]} */
+function centredArithmetic(mean, value, eps) {
+  const name = () => tinted("norm", "σ(x)");
+  const over = (by) => fraction(`x − ${inBrackets(mean)}`, by);
+  return [
+    line`μ(x) = mean(x) = ${strong(mean)}`,
+    line`${name()} = ${root("mean((x − μ)²) + ε")} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
+    line`LayerNorm(x) = ${fraction("x − μ(x)", name())} ⊙ γ + β = ${over(shown(value, 5))} ⊙ γ + β`,
+  ];
+}
+
+export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function rmsnorm(element, glass) {
   const { state } = glass;
-  const map = createMap(glass, "rmsnorm.map");
+  const figure = choices(glass, "rmsnorm", "figure", ["deviation", "mean"]);
+  const shows = () => (centres(state.trace.model) && figure.now() === "mean" ? "mean" : "rms");
+  const map = createMap(glass, "rmsnorm.map", shows);
   const parts = ["what", "formula", "myth"];
   const panel = frame(element, glass, "rmsnorm", { csv: () => table(state), parts });
   const sums = h("div.gp-formula");
   const note = h("p.gp-note");
-  panel.body.append(map.element, sums, note);
+  panel.body.append(figure.element, map.element, sums, note);
   const wide = widthOf(map.element, glass);
 
   function tell({ layer, norm, token }) {
     panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
-    const value = rmsAt(state.trace, { layer, norm }, token);
-    sums.replaceChildren(...arithmetic(value, state.trace.model.norm_eps));
-    note.textContent = panel.text("note", { d_model: state.trace.model.d_model });
+    const { trace, trace: { model } } = state;
+    const value = rmsAt(trace, { layer, norm }, token);
+    const mean = centres(model) ? meanAt(trace, { layer, norm }, token) : null;
+    sums.replaceChildren(...(mean === null ? arithmetic(value, model.norm_eps) : centredArithmetic(mean, value, model.norm_eps)));
+    note.textContent = panel.text("note", { d_model: model.d_model });
     const name = norm === "final" ? `final token ${token}` : `layer ${layer} ${norm} token ${token}`;
-    const reading = { layer, token, piece: visible(state.trace.tokens.pieces[token]), rms: shown(value, 5) };
-    panel.tell(`${name} rms=${exact(value)}`, panel.text(`read_${norm}`, reading));
+    const reading = { layer, token, piece: visible(state.trace.tokens.pieces[token]), rms: shown(value, 5), mean: mean === null ? "" : shown(mean, 5) };
+    panel.tell(`${name} ${mean === null ? `rms=${exact(value)}` : `mean=${exact(mean)} deviation=${exact(value)}`}`, panel.text(`read_${norm}`, reading));
   }
 
   return inView(element, function draw(fresh) {
     const width = wide();
     if (width === 0) return null;
+    figure.element.hidden = !centres(state.trace.model);
     const selected = selectedNorm(state, glass);
     map.draw([{ trace: state.trace }], width, fresh);
     return () => tell(selected);

@@ -22,6 +22,9 @@ export function settingsOf({ settings }, rms, pointed = null) {
   return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
 }
 
+/** What b is a multiple of. @param {import("./vector.js").Vector} vector */
+export const sizeName = ({ beta }) => (beta ? "σ(x)" : "RMS(x)");
+
 /**
  * The choice of norm, the two sliders, the sign of a, and the way back to a = 1, b = 0.
  * @returns {{ elements: HTMLElement[], mark: () => void, show: (set: object, shift: string) => void }} `mark`: the chosen

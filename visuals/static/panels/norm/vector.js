@@ -1,14 +1,15 @@
 // The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
 
 import { chosenNorm } from "./norm-choice.js";
-import { meanSquare } from "./norms.js";
+import { centred, meanOf, meanSquare } from "./norms.js";
 
 /** Up to this many bytes, a layer's vectors are fetched for all tokens, so that hovering finds them. */
 const ALL_BYTES = 400_000;
 
 /**
  * @typedef {{ norm: "attn"|"ffn"|"final", layer: number, token: number, x: Float32Array, gamma: Float32Array,
- *             eps: number, meanSquare: number, rms: number }} Vector  x before the norm; rms = √(meanSquare + eps)
+ *             beta: Float32Array|null, eps: number, mean: number, meanSquare: number, rms: number }} Vector  x before the norm. A LayerNorm,
+ * which alone has a beta, subtracts `mean`; an RMSNorm subtracts nothing, 0. meanSquare is of what is left, rms = √(meanSquare + eps)
  */
 
 const known = new WeakMap();
@@ -20,8 +21,9 @@ function vectorOf(held, row, norm, layer, token, eps) {
   if (!vectors.has(name)) {
     const width = held.gamma.data.length;
     const x = held.before.data.subarray(row * width, (row + 1) * width);
-    const square = meanSquare(x);
-    vectors.set(name, { norm, layer, token, x, gamma: held.gamma.data, eps, meanSquare: square, rms: Math.sqrt(square + eps) });
+    const [mean, square] = held.beta ? [meanOf(x), meanSquare(centred(x))] : [0, meanSquare(x)];
+    const learned = { gamma: held.gamma.data, beta: held.beta && held.beta.data };
+    vectors.set(name, { norm, layer, token, x, ...learned, eps, mean, meanSquare: square, rms: Math.sqrt(square + eps) });
   }
   return vectors.get(name);
 }
