@@ -11,6 +11,7 @@ from app.build import build, launch_options
 from app.engine import LocalEngine, drawn
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
+from app.zoo import zoo
 
 DEFAULT_PORT = 7860
 
@@ -23,7 +24,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
         action="append",
         metavar="DIR_OR_ID",
         help="a checkpoint directory (config.json, tokenizer.json, *.safetensors) or a Hugging Face Hub id; give it "
-        "several times to offer a choice on the page (default: the bundled model)",
+        "several times to offer a choice on the page (default: the bundled model and the small ones of other families)",
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(
@@ -52,8 +53,8 @@ def main() -> int:
     few_arenas()
     try:
         how = {"device": args.device, "dtype": args.dtype}
-        models = [drawn(model.load(where, **how)) for where in args.model] if args.model else [model.load(**how)]
-        engine = LocalEngine(models)
+        asked = [drawn(model.load(where, **how)) for where in args.model or []]
+        engine = LocalEngine(asked or [model.load(**how), *zoo(**how)])
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1

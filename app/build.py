@@ -29,6 +29,7 @@ from .session import Runs
 from .texts import DIRECTORY, LANGUAGES, text, text_file
 from .theme import theme
 from .waiting import BoundedQueue, Line, Listening, limited
+from .zoo import offers
 
 # The properties of gradio's components that hold words, by component, and the text of each.
 LABELS = {
@@ -243,7 +244,7 @@ class Bar:
         self._connect_model_events(demo, service, bus)
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
-        demo.load(None, None, labels, js=waits("glass.opened()"), **IN_PAGE)
+        demo.load(None, None, labels, js=waits(f"glass.opened({json.dumps(offers(service.engine))})"), **IN_PAGE)
         # Nobody can press the bus, which is hidden: the script does where Back leads to another prompt or model.
         bus.click(None, None, labels, js=waits("glass.filled()"), **IN_PAGE)
 

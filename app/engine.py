@@ -6,6 +6,7 @@ in any panel. Knows nothing about gradio, languages or messages.
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,7 +33,7 @@ class Settings:
 
 def drawn(lm: model.LanguageModel) -> model.LanguageModel:
     """The model, where the page can draw it. Raises GlassLlamaError for a network that reads a source text first."""
-    if hasattr(lm.net, "encoder"):
+    if lm.reads_source:
         message = f"{lm.name}: the page draws networks that continue a text, and this one reads a source text first"
         raise GlassLlamaError("checkpoint", f"{message}; run it from Python (model.load, model.run_trace).")
     return lm
@@ -100,11 +101,12 @@ class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
-    slow each other down. A generation takes one for every token, after the runs that wait (app/turns.py).
+    slow each other down. A generation takes one for every token, after the runs that wait (app/turns.py). A model whose
+    weights come and go (model/on_demand.py) keeps them while it works.
     """
 
     def __init__(self, models: Sequence[Any]):
-        """`models` as model.load() gives them. Raises ValueError for none, or for two of the same name."""
+        """`models` as model.load() or OnDemand give them. Raises ValueError for none, or for two of the same name."""
         given = [lm.name for lm in models]
         if len(set(given)) != len(models) or not models:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
@@ -119,6 +121,13 @@ class LocalEngine:
         if name not in self._models:
             raise GlassLlamaError("model_unknown", f"There is no model named {shortly(name)} here.", name=name[:60])
         return self._models[name]
+
+    @contextmanager
+    def _turn(self, name: str, long: bool = False) -> Iterator[Any]:
+        """The model, with which this thread alone works while the context lasts."""
+        lm = self._get(name)
+        with self._turns[name].turn(long), lm.in_use():
+            yield lm
 
     def about(self, name: str) -> About:
         lm = self._get(name)
@@ -135,26 +144,24 @@ class LocalEngine:
         return self._get(name).tokenizer.pieces(list(ids))
 
     def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
-        lm = self._get(name)
-        with self._turns[name].turn():
+        with self._turn(name) as lm:
             return model.run_trace(lm, list(ids), changes)
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
-        self._get(name)
-        with self._turns[name].turn():
+        with self._turn(name):
             return trace.layer(index)
 
     def study(self, name: str, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
-        lm = self._get(name)
-        with self._turns[name].turn(long):
+        with self._turn(name, long) as lm:
             return work(lm, *args)
 
     def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
         lm = self._get(name)
-        steps = model.generate(lm, list(ids), max_new_tokens=count, **asdict(settings))
-        while True:
-            with self._turns[name].turn(long=True):
-                step = next(steps, None)
-            if step is None:
-                return
-            yield step
+        with lm.in_use():
+            steps = model.generate(lm, list(ids), max_new_tokens=count, **asdict(settings))
+            while True:
+                with self._turns[name].turn(long=True):
+                    step = next(steps, None)
+                if step is None:
+                    return
+                yield step

@@ -5,6 +5,7 @@ Nothing but safetensors is ever loaded: other formats can run code. `load` is th
 
 import json
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ from torch import Tensor
 from .config import NetworkConfig
 from .errors import GlassLlamaError
 from .families import family_of
+from .families.family import Family
 from .fitting import cast, check_depth
 from .network import Network
 from .tensor_files import HEAD, INDEX, WEIGHTS, in_file, places, read_tensors, weight_files
 from .tokenizer import Tokenizer
 
 BUNDLED = Path(__file__).parent / "bundled"
+BUNDLED_NAME = "Glass Llama (bundled)"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -50,6 +53,26 @@ class LanguageModel:
         """Parameters held; a tied head counts once."""
         return sum(p.numel() for p in self.net.parameters())
 
+    @property
+    def reads_source(self) -> bool:
+        """Whether the network reads a source text first, which it does not continue."""
+        return hasattr(self.net, "encoder")
+
+    def in_use(self) -> AbstractContextManager[None]:
+        """A context in which the weights stay where they are, for models that let go of them (model/on_demand.py)."""
+        return nullcontext()
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a checkpoint says of itself without its weights: `net` holds none, on torch's device "meta"."""
+
+    directory: Path
+    family: Family
+    config: NetworkConfig
+    net: Network
+    files: list[Path]
+
 
 def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto") -> LanguageModel:
     """Load the bundled model, a checkpoint directory, or a Hugging Face Hub id such as "HuggingFaceTB/SmolLM2-135M".
@@ -62,17 +85,21 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     """
     on = pick_device(device)
     kind = pick_dtype(dtype, on)
+    plan = outline(where)
+    tokenizer = tokenizer_of(plan)
+    name = BUNDLED_NAME if plan.directory == BUNDLED else str(where)
+    return LanguageModel(name, plan.config, tokenizer, filled(plan, on, kind), plan.directory)
+
+
+def outline(where: str | Path) -> Outline:
+    """The checkpoint without its weights and its tokenizer: its config, and the network that will hold them.
+
+    Reads config.json and the headers of the safetensors files. Raises GlassLlamaError.
+    """
     directory = _directory(where)
     raw = _read_json(directory / "config.json")
     family = family_of(raw)
     config = family.read(raw)
-    tokenizer = Tokenizer.from_file(directory / "tokenizer.json")
-    if len(tokenizer) > config.vocab_size:
-        raise GlassLlamaError(
-            "checkpoint",
-            f"{directory}: tokenizer.json has {len(tokenizer)} tokens, but config.json's vocab_size is "
-            f"{config.vocab_size}; the two files do not belong together.",
-        )
     index = directory / INDEX
     files = weight_files(directory, _read_json(index) if index.is_file() else None)
     check_depth(directory, files, config, family)
@@ -83,13 +110,29 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
         raise GlassLlamaError(
             "checkpoint", f"{directory}: config.json states sizes that no tensor can have."
         ) from error
-    read = read_tensors(directory, files, net, family)
-    tensors = {name: _laid_out(cast(name, tensor, on, kind)) for name, tensor in read.items()}
-    net.load_state_dict(tensors, assign=True, strict=False)
-    if config.tied_embeddings:
-        net.head.weight = net.embed.weight
-    name = "Glass Llama (bundled)" if directory == BUNDLED else str(where)
-    return LanguageModel(name, config, tokenizer, net.eval().requires_grad_(False), directory)
+    return Outline(directory, family, config, net, files)
+
+
+def filled(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
+    """The network of an outline, from now on with its weights. Raises GlassLlamaError."""
+    read = read_tensors(plan.directory, plan.files, plan.net, plan.family)
+    tensors = {name: _laid_out(cast(name, tensor, device, dtype)) for name, tensor in read.items()}
+    plan.net.load_state_dict(tensors, assign=True, strict=False)
+    if plan.config.tied_embeddings:
+        plan.net.head.weight = plan.net.embed.weight
+    return plan.net.eval().requires_grad_(False)
+
+
+def tokenizer_of(plan: Outline) -> Tokenizer:
+    """The tokenizer of a checkpoint. Raises GlassLlamaError where it has tokens that the network does not."""
+    tokenizer = Tokenizer.from_file(plan.directory / "tokenizer.json")
+    if len(tokenizer) > plan.config.vocab_size:
+        raise GlassLlamaError(
+            "checkpoint",
+            f"{plan.directory}: tokenizer.json has {len(tokenizer)} tokens, but config.json's vocab_size is "
+            f"{plan.config.vocab_size}; the two files do not belong together.",
+        )
+    return tokenizer
 
 
 def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float16) -> None:

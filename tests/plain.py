@@ -27,6 +27,7 @@ from app.service import Service
 from app.serving import PackedFiles
 from app.session import Runs
 from app.texts import LANGUAGES
+from app.zoo import offers
 
 # The bar's part of the work, which gradio's components do on the page itself.
 SCRIPT = """
@@ -40,7 +41,7 @@ const box = document.querySelector("#prompt textarea");
 for (const part of ["header", "panels", "status"]) glass.attach(part, document.querySelector(`.page-${part}`));
 const given = (updates) => { for (const { value } of updates.slice(0, 1)) if (value !== undefined) box.value = value; };
 glass.connect(server, () => given(glass.filled()));
-given(await glass.opened());
+given(await glass.opened(OFFERS));
 const run = async () => glass.publish(await post("run", ...glass.begin("running", [box.value, MODEL, null])));
 const step = async () => { // how many tokens and how they are chosen go along
   const [prompt, model, view, , ...settings] = glass.begin("running", [box.value, MODEL, null, 1]);
@@ -63,7 +64,8 @@ def html(service: Service, names: list[str]) -> str:
     """The page: its head as the real one's, the pieces that gradio only carries, and the script above."""
     pieces = (panels.header(), panels.status_line(), all_columns())
     parts = "".join(f"<div class='{' '.join(piece.elem_classes)}'>{piece.html_template}</div>" for piece in pieces)
-    script = f"const NAMES = {json.dumps(names)}, MODEL = {json.dumps(service.engine.names[0])};{SCRIPT}"
+    script = f"const NAMES = {json.dumps(names)}, MODEL = {json.dumps(service.engine.names[0])};"
+    script += f"const OFFERS = {json.dumps(offers(service.engine))};{SCRIPT}"
     languages = "".join(f"<button type='button' value='{code}'>{name}</button>" for code, name in LANGUAGES.items())
     bar = "<div id='prompt'><textarea aria-label='Prompt'></textarea></div>"
     large = "style='min-height: 24px'"  # as WCAG asks of neighbours

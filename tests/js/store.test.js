@@ -145,3 +145,13 @@ test("listeners can be taken off", async () => {
   store.select({ layer: 2 });
   assert.equal(count, 1);
 });
+
+test("the same prompt in another model keeps the place as far as that has it", () => {
+  const run = (name, ids) => ({ model: { name }, prompt: "same", tokens: { ids }, T: ids.length });
+  const [first, second] = [run("one", [1, 2, 3, 4]), run("two", [7, 8, 9, 10, 11, 12])];
+  const place = { layer: 3, head: 5, query: 1, key: 0, pair: 2, neuron: 9 };
+  assert.deepEqual(follow(place, first, second), place);
+  assert.deepEqual(follow({ ...place, query: 3 }, first, second), { ...place, query: 5, key: 4 }); // who reads the end still does
+  const other = { ...second, prompt: "another" };
+  assert.deepEqual(follow(place, first, other), { ...place, query: 5, key: 4 });
+});

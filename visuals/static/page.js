@@ -1,6 +1,7 @@
 // The page around the panels: what its controls ask for, the status line, the theme, gradio's own labels.
 
 import { listsKeys } from "./keys.js";
+import { createModels } from "./models.js";
 import { openLink } from "./opening.js";
 import { goesRound, samplingOf } from "./sampling.js";
 
@@ -19,6 +20,7 @@ const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (
 /** @param store @param texts @param link what readLink found @param settings of createSettings @param config texts of gradio's components by name, and a prompt a language */
 export function createPage(store, texts, link, settings, { labels, firstPrompts }) {
   const { state } = store;
+  const models = createModels(texts.text, (count) => shortCount(count, state.language));
   let line = null;
 
   function setStatus(status) {
@@ -85,11 +87,13 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   const relabel = (values = {}) => Object.entries(labels).map(([name, names]) => ({
     __type__: "update",
     ...Object.fromEntries(Object.entries(names).map(([property, key]) => [property, texts.text(key)])),
+    ...(name === "model" && models.list().length && { choices: models.choices() }),
     ...(values[name] !== undefined && { value: values[name] }),
   }));
 
-  /** What the controls show when the page opens. The first run is shown once they do. */
-  async function opened() {
+  /** What the controls show when the page opens. The first run is shown once they do. @param {import("./models.js").Offer[]} offered */
+  async function opened(offered = []) {
+    models.offer(offered);
     if (link.model) await model;
     setTimeout(controlsShown);
     return relabel({ prompt: firstPrompt(), model: link.model, language: state.language });
@@ -174,5 +178,5 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus };
+  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus, models: models.list };
 }

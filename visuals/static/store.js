@@ -31,7 +31,8 @@ export function clamp(selection, trace) {
 
 /** Where the selection goes when `next` takes the place of `last`: it stays, but follows a last token. */
 export function follow(locked, last, next) {
-  const sameText = last && last.tokens.ids.slice(0, next.T).every((id, i) => id === next.tokens.ids[i]);
+  const otherModel = last && last.model.name !== next.model.name && last.prompt === next.prompt; // which may part the text otherwise
+  const sameText = otherModel || last?.tokens.ids.slice(0, next.T).every((id, i) => id === next.tokens.ids[i]);
   const wasLast = last && locked.query === last.T - 1;
   if (sameText && (!wasLast || next.T === last.T)) return locked;
   return { ...locked, query: next.T - 1, key: Math.max(0, next.T - 2) };

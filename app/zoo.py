@@ -1,0 +1,57 @@
+"""The small networks of several families that come along: which there are, and how much of memory they may take."""
+
+from pathlib import Path
+
+import model
+from model.checkpoint import BUNDLED_NAME
+from model.on_demand import Keeper, OnDemand
+from model.tensor_files import WEIGHTS
+from visuals.payload import Message
+
+from .engine import Engine
+
+ZOO = Path(model.__file__).parent / "zoo"
+# Directory -> what the family calls itself; in this order they are offered.
+FAMILIES = {
+    "llama": "LLaMA",
+    "qwen": "Qwen",
+    "bloom": "BLOOM",
+    "falcon": "Falcon",
+    "glm": "GLM",
+    "mixtral": "Mixtral",
+    "deepseek": "DeepSeek",
+    "t5": "T5",
+}
+# Bytes of the small networks' weights that are held at once. One takes 13 MB in float32, more with experts: so there is
+# room for two that are compared and a few of other visitors', and a page that is left open does not gather all eight.
+MAX_BYTES = 64 * 1024**2
+
+
+def small_name(family: str) -> str:
+    """How the page calls the small network of a family, by its directory's name."""
+    return f"{FAMILIES[family]} (small)"
+
+
+SMALL = {small_name(family): name for family, name in FAMILIES.items()}
+
+
+def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes: int = MAX_BYTES) -> list[OnDemand]:
+    """The networks in this directory that the page can draw; none of their weights are read.
+
+    A family without a whole checkpoint there is left out. Raises GlassLlamaError for one that is damaged.
+    """
+    keeper = Keeper(max_bytes)
+    there = [name for name in FAMILIES if all((where / name / file).is_file() for file in ("config.json", WEIGHTS))]
+    found = [OnDemand(where / name, keeper, small_name(name), device, dtype) for name in there]
+    return [lm for lm in found if not lm.reads_source]
+
+
+def offers(engine: Engine) -> list[Message]:
+    """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them."""
+
+    def offer(name: str) -> Message:
+        kind = "bundled" if name == BUNDLED_NAME else "small" if name in SMALL else None
+        parameters = engine.about(name).n_parameters
+        return {"name": name, "parameters": parameters, "kind": kind, "family": SMALL.get(name, FAMILIES["llama"])}
+
+    return [offer(name) for name in engine.names]

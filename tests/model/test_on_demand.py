@@ -1,0 +1,89 @@
+"""Weights that are read when they are first used, and let go of again: which are held, and what a kept run finds."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import model
+from model import on_demand
+from model.on_demand import Keeper, OnDemand
+
+IDS = list(range(1, 9))
+
+
+def several(directory: Path, max_bytes: int, names: Sequence[str] = "abc") -> list[OnDemand]:
+    """The checkpoint under several names, with one bound for all."""
+    keeper = Keeper(max_bytes)
+    return [OnDemand(directory, keeper, name, device="cpu") for name in names]
+
+
+def test_config_and_size_are_known_without_the_weights(checkpoint: Path, lm: model.LanguageModel) -> None:
+    (one,) = several(checkpoint, 10**9, "a")
+    assert (one.config, one.n_parameters, one.device, one.dtype) == (lm.config, lm.n_parameters, lm.device, lm.dtype)
+    assert one.nbytes == sum(weight.nbytes for weight in lm.net.parameters())
+    assert one.tokenizer.encode("The cat") == lm.tokenizer.encode("The cat")
+    assert not one.reads_source
+    assert one.keeper.held == []
+    np.testing.assert_array_equal(model.run_trace(one, IDS).logits, model.run_trace(lm, IDS).logits)
+    assert one.keeper.held == ["a"]
+    assert one.keeper.nbytes == one.nbytes
+
+
+def test_the_least_recently_used_go_beyond_the_bound(checkpoint: Path) -> None:
+    a, b, c = several(checkpoint, 10**9)
+    keeper = a.keeper
+    keeper.max_bytes = 2 * a.nbytes
+    for lm in (a, b, a, c):
+        assert lm.net is lm.net
+    assert keeper.held == ["a", "c"]
+    assert keeper.nbytes <= keeper.max_bytes
+    keeper.max_bytes = 1  # the newest stays, whatever its size
+    assert b.net is b.net
+    assert keeper.held == ["b"]
+
+
+def test_a_kept_run_holds_no_weights_and_reads_them_again(checkpoint: Path) -> None:
+    a, b, _ = several(checkpoint, 1)
+    trace = model.run_trace(a, IDS)
+    first = trace.layer(1).attention
+    weights = weakref.ref(a.net)
+    assert b.net is not None
+    gc.collect()
+    assert weights() is None
+    again = model.run_trace(a, IDS)
+    assert b.net is not None
+    np.testing.assert_array_equal(trace.layer(2).resid_in, again.layer(2).resid_in)
+    np.testing.assert_array_equal(again.layer(1).attention, first)
+
+
+def test_what_is_at_work_stays_until_it_is_done(checkpoint: Path) -> None:
+    a, b, c = several(checkpoint, 1)
+    with a.in_use():
+        net = a.net
+        for other in (b, c):
+            assert other.net is not None
+        assert a.net is net
+        with b.in_use():
+            assert b.net is not None
+            assert set(a.keeper.held) == {"a", "b"}
+    assert len(a.keeper.held) == 1
+
+
+def test_threads_that_want_one_network_read_it_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = several(checkpoint, 10**9, "a")
+    read: list[int] = []
+    plain = on_demand.filled
+    monkeypatch.setattr(on_demand, "filled", lambda *given: read.append(1) or plain(*given))
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(one.net)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read) == 1
+    assert found == [one.net] * 8
