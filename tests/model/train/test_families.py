@@ -21,7 +21,7 @@ from model.train.packing import END, pack_pairs, pack_rows, tokens_and_answers
 from model.train.trainer import Settings, Trainer
 from tests.families import close, liven, pair_of, run, sample
 
-STAGE = Stage("tiny", tokens=2 * 4 * 16, batch_size=4, context=16)
+STAGE = Stage("tiny", tokens=4 * 4 * 16, batch_size=4, context=16)  # four steps: every block writes 0 at first
 SMALL = {"n_layers": 2, "d_model": 24, "n_heads": 2, "head_dim": 12, "ffn_hidden": 32}
 OWN: dict[str, dict[str, Any]] = {  # what the small ones have in place of zoo's
     "bloom": {"n_kv_heads": 2, "ffn_hidden": 96},
@@ -118,8 +118,8 @@ def test_queries_of_undivided_scores_begin_smaller() -> None:
     initialise(net, seed=0)
     block: Any = net.block(0)
     q, k, _ = block.attn.qkv_proj.weight.split(24)
-    assert float(q.std() / k.std()) == pytest.approx(12**-0.5, rel=0.15)
-    assert float(block.cross.q_proj.weight.std()) == pytest.approx(24**-0.5 * 12**-0.5, rel=0.15)
+    assert float((q.std() / k.std()).detach()) == pytest.approx(12**-0.5, rel=0.15)
+    assert float(block.cross.q_proj.weight.detach().std()) == pytest.approx(24**-0.5 * 12**-0.5, rel=0.15)
 
 
 def test_experts_for_all_tokens_at_once_come_to_the_same() -> None:
@@ -190,8 +190,8 @@ def test_the_end_of_a_source_is_the_tokenizers() -> None:
     assert ended == [*plain, END]
 
 
-def test_a_batch_in_two_parts_moves_every_family_as_in_one(tmp_path: Path) -> None:
-    for name in ("mixtral", "deepseek", "t5"):
+def test_a_batch_in_two_parts_gives_the_gradient_of_the_whole(tmp_path: Path) -> None:
+    for name in ("deepseek", "t5"):  # the loss of Mixtral's router is of each part by itself
         ends = []
         for parts in (1, 2):
             one = trainer(name, tmp_path / name / str(parts), parts=parts, clip=1e9)
