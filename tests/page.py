@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ROOT = Path(__file__).parent.parent
 # Background traffic of the browser itself has no place in a test; the sandbox does not work for root.
@@ -65,9 +69,54 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+class Kept:
+    """ASGI middleware for sites under test: a browser asks once for each file, as none changes while tests run."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+
+        async def kept(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                MutableHeaders(scope=message)["cache-control"] = "max-age=86400, immutable"
+            await send(message)
+
+        a_file = scope["type"] == "http" and scope["path"].startswith(("/glass/", "/assets/"))
+        await self.app(scope, receive, kept if a_file else send)
+
+
+_contexts: WeakKeyDictionary[Browser, list[tuple[dict[str, Any], BrowserContext]]] = WeakKeyDictionary()
+
+
+def new_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
+    """An empty tab for this address in a context that holds nothing but files, whatever was done before.
+
+    A context without a tab left is taken again, since a new one would load and compile every script anew. Close the
+    page when it is no longer needed; two that are open share nothing.
+    """
+    known = _contexts.setdefault(browser, [])
+    known[:] = [(how, one) for how, one in known if one in browser.contexts]
+    free = (one for how, one in known if how == context and not one.pages)
+    found = next(free, None) or browser.new_context(viewport={"width": width, "height": height}, **context)
+    if all(found is not one for _, one in known):
+        known.append((context, found))
+    page = found.new_page()
+    found.clear_cookies()
+    if "permissions" not in context:
+        found.clear_permissions()
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
+    devtools = found.new_cdp_session(page)
+    devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    devtools.detach()
+    page.set_viewport_size({"width": width, "height": height})
+    return page
+
+
 def open_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
     """A tab of its own that shows the page, once its first run is drawn."""
-    page = browser.new_context(viewport={"width": width, "height": height}, **context).new_page()
+    page = new_page(browser, address, width, height, **context)
     page.goto(address)
     wait_for_run(page)
     return page

@@ -28,6 +28,7 @@ from app.serving import PackedFiles
 from app.session import Runs
 from app.texts import LANGUAGES
 from app.zoo import offers
+from tests.page import Kept
 
 # The bar's part of the work, which gradio's components do on the page itself.
 SCRIPT = """
@@ -97,7 +98,10 @@ def application(engine: Engine, runs: Runs) -> Starlette:
 
     return Starlette(
         routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"]), Route("/gradio_api/app_id", alive)],
-        middleware=[Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()})],
+        middleware=[
+            Middleware(Kept),
+            Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
+        ],
     )
 
 

@@ -5,26 +5,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
+from starlette.middleware import Middleware
 
 import model
 from app.build import build, launch_options
 from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
-from tests.page import chromium, wait_for_run
+from tests.page import Kept, chromium, new_page, wait_for_run
 from tests.plain import plain_site
 from tests.standin import make_checkpoint
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that looks at a browser is run once more when it fails, as a busy machine may show it a frame too late.
-
-    What fails twice is a fault, and pytest's last line counts the reruns.
-    """
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+expect.set_options(timeout=30_000)  # as long as playwright waits for anything else: a busy machine may take a while
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +56,9 @@ def runs() -> Runs:
 def site(engine: LocalEngine, runs: Runs) -> Iterator[str]:
     """The address of a page that is up."""
     demo = build(engine, runs)
-    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_options())
+    options = launch_options()
+    options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
+    _, address, _ = demo.launch(prevent_thread_lock=True, **options)
     yield address
     demo.close(verbose=False)
 
@@ -77,6 +72,7 @@ def panels_alone(engine: LocalEngine, runs: Runs) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    """One for all tests; what a page keeps in it goes before the next is opened (tests/page.py)."""
     with chromium() as running:
         yield running
 
@@ -89,8 +85,7 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     error on the console and for a request to anywhere else.
     """
     site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-US")
-    page = context.new_page()
+    page = new_page(browser, site, locale="en-US")
     troubles: list[str] = []
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -105,5 +100,5 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     # The page opens on the head that matters; here tests begin at one place.
     page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
     yield page
-    context.close()
+    page.close()
     assert troubles == []

@@ -276,7 +276,7 @@ def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
     wait_for_run(page)
     assert page.evaluate("[glass.state.layer, glass.state.head]") == [1, 2]
     expect(page.locator("section[data-kind=cell] .gp-title")).to_contain_text("Previous token (0.91)")
-    page.context.close()
+    page.close()
 
 
 def test_the_first_chapter_names_the_selected_heads_job(browser: Browser, named_site: str) -> None:
@@ -290,4 +290,4 @@ def test_the_first_chapter_names_the_selected_heads_job(browser: Browser, named_
     expect(job).to_have_text("head 5: made_up")
     page.evaluate("glass.select({ layer: 0, head: 0 })")  # a score of 0.1 makes no name
     expect(job).to_have_count(0)
-    page.context.close()
+    page.close()

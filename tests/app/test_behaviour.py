@@ -30,7 +30,7 @@ def visit(browser: Browser, site: str) -> Iterator[Any]:
 
     yield opened
     for page in pages:
-        page.context.close()
+        page.close()
 
 
 @pytest.mark.gradio

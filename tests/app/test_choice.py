@@ -242,7 +242,7 @@ def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.wait_for_function("location.hash.includes('versus')")
     again = open_page(browser, chapter.url)
     expect(again.locator("[data-kind=contributions] .gp-title")).to_contain_text(title)
-    again.context.close()
+    again.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
@@ -253,7 +253,7 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.context.close()
+    page.close()
 
 
 def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:

@@ -24,7 +24,7 @@ def shared(browser: Browser, site: str) -> Iterator[Page]:
     page = open_page(browser, f"{site}#lang=en", locale="en-US")
     run(page, PROMPT)
     yield page
-    page.context.close()
+    page.close()
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, PROMPT)
     yield page
-    page.context.close()
+    page.close()
 
 
 def panel_of(page: Page, kind: str) -> Locator:

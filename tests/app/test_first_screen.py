@@ -62,7 +62,7 @@ def test_the_answer_to_why_is_there_without_scrolling(
         assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.context.close()
+    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     page = open_page(browser, f"{address}#lang=en", 1280, 1200)
     ask(page)
     yield page
-    page.context.close()
+    page.close()
 
 
 def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.LanguageModel) -> None:
@@ -118,7 +118,7 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
     assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
     expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
     expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.on_again"))
-    page.context.close()
+    page.close()
 
 
 def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered(
@@ -142,4 +142,4 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     hint.get_by_role("button").click()
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()
-    page.context.close()
+    page.close()

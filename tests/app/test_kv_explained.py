@@ -17,7 +17,7 @@ def chapter(browser: Browser, site: str) -> Iterator[Page]:
     page = open_page(browser, f"{site}#lang=en", locale="en-US")
     page.evaluate("glass.select({ layer: 0 })")
     yield opened(page)
-    page.context.close()
+    page.close()
 
 
 def look_at(page: Page, token: int) -> None:

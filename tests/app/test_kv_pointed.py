@@ -39,7 +39,7 @@ BAR = f"""([part, model, tokens]) => {{
 def chapter(browser: Browser, site: str) -> Iterator[Page]:
     page = open_page(browser, f"{site}#lang=en", locale="en-US")
     yield opened(page)
-    page.context.close()
+    page.close()
 
 
 def drawn(page: Page, layer: str) -> Any:
@@ -141,7 +141,7 @@ def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, site:
     expect(cells).to_have_text([*"111111", "2", "1", "2", "2", "3", *"1111"])
     for setting in LINK.split("&"):
         page.wait_for_function("(one) => location.hash.slice(1).split('&').includes(one)", arg=setting)
-    page.context.close()
+    page.close()
 
 
 def test_every_part_of_the_stack_is_saved(chapter: Page) -> None:

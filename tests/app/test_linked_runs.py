@@ -58,7 +58,7 @@ def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site:
     expect(panel.locator(".cmp-chip")).to_have_count(3)  # to go on from
     expect(other.locator(".page-message")).to_be_hidden()
     other.wait_for_function("location.hash.includes('side=B') && location.hash.includes('a-off-ffn=0')")
-    other.context.close()
+    other.close()
 
 
 def test_a_run_that_was_generated_comes_back_as_a(browser: Browser, site: str, engine: LocalEngine) -> None:
@@ -68,7 +68,7 @@ def test_a_run_that_was_generated_comes_back_as_a(browser: Browser, site: str, e
     kept = page.evaluate("[glass.state.kept.tokens.ids, glass.state.kept.nPrompt, glass.state.side]")
     prompt = engine.encode("roomy", A)
     assert kept == [[*prompt, 5, 9, 12], len(prompt), "B-A"]
-    page.context.close()
+    page.close()
 
 
 @pytest.mark.gradio
@@ -79,7 +79,7 @@ def test_one_run_kept_as_a_comes_back(page: Page, browser: Browser) -> None:
     other = open_page(browser, page.url, locale="en-US")
     other.wait_for_function("glass.state.kept")
     assert other.evaluate("[glass.state.kept === glass.state.trace, glass.sides()]") == [True, None]
-    other.context.close()
+    other.close()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -106,7 +106,7 @@ def test_impossible_changes_are_named_and_the_plain_run_stays(
     assert page.evaluate("[glass.state.trace.changes, glass.state.kept, glass.state.status]") == [{}, None, "idle"]
     for token, logit in probabilities(page).items():
         assert logit == pytest.approx(float(plain.logits[token]), abs=1e-4)
-    page.context.close()
+    page.close()
 
 
 def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser: Browser, site: str) -> None:
@@ -116,7 +116,7 @@ def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser:
     expect(page.locator("#model input")).to_have_value("roomy")
     run(page, B)  # and the controls work
     assert page.evaluate("glass.state.trace.model.name") == "roomy"
-    page.context.close()
+    page.close()
 
 
 def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str, engine: LocalEngine) -> None:
@@ -129,7 +129,7 @@ def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str
     run(page, B)
     assert page.evaluate("glass.state.trace.model.name") == name
     assert f"model={quote(name)}" in page.url
-    page.context.close()
+    page.close()
 
 
 def test_a_link_with_markup_stays_text(browser: Browser, site: str) -> None:
@@ -137,7 +137,7 @@ def test_a_link_with_markup_stays_text(browser: Browser, site: str) -> None:
     page = open_page(browser, f"{site}#lang=en&prompt=x&off-heads={quote(bad)}")
     expect(page.locator(".page-message")).to_contain_text(bad[:40])
     assert page.evaluate("window.hacked") is None
-    page.context.close()
+    page.close()
 
 
 def test_recall_runs_what_a_link_describes(service: Service, engine: LocalEngine) -> None:

@@ -250,4 +250,4 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.context.close()
+    page.close()

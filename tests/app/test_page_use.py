@@ -189,7 +189,7 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
         }"""
     )
     assert text_end <= arrow
-    page.context.close()
+    page.close()
 
 
 @pytest.mark.gradio
@@ -215,4 +215,4 @@ def test_at_twice_the_size_the_buttons_share_a_line_and_the_strip_scrolls_away(b
     assert len(set(buttons.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
     page.evaluate("scrollTo(0, 2000)")
     expect(page.locator("section[data-kind=tokens]")).not_to_be_in_viewport()
-    page.context.close()
+    page.close()

@@ -452,7 +452,7 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
     page.evaluate(chosen, FIRST_PROMPT)
     page.mouse.move(1, 1)
     yield page
-    page.context.close()
+    page.close()
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def shown(browser: Browser, bundled: str) -> Iterator[Page]:
     wait_for_run(page)
     page.evaluate("glass.select({ neuron: 5 })")
     yield page
-    page.context.close()
+    page.close()
     assert troubles == []
 
 
@@ -241,7 +241,7 @@ def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled
     assert lazy.isdisjoint(fetched)
     save(page, page.locator("section[data-kind=next]"), "next", "csv")
     assert "picture.js" in fetched
-    page.context.close()
+    page.close()
 
 
 def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:
@@ -252,7 +252,7 @@ def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:
         panel.locator(".gp-save > button").click()
         panel.locator(".gp-choice[data-format=PNG]").click()
     expect(panel.get_by_role("alert")).to_have_text(text("frame.save_failed", format="PNG", reason="no memory"))
-    page.context.close()
+    page.close()
 
 
 def test_nothing_to_save_is_said_too(page: Page) -> None:

@@ -463,4 +463,4 @@ def test_the_difference_fits_a_telephone(browser: Browser, site: str, language: 
             for cell in panel.locator(".mn-table:visible tbody tr:visible").first.locator("th, td").all():
                 box = cell.bounding_box()
                 assert box is None or (box["x"] >= 0 and box["x"] + box["width"] <= 360), kind
-    page.context.close()
+    page.close()

@@ -19,7 +19,7 @@ def narrow(browser: Browser, site: str) -> Iterator[Page]:
     page = open_page(browser, f"{site}#lang=en", width=800, height=900)
     run(page, PROMPT)
     yield page
-    page.context.close()
+    page.close()
 
 
 def swept(page: Page, kind: str) -> list[tuple[float, float, str]]:

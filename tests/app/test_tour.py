@@ -149,7 +149,7 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
     another = elsewhere(page, link)
     arrive(another, "softmax")
     expect(another.locator(".tour-stop.is-done")).to_have_count(0)
-    another.context.close()
+    another.close()
 
 
 def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None:
@@ -159,4 +159,4 @@ def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None
     another = elsewhere(page, page.evaluate("location.href") + "&tour.stop=loss")
     expect(another.locator(".page-message")).to_have_text(text("message.tour_absent"))
     expect(another.locator(".tour-bar")).to_be_hidden()
-    another.context.close()
+    another.close()
