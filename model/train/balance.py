@@ -50,7 +50,7 @@ def correct(net: nn.Module, runs: Sequence[Mapping[str, Tensor]]) -> None:
     for name, experts in _experts(net).items():
         if experts.balance is not None:
             counts = torch.stack([_counts(seen, name, len(experts.balance)) for seen in runs]).sum(0)
-            experts.balance += SPEED * (counts.mean() - counts).sign()
+            experts.balance.add_(SPEED * (counts.mean() - counts).sign())
 
 
 def _experts(net: nn.Module) -> dict[str, Experts]:

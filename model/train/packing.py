@@ -33,12 +33,14 @@ class Rows(NamedTuple):
 
     def parts(self, count: int) -> list["Rows"]:
         """The rows in so many shares, as even as may be; fewer where there are fewer rows."""
-        shares = [[None] * count if part is None else part.chunk(count) for part in self]
-        return [Rows(*share) for share in zip(*shares, strict=False)]
+        ids, weights = self.ids.chunk(count), self.weights.chunk(count)
+        sources = [None] * len(ids) if self.source is None else self.source.chunk(count)
+        return [Rows(*share) for share in zip(ids, weights, sources, strict=True)]
 
     def to(self, device: torch.device) -> "Rows":
         """The same on a device."""
-        return Rows(*(None if part is None else part.to(device) for part in self))
+        source = None if self.source is None else self.source.to(device)
+        return Rows(self.ids.to(device), self.weights.to(device), source)
 
 
 def pack_rows(tokenizer: Tokenizer, stage: Stage, seed: int, split: SplitName = "train") -> Rows:

@@ -31,6 +31,11 @@ SAVE_EVERY = 1000  # steps
 # Of so few tokens the patterns get a larger share than of the bundled model's: without them nothing else is learnt.
 SHARES = {"patterns": 0.40, "bindings": 0.20, "stories": 0.40}
 
+
+def _but(fields: dict[str, Any], **own: Any) -> dict[str, Any]:
+    return fields | own
+
+
 LLAMA = replace(SHAPE, n_layers=6, d_model=192, n_heads=6, n_kv_heads=2, head_dim=32, ffn_hidden=512)
 _LLAMA: dict[str, Any] = asdict(LLAMA)
 # LayerNorm and biases, two matrices of four times the width, and a K and a V for every head.
@@ -44,15 +49,15 @@ SHAPES: dict[str, NetworkConfig] = {
     "bloom": BloomConfig(**_OLDER, n_heads=8, n_kv_heads=8, head_dim=24),
     "falcon": FalconConfig(**_OLDER, n_heads=6, n_kv_heads=1, head_dim=32),
     "glm": GlmConfig(**_LLAMA, rotary_factor=0.5, qkv_bias=True),
-    "mixtral": MixtralConfig(**_LLAMA | {"ffn_hidden": 64}, n_experts=8, top_k=2),
+    "mixtral": MixtralConfig(**_but(_LLAMA, ffn_hidden=64), n_experts=8, top_k=2),
     "deepseek": DeepseekConfig(
-        **_LLAMA | {"n_kv_heads": 6, "head_dim": 48},
+        **_but(_LLAMA, n_kv_heads=6, head_dim=48),
         q_lora_rank=96, kv_lora_rank=48, qk_nope_head_dim=32, qk_rope_head_dim=16, v_head_dim=32,
         dense_layers=1, n_experts=16, expert_hidden=32, shared_hidden=32,
         routing=Routing(4, "sigmoid", True, 2.5, groups=4, kept_groups=2, group_best=2, balanced=True),
     ),
     "t5": T5Config(
-        **_OLDER | {"n_layers": 3, "d_model": 160, "ffn_hidden": 256, "tied_embeddings": False, "norm_eps": 1e-6},
+        **_but(_OLDER, n_layers=3, d_model=160, ffn_hidden=256, tied_embeddings=False, norm_eps=1e-6),
         n_heads=5, n_kv_heads=5, head_dim=32, encoder_layers=3, gated=True, start_id=END,
     ),
 }  # fmt: skip

@@ -241,10 +241,10 @@ def test_what_is_saved_is_read_back_also_by_transformers(tmp_path: Path, tied: b
 def test_more_layers_than_the_files_hold_are_refused_before_anything_is_built(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def built(_config: object) -> None:
+    def built(_net: object, _config: object) -> None:
         raise AssertionError("a network was built")
 
-    monkeypatch.setattr("model.checkpoint.Llama", built)
+    monkeypatch.setattr("model.llama.Llama.__init__", built)
     for layers in (4, 1000, 10**9, 10**30):
         set_config(directory, num_hidden_layers=layers)
         assert f"num_hidden_layers is {layers}, but the files hold 3 layers" in refusal(directory)
