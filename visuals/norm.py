@@ -54,11 +54,6 @@ def learned_of(lm: LanguageModel, norm: Norm, layer: int) -> Learned:
     return Learned(module.weight.float().cpu().numpy(), beta)
 
 
-def gamma_of(lm: LanguageModel, norm: Norm, layer: int) -> Float[np.ndarray, "d"]:
-    """The learned factor of each channel, γ, of one norm."""
-    return learned_of(lm, norm, layer).gamma
-
-
 def depth_info(residual: Float[np.ndarray, "L1 T d"], count: int = CHANNELS) -> Depth:
     """The largest channels of a run's residual stream; ties go to the lower index."""
     magnitude = np.abs(residual)

@@ -1,6 +1,6 @@
 """The messages of the overview: sizes along the stream, and the vectors around one layer at one token."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,8 @@ from model import LayerTrace
 from model.analysis.lens import LogitLens
 from model.analysis.stream import SITES, StreamSizes
 
-from .payload import Message, pack
+from .norm import Learned
+from .payload import Message, maybe, pack
 
 COLUMNS = 1024
 
@@ -25,31 +26,38 @@ def stream_payload(sizes: StreamSizes, final: LogitLens, pieces: Sequence[str]) 
     }
 
 
-def stage_payload(layer: LayerTrace, token: int, gains: Sequence[Float[np.ndarray, "d"]]) -> Message:
-    """One token's vector (d,) at every site of a layer, and the γ of the layer's two norms."""
-    vectors = {name: pack(getattr(layer, name)[token], "f4") for name in SITES}
-    return {**vectors, "attn_gain": pack(gains[0], "f4"), "ffn_gain": pack(gains[1], "f4")}
+def learned_payload(learned: Mapping[str, Learned]) -> Message:
+    """γ (NAME_gain) and β (NAME_bias, null where there is none) of norms by name."""
+    gains = {f"{name}_gain": pack(one.gamma, "f4") for name, one in learned.items()}
+    return gains | {f"{name}_bias": maybe(one.beta, "f4") for name, one in learned.items()}
+
+
+def stage_payload(layer: LayerTrace, token: int, learned: Mapping[str, Learned]) -> Message:
+    """One token's vector (d,) at every site that a layer has, and what the layer's norms have learned."""
+    sites = [name for name in SITES if name in layer.arrays]
+    return {**{name: pack(getattr(layer, name)[token], "f4") for name in sites}, **learned_payload(learned)}
 
 
 def ends_payload(
     first: Float[np.ndarray, "d"],
     last: Float[np.ndarray, "d"],
     normed: Float[np.ndarray, "d"],
-    gain: Float[np.ndarray, "d"],
+    learned: Learned,
     logits: Float[np.ndarray, "V"],
     named: Float[np.ndarray, "V"],
 ) -> Message:
-    """One token's vector before the first layer and after the last, after the final norm with its γ, and its logits.
+    """One token's vector before the first layer and after the last, after the final norm with its γ and β, and its logits.
 
     A large vocabulary's logits are sent for the highest of `named` in each of COLUMNS stretches of ids, with its id:
     `named` are these logits themselves, or another run's with which they are compared.
     """
-    vectors = {"embedding": first, "final": last, "final_normed": normed, "final_gain": gain}
+    vectors = {"embedding": first, "final": last, "final_normed": normed}
     peaks = highest(named, COLUMNS)
     exact = logits.astype(np.float64)
     top = exact.max()
     return {
         **{name: pack(vector, "f4") for name, vector in vectors.items()},
+        **learned_payload({"final": learned}),
         "logits": {"ids": pack(peaks, "i4"), "values": pack(logits[peaks], "f4")},
         "logits_norm": float(np.sqrt(np.square(exact).sum())),
         "log_z": float(top + np.log(np.exp(exact - top).sum())),

@@ -45,8 +45,8 @@ def scalings_info(config: LlamaConfig, factor: float) -> list[Scaled]:
         "yarn": RopeScaling("yarn", factor, original),
         "llama3": RopeScaling("llama3", factor, original, low_freq_factor=1.0, high_freq_factor=4.0),
     }
-    if config.head_dim == 2:
-        del methods["dynamic"]  # it would divide by zero: its exponent is head_dim / (head_dim − 2)
+    if config.rotary_dim == 2:
+        del methods["dynamic"]  # it would divide by zero: its exponent is d / (d − 2), d channels being rotated
     own = rope_frequencies(config)
     found = [Scaled("model", own.inv_freq.numpy(), own.attention_scaling)]
     for name, scaling in methods.items():

@@ -6,7 +6,7 @@ from model import LanguageModel
 from model.analysis.lens import best_tokens, logit_lens, norm_and_head
 from model.analysis.stream import stream_sizes
 from model.record import read_record
-from visuals.norm import gamma_of
+from visuals.norm import Learned, learned_of, norms_of
 from visuals.overview import ends_payload, stage_payload, stream_payload
 from visuals.overview_training import training_payload
 from visuals.payload import Message
@@ -30,8 +30,13 @@ def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, token}: the vectors around that layer's parts."""
     layer, token = layer_of(held, asked), token_of(held, asked)
-    gains = [engine.study(held.model, gamma_of, norm, layer) for norm in ("attn", "ffn")]
-    return stage_payload(engine.layer(held.model, held.trace, layer), token, gains)
+    learned = engine.study(held.model, layer_norms, layer)
+    return stage_payload(engine.layer(held.model, held.trace, layer), token, learned)
+
+
+def layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
+    """What the norms of a layer have learned, by name."""
+    return {name: learned_of(lm, name, layer) for name in norms_of(lm) if name != "final"}
 
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -39,9 +44,10 @@ def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     which logits are sent follows from the run `other` where that is named."""
     token = token_of(held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, gain, scores = engine.study(held.model, norm_and_head, last)
+    normed, _, scores = engine.study(held.model, norm_and_head, last)
+    learned = engine.study(held.model, learned_of, "final", 0)
     named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
-    return ends_payload(first, last, normed, gain, scores, named)
+    return ends_payload(first, last, normed, learned, scores, named)
 
 
 def record(lm: LanguageModel) -> Message:

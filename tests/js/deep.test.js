@@ -1,17 +1,21 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rotate } from "../../visuals/static/compute.js";
+import { rotate, slopeOf, turnBack } from "../../visuals/static/compute.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
 import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
 import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";
 import * as norms from "../../visuals/static/panels/norm/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
-import { small, whole } from "../../visuals/static/panels/position/place.js";
+import { farOf, placeOf, small, whole } from "../../visuals/static/panels/position/place.js";
+import { layoutsOf } from "../../visuals/static/panels/position/rope-layout.js";
+import { scoreOf } from "../../visuals/static/panels/position/score.js";
 import * as turning from "../../visuals/static/panels/position/turning.js";
 import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";
+import { normForms } from "../../visuals/static/parts.js";
 import { llamaParts } from "./parts_help.js";
 
+const wave = (count, step) => Float64Array.from({ length: count }, (_, i) => Math.sin(step * (i + 1)) * 2);
 const near = (actual, expected, tolerance = 1e-12) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} against ${expected}`);
 const nearAll = (actual, expected, tolerance) => {
@@ -57,11 +61,16 @@ test("the window of a strip stays inside the vector, halves around its channel, 
 });
 
 test("norms in the order of the computation", () => {
-  const places = placesOf(3);
+  const model = { n_layers: 3, parts: llamaParts([1]) };
+  const places = placesOf(model);
   assert.equal(places.length, 7);
-  places.forEach((place, i) => assert.equal(rowOf(place, 3), i));
-  assert.deepEqual(findDepth(500, 3, 0), { layer: 0, norm: "attn" });
-  assert.deepEqual(findDepth(500, 3, 5000), { layer: 2, norm: "final" });
+  places.forEach((place, i) => assert.equal(rowOf(place, model), i));
+  assert.deepEqual(findDepth(500, model, 0), { layer: 0, norm: "attn" });
+  assert.deepEqual(findDepth(500, model, 5000), { layer: 2, norm: "final" });
+  const one = { n_layers: 3, parts: { ...model.parts, norm_kind: "layer", norms: { attn_norm: "resid_in" } } };
+  assert.deepEqual(placesOf(one).map(({ layer, norm }) => `${norm} ${layer}`), ["attn 0", "attn 1", "attn 2", "final 2"]);
+  placesOf(one).forEach((place, i) => assert.equal(rowOf(place, one), i));
+  assert.deepEqual([normForms(model), normForms(one)], [[], ["layer_one", "layer"]]);
 });
 
 const q = Float32Array.of(1, 2, -0.5, 0.25, 3, -1);
@@ -137,4 +146,33 @@ test("settings from a link are read within bounds", () => {
   assert.equal(small(-9.1962), "−9.20");
   assert.equal(small(0.0000038147), "+3.81×10⁻⁶");
   assert.equal(small(0), "0");
+});
+
+/** A head of eight channels of which `first` on are turned, in either layout. */
+const partly = (first, pairs, interleaved) => ({ ...llamaParts([1, 0.1, 0.01].slice(0, pairs), { scaling: 1.2, width: 8 }).rotary, first, interleaved });
+
+test("a head that is turned in part is turned back, and gives the same q·k whatever its pairs' order", () => {
+  const [a, b] = [wave(8, 0.7), wave(8, 1.1)];
+  for (const [first, pairs, interleaved] of [[0, 2, true], [4, 2, true], [4, 2, false], [0, 3, true]]) {
+    const rotary = partly(first, pairs, interleaved);
+    const model = { n_heads: 1, n_kv_heads: 1, head_dim: 8, parts: { ...llamaParts([1]), rotary, scale: 0.3 } };
+    nearAll(turnBack(rotate(b, 5, rotary), 5, rotary), b, 1e-6);
+    const stored = (vector, at) => ({ shape: [1, 13, 8], data: Float32Array.from([...Array(13).keys()].flatMap((t) => (t === at ? [...vector] : Array(8).fill(0)))) });
+    const whole = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
+    const real = whole(rotate(a, 12, rotary), rotate(b, 5, rotary));
+    for (const layer of [{ q: stored(a, 12), k: stored(b, 5) }, { q: stored(a, 12), k: null, kRot: stored(rotate(b, 5, rotary), 5) }]) {
+      const place = placeOf(layer, { trace: { model }, head: 0, query: 12, key: 5 });
+      near(turning.product(place.q, place.k, 12, 5, place.frequencies) + place.rest, real, 1e-5);
+      near(farOf(place, place.frequencies, 10)[7], real, 1e-5);
+      near(scoreOf(place, 20, 7).scores[1], 0.3 * real, 1e-5);
+      const { found } = layoutsOf(layer, { trace: { model }, head: 0, query: 12, key: 5 });
+      for (const name of [0, 1]) near(found[name].product, real, 1e-5);
+      assert.ok(Math.abs(found[2].product - real) > 1e-4);
+    }
+  }
+});
+
+test("a bias by distance has a slope where it falls by the same at each token", () => {
+  const model = { parts: { bias: { shape: [2, 4], data: Float32Array.of(0, -0.5, -1, -1.5, 0, -1, -1.5, -2) } } };
+  assert.deepEqual([slopeOf(model, 0), slopeOf(model, 1), slopeOf({ parts: { bias: null } }, 0)], [0.5, null, null]);
 });

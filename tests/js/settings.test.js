@@ -16,6 +16,7 @@ import { samplingOf } from "../../visuals/static/sampling.js";
 import { createSettings, only } from "../../visuals/static/settings.js";
 import { createStore } from "../../visuals/static/store.js";
 import { lookUp } from "../../visuals/static/texts.js";
+import { llamaParts } from "./parts_help.js";
 
 const HOSTILE = [
   "", " ", "constructor", "__proto__", "toString", "hasOwnProperty", "<b>x</b>", "-1", "-0", "0.5", "1.5", "2.5", "1e3", "1e999", "-1e999", "1e-320", "NaN", "Infinity",
@@ -25,7 +26,7 @@ const NAMES = {
   sampling: ["temperature", "top_k", "top_p", "seed"], norm: ["which", "scale", "shift", "flip", "channel"], rope: ["factor", "method", "reach", "both", "distance", "span"],
   difference: ["layer", "head"], cell: ["view"], ffn: ["view"], kv: ["model", "tokens", "batch", "dtype", "mtp", "what", "constructor", "__proto__"], kvfit: ["gpu", "tokens"], constructor: ["name"], prototype: ["x"],
 };
-const model = { n_layers: 3, n_heads: 4, rope_scaling: null };
+const model = { n_layers: 3, n_heads: 4, rope_scaling: null, parts: llamaParts([1]) };
 
 /** What a page has that was opened with every setting at one value. */
 function page(value) {

@@ -87,6 +87,19 @@ export function rotate(vector, position, rotary) {
   return out;
 }
 
+/** What `rotate` was given, from what it gave: turned back, and its lengths without the scaling. @returns {Float64Array} */
+export function turnBack(vector, position, rotary) {
+  const out = Float64Array.from(vector);
+  const { cos, sin } = turn(position, rotary.inv_freq.data, rotary.attention_scaling);
+  const square = rotary.attention_scaling ** 2;
+  for (let i = 0; i < cos.length; i++) {
+    const [a, b] = channelsOf(rotary, i);
+    out[a] = (vector[a] * cos[i] + vector[b] * sin[i]) / square;
+    out[b] = (vector[b] * cos[i] - vector[a] * sin[i]) / square;
+  }
+  return out;
+}
+
 /** The vector of one head and position, before RoPE. @param {NumArray} array @returns {ArrayLike<number>} */
 export function vectorOf(array, head, position) {
   const [, tokens, width] = array.shape;

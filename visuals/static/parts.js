@@ -1,10 +1,18 @@
-// What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. Pure.
+// What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And in which
+// form panels speak of what it has, the most special first (frame.js). Pure.
 
 import { pairsOf, scaledByRoot } from "./compute.js";
 
-/** Heads that are turned whole, in half-split pairs. */
-export const turnedWhole = (model) =>
-  (!model.parts.rotary ? "rotary" : model.parts.rotary.interleaved || 2 * pairsOf(model) < model.head_dim ? "turned_whole" : null);
+/** Heads that are turned, for a panel that shows what turning does. @param {string} what it is called in the texts */
+export const notTurned = (what) => ({ parts: { rotary } }) => (rotary ? null : `rotary_${what}`);
+
+/** How a network turns its heads, or that it has a bias by distance instead. @returns {string[]} */
+export function turningForms(model) {
+  const { rotary, bias, latent } = model.parts;
+  if (!rotary) return bias ? ["bias"] : [];
+  const part = 2 * pairsOf(model) < model.head_dim;
+  return [...(latent ? ["latent"] : part ? ["partial"] : []), ...(rotary.interleaved ? ["interleaved"] : []), ...(scaledByRoot(model) ? [] : ["scaled"])];
+}
 
 /** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"ffn")[]} */
 export const layerNorms = ({ parts: { norms } }) => ["attn", "ffn"].filter((norm) => norms[`${norm}_norm`]);

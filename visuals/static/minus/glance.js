@@ -1,12 +1,12 @@
 // What the panels of the first chapter read from a run.
 
-import { innerOf, once, row, silu, softmax, strongestNeuron } from "../compute.js";
+import { channelsOf, innerOf, once, row, silu, softmax, strongestNeuron } from "../compute.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
 import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/rope.js";
-import { pairOf } from "../panels/position/rope-dials.js";
+import { pairIn } from "../panels/position/rope-dials.js";
 import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
@@ -52,6 +52,7 @@ const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
 
 const rope = {
   layer: true,
+  lacks: (glass, { B }) => (B.model.parts.rotary ? null : glass.text("minus.same_bias")),
   without: "minus.without_dials",
   at: (state) => `pair ${state.pair} ${atCell(state)}`,
   of: (about) => ofPair(about),
@@ -59,8 +60,8 @@ const rope = {
   numbers(run, state) {
     const found = dials(run, state);
     const { pair } = state;
-    const named = Object.entries({ q: found.q, k: found.k, q_rot: found.qTurned, k_rot: found.kTurned }).flatMap(([name, vector]) => {
-      const [first, second] = pairOf(vector, pair, found.half);
+    const named = Object.entries({ q: found.q, k: found.kBefore, q_rot: found.qTurned, k_rot: found.kTurned }).flatMap(([name, vector]) => {
+      const [first, second] = pairIn(vector, pair, found.rotary);
       return [[`${name}_first`, first], [`${name}_second`, second]];
     });
     return { term: found.terms[pair], sum: found.sum, ...Object.fromEntries(named) };
@@ -69,7 +70,7 @@ const rope = {
     strips({
       strips: [["q", "q"], ["k", "k"], ["q_rot", "q"], ["k_rot", "k"]],
       values: (run, state) => {
-        const { q, k, qTurned, kTurned } = dials(run, state);
+        const { q, kBefore: k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
       },
       ...byDimension,
@@ -78,7 +79,7 @@ const rope = {
       title: "terms",
       heading: "pair",
       values: (run, state) => dials(run, state).terms,
-      name: (pair, { trace }) => `(${pair}, ${pair + trace.model.head_dim / 2})`,
+      name: (pair, { trace }) => `(${channelsOf(trace.model.parts.rotary, pair).join(", ")})`,
       ...byPair,
     })(glass, text),
   ],

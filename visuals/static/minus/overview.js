@@ -3,15 +3,15 @@
 import { largest, poolColumns, subtract } from "../compute.js";
 import { h, shown } from "../dom.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
-import { chosenIndex, createView, row } from "../panels/overview/overview.js";
-import { ROWS, tensorOf } from "../panels/overview/rows.js";
+import { chosenIndex, createView, rowIn } from "../panels/overview/overview.js";
+import { rowsOf as rowsIn, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/values.js";
 import { part } from "../reads.js";
 import { rowsOf } from "./saved.js";
 import { atToken } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
 
-const KEYS = ROWS.map(({ key }) => key);
+const keysOf = ({ trace }) => rowsIn(trace.model).map(({ key }) => key);
 
 /** A row's tensor in one run, at the selected token. */
 const tensorIn = ({ trace, details: { stream, stage, ends } }, { layer, query }, key) =>
@@ -52,12 +52,12 @@ function diagramOfChanges(glass, text, pointed) {
     return text("largest_of_both", { a: first, b: second });
   }
 
-  const build = part((width) => diagram.build(width));
+  const build = part((width, model) => diagram.build(width, model));
   const fill = part((a, b) => {
     nameParts(diagram, { trace: b.trace, layer: state.layer }, say);
     nameTensors(diagram, { trace: b.trace, layer: state.layer, token: state.query, ...b.details });
-    const changes = KEYS.map((key) => changeOf(a, b, state, key));
-    KEYS.forEach((key, i) => {
+    const changes = keysOf(b).map((key) => changeOf(a, b, state, key));
+    keysOf(b).forEach((key, i) => {
       const parts = diagram.row(key);
       parts.size.textContent = sizeText(a, b, key, changes[i]);
       const drawn = diagram.drawStrip(key, changes[i], false, poolColumns);
@@ -72,11 +72,11 @@ function diagramOfChanges(glass, text, pointed) {
     const { layer, query } = state;
     const next = layer + 1 < b.trace.model.n_layers && player.playing();
     if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace); // before the walk is there
-    build(width);
+    build(width, b.trace.model);
     fill(a, b, width);
-    const key = row.now();
+    const key = rowIn(state);
     diagram.activate(key);
-    for (const one of KEYS) diagram.markChannel(one, one === key ? indexIn(a, b, state, pointed()) : null);
+    for (const one of keysOf(b)) diagram.markChannel(one, one === key ? indexIn(a, b, state, pointed()) : null);
     player.show();
   }
   return { element, draw, same: () => same, csv: () => diagramRows(...both, state), called: "diagram" };
@@ -97,16 +97,16 @@ function diagramRows(a, b, state) {
     const [first, second] = [a, b].map((run) => tensorIn(run, state, key));
     return first.values && second.values ? rowsOf(heads, (i) => [key, second.name, "value", second.ids?.[i] ?? i], first.values, second.values).slice(1) : [];
   };
-  return [names, ...KEYS.flatMap((key) => [...sizes(key, tensorIn(b, state, key).name), ...values(key)])];
+  return [names, ...keysOf(b).flatMap((key) => [...sizes(key, tensorIn(b, state, key).name), ...values(key)])];
 }
 
 /** Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null where none is here. */
 function indexIn(a, b, state, pointed) {
-  const change = changeOf(a, b, state, row.now());
+  const change = changeOf(a, b, state, rowIn(state));
   return change && Math.min(pointed ?? chosenIndex() ?? mostChanged(change), change.length - 1);
 }
 /** How the row's value number i is called: a channel, or the id of a token. */
-const nameIn = (run, state, i) => String(tensorIn(run, state, row.now()).ids?.[i] ?? i);
+const nameIn = (run, state, i) => String(tensorIn(run, state, rowIn(state)).ids?.[i] ?? i);
 
 const overview = {
   details: () => ({ stream: ["stream", {}] }),
@@ -116,28 +116,28 @@ const overview = {
     const index = indexIn(a, b, state, pointed);
     return { index, where: index === null ? "" : ` channel ${nameIn(b, state, index)}` };
   },
-  at: (state, _glass, { where }) => `${row.now()} ${atToken(state)}${where}`,
+  at: (state, _glass, { where }) => `${rowIn(state)} ${atToken(state)}${where}`,
   of({ text, chosen: { index }, b, state }) {
-    const { name } = tensorIn(b, state, row.now());
+    const { name } = tensorIn(b, state, rowIn(state));
     return index === null ? name : text("of_value", { name, channel: nameIn(b, state, index) });
   },
   between(a, b, state) {
-    const change = isScores(row.now()) ? null : changeOf(a, b, state, row.now());
+    const change = isScores(rowIn(state)) ? null : changeOf(a, b, state, rowIn(state));
     return change ? { apart: norm(change) } : {};
   },
   worded: ["length"],
   numbers(run, state, _glass, { index }) {
-    const size = sizeOf(run, state, row.now());
-    const { values } = tensorIn(run, state, row.now());
-    return { ...(size === null ? {} : { [isScores(row.now()) ? "largest" : "length"]: size }), ...(index === null ? {} : { value: values[index] }) };
+    const size = sizeOf(run, state, rowIn(state));
+    const { values } = tensorIn(run, state, rowIn(state));
+    return { ...(size === null ? {} : { [isScores(rowIn(state)) ? "largest" : "length"]: size }), ...(index === null ? {} : { value: values[index] }) };
   },
   parts(glass, text) {
     const values = table({
       title: "row_values",
-      named: (state, b) => ({ name: tensorIn(b, state, row.now()).name, layer: state.layer }),
+      named: (state, b) => ({ name: tensorIn(b, state, rowIn(state)).name, layer: state.layer }),
       heading: "channel",
       needs: ["stage", "ends"],
-      values: (run, state) => tensorIn(run, state, row.now()).values ?? [], // the row of ids has none
+      values: (run, state) => tensorIn(run, state, rowIn(state)).values ?? [], // the row of ids has none
       name: (i, b) => nameIn(b, glass.state, i),
     })(glass, text);
     return [diagramOfChanges(glass, text, values.pointed), { ...values, csv: undefined }]; // the diagram has them all

@@ -2,12 +2,12 @@
 
 import { wavelength } from "../compute.js";
 import { h, shown } from "../dom.js";
-import { adjust, placeOf, whole } from "../panels/position/place.js";
+import { adjust, farOf, placeOf, whole } from "../panels/position/place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowsOf } from "../panels/position/rope-scaling.js";
 import { SPANS, createScoreControls, limitOf } from "../panels/position/score-controls.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
-import { overDistance, sum, terms, turned } from "../panels/position/turning.js";
+import { sum, terms, turned } from "../panels/position/turning.js";
 import { atCell, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
@@ -35,8 +35,8 @@ function pairs({ held, trace }, state) {
 
 /** q·k of the cell's vectors at a distance, as they are turned by RoPE. */
 function atDistance({ held, trace }, state, distance) {
-  const { q, k, frequencies } = placeOf(held, inRun(state, trace));
-  return sum(terms(turned(q, distance, frequencies), turned(k, 0, frequencies)));
+  const { q, k, rest, frequencies } = placeOf(held, inRun(state, trace));
+  return rest + sum(terms(turned(q, distance, frequencies), turned(k, 0, frequencies)));
 }
 
 const ropeScore = {
@@ -49,7 +49,8 @@ const ropeScore = {
   numbers(run, state, _glass, distance) {
     const every = pairs(run, state);
     const all = sum(every, true);
-    return { term: every[state.pair], sum: all, score: all / Math.sqrt(run.trace.model.head_dim), far: atDistance(run, state, distance) };
+    const { rest, model } = placeOf(run.held, inRun(state, run.trace));
+    return { term: every[state.pair], sum: all, score: (all + rest) * model.parts.scale, far: atDistance(run, state, distance) };
   },
   said: ["term", "sum", "far"],
   parts: (glass, text) => [
@@ -66,8 +67,8 @@ const ropeScore = {
       named: () => ({ last: spanOf(glass).count - 1 }),
       strips: [["qk", "accent"]],
       values({ held, trace }, state) {
-        const { q, k, frequencies } = placeOf(held, inRun(state, trace));
-        return { qk: overDistance(q, k, frequencies, spanOf(glass).count) };
+        const place = placeOf(held, inRun(state, trace));
+        return { qk: farOf(place, place.frequencies, spanOf(glass).count) };
       },
       chosen: () => Math.min(spanOf(glass).distance, spanOf(glass).count - 1),
       keep: (distance) => adjust(glass, { distance }),
@@ -130,10 +131,10 @@ const ropeScaling = {
         strips: [["unscaled", "muted"], ["stretched", "accent"]],
         values({ held, trace, details: { scalings } }, state) {
           const { methods, method, limit } = chosen(scalings, glass);
-          const { q, k } = placeOf(held, inRun(state, trace));
+          const place = placeOf(held, inRun(state, trace));
           const over = (wanted) => {
             const { inv_freq: { data }, attention_scaling: scaling } = methods.find(({ name }) => name === wanted);
-            return overDistance(q, k, { inv_freq: data, scaling }, limit);
+            return farOf(place, { inv_freq: data, scaling }, limit);
           };
           return { unscaled: over("none"), stretched: over(method) };
         },

@@ -60,7 +60,7 @@ export function norm(glass, { at, head: { layer } }) {
 /** The pair of the head that adds most to q·k, or takes most away. @returns {number} 0 until the layer has come */
 export function strongestPair({ state: { trace } }, { at, head }) {
   const held = trace.layers.get(head.layer);
-  return held ? strongest(partsOf(held, { trace, head: head.head, query: at, key: head.key }).terms, 1)[0] : 0;
+  return held && trace.model.parts.rotary ? strongest(partsOf(held, { trace, head: head.head, query: at, key: head.key }).terms, 1)[0] : 0;
 }
 
 export function project(glass, found) {

@@ -25,6 +25,7 @@ export function cellOf({ trace, head, query, key }, held) {
     weights,
     top,
     total,
+    width,
     head,
     query,
     key,

@@ -2,56 +2,16 @@
 
 import { svg as s } from "../../dom.js";
 import { cells, centred, ink } from "../../draw.js";
-import { columnsOf, indexOf, ROWS } from "./rows.js";
+import { boxOf, flows, layoutOf, STREAM } from "./layout.js";
+import { columnsOf } from "./rows.js";
 
-const [WIDE, MARGIN, STREAM] = [760, 8, 30];
 const MOST_COLUMNS = 512;
 let made = 0; // diagrams
-
-/** Where columns and rows are, for a width in pixels. */
-export function layoutOf(width) {
-  const wide = width >= WIDE;
-  const [high, diagram] = wide ? [44, 300] : [90, 136];
-  const top = 12;
-  const gap = 26; // above and below the expanded layer: its name, and air
-  const before = indexOf("attn_norm");
-  const after = indexOf("ffn_add");
-  // Attention and FFN name what they hold inside, on a line of its own where there is room.
-  const taller = (index) => (wide ? 18 * ROWS.slice(0, index).filter(({ inner }) => inner).length : 0);
-  const y = (index) => top + index * high + taller(index) + (index >= before ? gap : 0) + (index > after ? 12 : 0);
-  const middle = (index) => y(index) + high / 2;
-  const columns = wide
-    ? { name: diagram + 16, size: diagram + 176, strip: diagram + 326, end: width - 84, limit: width - 12 }
-    : { name: diagram + 8, size: diagram + 8, strip: diagram + 8, end: width - MARGIN, limit: width - MARGIN };
-  return { width, wide, high, diagram, gap, y, middle, columns, total: y(ROWS.length) + 4, box: wide ? 34 : 38 };
-}
-
-/** The frame of a row's box: on the stream, or beside it. */
-function boxOf({ branch }, layout) {
-  const left = branch ? (layout.wide ? 92 : 46) : MARGIN;
-  return { left, width: layout.diagram - left };
-}
-
-/** Lines of flow: the stream, and its way out to norm, attention, FFN and back to the two additions. */
-function flows(layout, tip) {
-  const middle = (key) => layout.middle(indexOf(key));
-  const group = s("g.ov-flow");
-  const path = (d) => group.append(s("path.ov-line", { d, "marker-end": `url(#${tip})` }));
-  group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${middle("softmax")}` }));
-  for (const part of ["attn", "ffn"]) {
-    const { left, width } = boxOf({ branch: true }, layout);
-    const across = left + width / 2;
-    path(`M${STREAM} ${middle(`${part}_norm`)} H${left - 3}`);
-    path(`M${across} ${middle(`${part}_norm`) + layout.box / 2} V${middle(part) - layout.box / 2 - 3}`);
-    path(`M${across} ${middle(part) + layout.box / 2} V${middle(`${part}_add`)} H${STREAM + 14}`);
-  }
-  return group;
-}
 
 /** One row: its box or ⊕, its texts, its strip. @returns the parts that change with the run */
 function makeRow(one, layout, act) {
   const { key, chapter } = one;
-  const index = indexOf(key);
+  const index = layout.index(key);
   const [y, middle] = [layout.y(index), layout.middle(index)];
   const { columns, wide } = layout;
   const ground = s("rect.ov-ground", { x: 0, y: y + 1, width: layout.width, height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2, rx: 6 });
@@ -130,23 +90,25 @@ export function createDiagram(svg, act) {
   const tip = `ov-head-${(made += 1)}`; // one in each diagram: what a hidden one holds cannot be used by another
   let layout = null;
   let rows = new Map();
-  const frame = { box: s("rect.ov-layer", { rx: 10 }), title: s("text.ov-title") };
+  const frame = { box: s("rect.ov-layer", { rx: 10 }), title: s("text.ov-title"), note: s("text.ov-shape") };
   const dot = s("circle.ov-dot", { r: 7, cx: 0, cy: 0 });
 
-  /** Lays everything out anew for a width. */
-  function build(width) {
-    layout = layoutOf(width);
-    const { total, y, high, gap } = layout;
+  /** Lays everything out anew for a width and a network. */
+  function build(width, model) {
+    layout = layoutOf(width, model);
+    const { total, y, high, gap, index, all } = layout;
     for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` })) svg.setAttribute(name, value);
     const head = s("marker", { id: tip, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }));
-    const [from, to] = [y(indexOf("attn_norm")) - gap + 2, y(indexOf("ffn_add")) + high + 4];
+    const [from, to] = [y(index("attn_norm")) - gap + 2, y(index("ffn_add")) + high + 4];
     for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from })) frame.box.setAttribute(name, value);
     frame.title.setAttribute("x", layout.wide ? 56 : 46);
     frame.title.setAttribute("y", from + 18);
-    rows = new Map(ROWS.map((one) => [one.key, makeRow(one, layout, act)]));
+    frame.note.setAttribute("x", layout.columns.name);
+    frame.note.setAttribute("y", from + 18);
+    rows = new Map(all.map((one) => [one.key, makeRow(one, layout, act)]));
     const marks = [...rows.values()].map(({ group }) => group);
     const grounds = marks.map((group) => group.querySelector(".ov-ground"));
-    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout, tip), frame.title, ...marks, dot);
+    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout, tip), frame.title, frame.note, ...marks, dot);
   }
 
   /**
@@ -178,12 +140,13 @@ export function createDiagram(svg, act) {
   function activate(key) {
     for (const [name, { group }] of rows) group.classList.toggle("is-active", name === key);
     for (const ground of svg.querySelectorAll(".ov-ground")) ground.classList.remove("is-active");
-    svg.querySelectorAll(".ov-ground")[indexOf(key)]?.classList.add("is-active");
-    const one = ROWS[indexOf(key)];
-    const middle = layout.middle(indexOf(key));
+    const index = layout.index(key);
+    svg.querySelectorAll(".ov-ground")[index]?.classList.add("is-active");
+    const one = layout.all[index];
+    const middle = layout.middle(index);
     dot.style.transform = `translate(${one.branch ? boxOf(one, layout).left : STREAM}px, ${middle}px)`;
   }
-  return { build, drawStrip, markChannel, activate, row: (key) => rows.get(key), title: frame.title, layout: () => layout };
+  return { build, drawStrip, markChannel, activate, row: (key) => rows.get(key), title: frame.title, note: frame.note, layout: () => layout };
 }
 
 /** The column of a strip that stands for an index. */

@@ -3,20 +3,26 @@
 import { exact, h, shown, signed, svg as s } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { centres, normForms } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { still } from "../../still.js";
 import { part } from "../../reads.js";
 import { createDiagram } from "./diagram.js";
-import { nameParts, nameTensors } from "./labels.js";
+import { nameParts, nameTensors, positionOf } from "./labels.js";
 import { createPlayer } from "./play.js";
-import { indexOf, ROWS, shapeText, tensorOf } from "./rows.js";
+import { rowFor, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
 import { sumsOf } from "./sums.js";
 
-export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview" };
+/** In which form the diagram speaks of a network: its norms, that of the embedding, and parts side by side. */
+const forms = (model) => [...(model.parts.embed_norm ? ["normed"] : []), ...(sideBySide(model) ? ["parallel"] : []), ...normForms(model)];
+
+export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview", forms };
 
 /** The row that is looked at; an index of its values. */
 export const row = ownChoice("attn");
+/** The same, in a network that may not have it. */
+export const rowIn = ({ trace }) => rowFor(trace.model, row.now());
 const channel = ownChoice(null);
 /** Which value of the row is looked at; null for the one that speaks for itself. */
 export const chosenIndex = () => channel.under() ?? (row.now() === row.kept() ? channel.kept() : null);
@@ -42,7 +48,7 @@ export function createView(glass) {
       row.keep(key);
       glass.repaint();
     },
-    open: (key) => glass.open(ROWS[indexOf(key)].chapter),
+    open: (key) => glass.open(rowsOf(glass.state.trace.model).find((one) => one.key === key).chapter),
     channel: pointing((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
   });
   function leave() {
@@ -61,7 +67,7 @@ export default function overview(element, glass) {
   let run = null;
   const table = () => [
     ["row", "tensor", "shape", "index", "value"],
-    ...(run ? ROWS : []).flatMap(({ key }) => {
+    ...(run ? rowsOf(run.trace.model) : []).flatMap(({ key }) => {
       const { name, shape, values, ids } = tensorOf(key, run);
       return Array.from(values ?? [], (x, i) => [key, name, shapeText(shape), ids ? ids[i] : i, x]);
     }),
@@ -76,7 +82,7 @@ export default function overview(element, glass) {
   /** Shapes, sizes and strips of all rows for the token that is looked at. */
   function tensors() {
     nameTensors(diagram, run);
-    for (const { key } of ROWS) {
+    for (const { key } of rowsOf(run.trace.model)) {
       const parts = diagram.row(key);
       const tensor = tensorOf(key, run);
       parts.size.textContent = sizeText(key, tensor);
@@ -97,8 +103,9 @@ export default function overview(element, glass) {
   /** What happens at the row, as a sentence with the run's numbers. */
   function sentence(key) {
     const { trace, layer, token, stream } = run;
-    const { model, T, rms } = trace;
+    const { model, T, rms, mean } = trace;
     const at = layer * T + token;
+    const divided = (name, i) => ({ rms: shown(rms[name].data[i], 5), mean: centres(model) ? shown(mean[name].data[i], 5) : "", norm: norm(`${name}_norm`) });
     const norm = (name) => shown(tensorOf(name, run).norm, 5);
     const piece = visible(trace.tokens.pieces[token]);
     const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
@@ -106,29 +113,32 @@ export default function overview(element, glass) {
       ids: () => ({}),
       embed: () => ({ norm: norm("embed") }),
       before: () => ({ norm: norm("before") }),
-      attn_norm: () => ({ rms: shown(rms.attn.data[at], 5), norm: norm("attn_norm") }),
+      attn_norm: () => divided("attn", at),
       attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
       attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
-      ffn_norm: () => ({ rms: shown(rms.ffn.data[at], 5), norm: norm("ffn_norm") }),
-      ffn: () => ({ norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
-      ffn_add: () => ({ from: norm("attn_add"), to: norm("ffn_add") }),
+      ffn_norm: () => divided("ffn", at),
+      ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
+      ffn_add: () => ({ from: norm(sideBySide(model) ? "before" : "attn_add"), to: norm("ffn_add") }),
       after: () => ({ norm: norm("after") }),
-      final_norm: () => ({ rms: shown(rms.final.data[token], 5), norm: norm("final_norm") }),
+      final_norm: () => divided("final", token),
       head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
       softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
     };
-    return panel.text(`say_${key}`, { ...common, ...of[key]() });
+    const { activation, gated, experts } = model.parts.ffn[layer];
+    const name = key !== "ffn" ? key : experts ? "experts" : gated && activation === "silu" ? "ffn" : "ffn_plain";
+    const said = panel.text(`say_${name}`, { ...common, ...of[key]() });
+    return key === "attn" ? `${said} ${positionOf(model, panel.text)}` : said;
   }
 
   /** The row that is looked at: its sentence, its arithmetic, one of its values. */
   function tell() {
-    const key = row.now();
+    const key = rowIn(state);
     const { token, layer, stage, ends, stream, trace } = run;
     diagram.activate(key);
     if (!stream) return;
     say.textContent = sentence(key);
     const { name, values, ids, norm } = tensorOf(key, run);
-    for (const one of ROWS) diagram.markChannel(one.key, null);
+    for (const one of rowsOf(trace.model)) diagram.markChannel(one.key, null);
     const where = `${key} layer ${layer} token ${token} ${name}`;
     const length = norm === null ? "" : ` norm=${exact(norm)}`;
     if (!values || !(stage && ends)) {
@@ -150,7 +160,7 @@ export default function overview(element, glass) {
     return best;
   };
 
-  const build = part((width) => diagram.build(width));
+  const build = part((width, model) => diagram.build(width, model));
   const name = part(() => nameParts(diagram, run, panel.text));
   const fill = part(() => tensors());
   return inView(element, function draw() {
@@ -162,7 +172,7 @@ export default function overview(element, glass) {
     const width = wide();
     if (width === 0) return;
     run = { trace, layer, token, stream, stage, ends };
-    build(width);
+    build(width, trace.model);
     name(width, trace, layer);
     fill(width, ...Object.values(run));
     const { model } = trace;

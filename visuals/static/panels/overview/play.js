@@ -23,7 +23,7 @@ export function createPlayer(glass, diagram) {
   }
 
   function move(by) {
-    const way = stops(state.trace.model.n_layers);
+    const way = stops(state.trace.model);
     const next = way[place(way) + by];
     if (!next) return false;
     diagram.go(next.key);
@@ -37,7 +37,7 @@ export function createPlayer(glass, diagram) {
     show();
   }
   function play() {
-    const way = stops(state.trace.model.n_layers);
+    const way = stops(state.trace.model);
     if (place(way) >= way.length - 1) restart();
     played = state.trace;
     clearInterval(walk.timer);

@@ -102,7 +102,9 @@ export function rowAt(x, width, count) {
 export function placeOf(answer, { part, layer }, token) {
   const [, tokens] = answer.resid.shape;
   const at = layer * tokens + token;
-  const streams = part === "attn" ? [answer.resid.data[at], answer.resid_mid.data[at]] : [answer.resid_mid.data[at], answer.resid.data[at + tokens]];
+  const [from, to] = [answer.resid.data[at], answer.resid.data[at + tokens]];
+  // Side by side, both parts read the same stream and are added at once: there is nothing between them.
+  const streams = !answer.resid_mid ? [from, to] : part === "attn" ? [from, answer.resid_mid.data[at]] : [answer.resid_mid.data[at], to];
   return { norm: answer[`${part}_out`].data[at], cosine: answer[`${part}_cosine`].data[at], before: streams[0], after: streams[1] };
 }
 

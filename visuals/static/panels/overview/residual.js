@@ -118,7 +118,7 @@ export default function residual(element, glass) {
   return inView(element, function draw(fresh) {
     const { trace, query } = state;
     const came = glass.detail("stream");
-    if (came && came !== answer) range = rangeOf(came.resid.data, came.resid_mid.data, came.attn_out.data, came.ffn_out.data);
+    if (came && came !== answer) range = rangeOf(came.resid.data, ...(came.resid_mid ? [came.resid_mid.data] : []), came.attn_out.data, came.ffn_out.data);
     answer = came;
     element.toggleAttribute("data-loading", !answer);
     const widths = [wide(), mapWide()];

@@ -1,6 +1,6 @@
 // The places of the diagram from top to bottom, and the run's real tensor at each: name, shape, size, values. Pure.
 
-import { poolColumns } from "../../compute.js";
+import { once, poolColumns } from "../../compute.js";
 
 /**
  * @typedef {{ key: string, chapter: string|null, inside: boolean, branch: boolean, inner: boolean }} Row
@@ -9,8 +9,8 @@ import { poolColumns } from "../../compute.js";
 
 const row = (key, chapter = null, inside = false, branch = false) => ({ key, chapter, inside, branch, inner: key === "attn" || key === "ffn" });
 
-/** @type {Row[]} */
-export const ROWS = [
+/** @type {Row[]} Of a network that has them all. */
+const ROWS = [
   row("ids", "token"),
   row("embed", "token"),
   row("before"),
@@ -27,11 +27,22 @@ export const ROWS = [
 ];
 
 export const shapeText = (shape) => shape.join(" × ");
-export const indexOf = (key) => ROWS.findIndex((one) => one.key === key);
+
+/** Whether attention and feed-forward read the stream side by side, before either has written to it. */
+export const sideBySide = ({ parts: { norms } }) => (norms.ffn_norm ?? norms.attn_norm) === "resid_in";
+
+/** The rows that a network has: side by side both parts are added at once, and one norm may stand before both. @type {(model: object) => Row[]} */
+export const rowsOf = once((model) => ROWS.filter(({ key }) => (key !== "attn_add" || !sideBySide(model)) && (key !== "ffn_norm" || model.parts.norms.ffn_norm)));
+
+export const indexOf = (model, key) => rowsOf(model).findIndex((one) => one.key === key);
+
+/** The row that stands for another network's. */
+export const rowFor = (model, key) => (indexOf(model, key) >= 0 ? key : key === "attn_add" ? "ffn_add" : "attn_norm");
 
 /** The run's way through the network: every stop by row, and by layer inside the layers. @returns {{ key: string, layer: number|null }[]} */
-export function stops(layers) {
-  const inside = ROWS.filter((one) => one.inside);
+export function stops(model) {
+  const layers = model.n_layers;
+  const inside = rowsOf(model).filter((one) => one.inside);
   const through = Array.from({ length: layers }, (_, layer) => inside.map(({ key }) => ({ key, layer }))).flat();
   const outside = (...keys) => keys.map((key) => ({ key, layer: null }));
   return [...outside("ids", "embed"), ...through, ...outside("final_norm", "head", "softmax")];
@@ -64,12 +75,23 @@ function normOf(key, { stream, layer, token, trace }) {
   return at(names[key]);
 }
 
+/** Shapes of what attention computes inside itself: where keys and values are rebuilt from a latent, that first. */
+function attnShapes({ n_heads, n_kv_heads, head_dim, parts: { latent } }, T) {
+  const [q, scores] = [["q", [n_heads, T, head_dim]], ["scores", [n_heads, T, T]]];
+  if (!latent) return [q, ["k, v", [n_kv_heads, T, head_dim]], scores];
+  return [["latent", [T, latent.rank]], ["k rope", [T, latent.rope]], q, ["k", [n_heads, T, head_dim]], ["v", [n_heads, T, latent.value]], scores];
+}
+
+/** Shapes of what a feed-forward computes inside itself: of experts, for each token those that it goes to. */
+function ffnShapes({ gated, neurons, width, experts, top_k, shared }, T) {
+  const name = gated ? "gate, up" : "up";
+  if (!experts) return [[name, [T, neurons]]];
+  return [["router", [T, experts]], [name, [T, top_k, width]], ...(shared ? [[`shared ${name}`, [T, shared]]] : [])];
+}
+
 /** Shapes of what a part computes inside itself. @returns {[string, number[]][]} */
-export function innerShapes(key, { model, T }) {
-  const { n_heads, n_kv_heads, head_dim, ffn_hidden } = model;
-  if (key === "attn") return [["q", [n_heads, T, head_dim]], ["k, v", [n_kv_heads, T, head_dim]], ["scores", [n_heads, T, T]]];
-  if (key === "ffn") return [["gate, up", [T, ffn_hidden]]];
-  return [];
+export function innerShapes(key, { model, T }, layer) {
+  return key === "attn" ? attnShapes(model, T) : key === "ffn" ? ffnShapes(model.parts.ffn[layer], T) : [];
 }
 
 /**

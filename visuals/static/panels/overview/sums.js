@@ -1,6 +1,8 @@
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
 import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { centres } from "../../parts.js";
+import { sideBySide } from "./rows.js";
 
 const at = (name, index) => phrase`${name}${sub(index)}`;
 
@@ -10,12 +12,23 @@ function lengthOf(values) {
   return line`‖x‖ = ${root("Σ x²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
 }
 
+/** (x − μ) / σ · γ + β = y, for one channel. */
+function centred(x, mean, deviation, gain, bias, y, j) {
+  const part = fraction(phrase`${at(tinted("residual", "x"), j)} − μ`, tinted("norm", "σ"));
+  const numbers = fraction(`${shown(x[j], 5)} − ${inBrackets(mean)}`, shown(deviation, 5));
+  return line`${at("y", j)} = ${part} · ${at("γ", j)} + ${at("β", j)} = ${numbers} · ${inBrackets(gain[j])} + ${inBrackets(bias[j])} = ${strong(y[j])}`;
+}
+
 /** x / RMS · γ = y, for one channel. */
 function normed(x, rms, gain, y, j) {
   const part = fraction(at(tinted("residual", "x"), j), tinted("norm", "RMS"));
   const numbers = fraction(shown(x[j], 5), shown(rms, 5));
   return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${inBrackets(gain[j])} = ${strong(y[j])}`;
 }
+
+/** x + a + f, for one channel: both parts read the stream before either has written to it. */
+const addedBoth = (x, a, f, sum, j) =>
+  line`${at(tinted("residual", "x"), j)} + ${at(tinted("v", "attn"), j)} + ${at(tinted("gate", "ffn"), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} + ${inBrackets(f[j])} = ${strong(sum[j])}`;
 
 /** x + a, for one channel. */
 const added = (x, a, sum, j, name) =>
@@ -27,20 +40,24 @@ const added = (x, a, sum, j, name) =>
  * @returns {HTMLElement[]}
  */
 export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids) {
-  const { rms, T } = trace;
+  const { rms, mean, T, model } = trace;
   const place = layer * T + token;
+  const after = (name, x, learned, i) =>
+    (centres(model) ? centred(x, mean[name].data[i], rms[name].data[i], learned[`${name}_gain`].data, learned[`${name}_bias`].data, values, j) : normed(x, rms[name].data[i], learned[`${name}_gain`].data, values, j));
   if (key === "head") return [line`${at("logit", ids[j])} = ${at("W", ids[j])} · ${tinted("norm", "final_normed")} = ${strong(values[j], 6)}`];
   if (key === "softmax") {
     const logit = ends.logits.values.data[j];
     return [line`${at(tinted("output", "p"), ids[j])} = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = ${strong(values[j])}`];
   }
   const lines = [lengthOf(values)];
-  if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
-  if (key === "attn_norm") lines.push(normed(stage.resid_in.data, rms.attn.data[place], stage.attn_gain.data, values, j));
-  if (key === "ffn_norm") lines.push(normed(stage.resid_mid.data, rms.ffn.data[place], stage.ffn_gain.data, values, j));
-  if (key === "final_norm") lines.push(normed(ends.final.data, rms.final.data[token], ends.final_gain.data, values, j));
+  if (key === "embed" && model.parts.embed_norm) lines.push(line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(values[j])}`);
+  else if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
+  if (key === "attn_norm") lines.push(after("attn", stage.resid_in.data, stage, place));
+  if (key === "ffn_norm") lines.push(after("ffn", stage[model.parts.norms.ffn_norm].data, stage, place));
+  if (key === "final_norm") lines.push(after("final", ends.final.data, ends, token));
   if (key === "attn_add") lines.push(added(stage.resid_in.data, stage.attn_out.data, values, j, "attn"));
-  if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
+  if (key === "ffn_add" && sideBySide(model)) lines.push(addedBoth(stage.resid_in.data, stage.attn_out.data, stage.ffn_out.data, values, j));
+  else if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
   if (["attn", "ffn", "before", "after"].includes(key)) lines.push(line`${at(key === "attn" || key === "ffn" ? tinted(key === "attn" ? "v" : "gate", key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
   return lines;
 }

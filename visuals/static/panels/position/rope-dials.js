@@ -1,20 +1,24 @@
 // The dials: one for each pair of dimensions, with q and k before (dashed) and after rotation (solid).
 
+import { channelsOf } from "../../compute.js";
 import { signed } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 
 const [LEAST, MOST, BELOW] = [92, 190, 50]; // width of a dial's cell; under it two lines of text and a bar
 const HEAD = 2.6; // radians between an arrow and the sides of its head
 
-/** @typedef {{ q, k, qTurned, kTurned: ArrayLike<number>, terms: Float64Array, half: number }} Parts */
+/**
+ * @typedef {{ q, qTurned, kTurned: ArrayLike<number>, k: ArrayLike<number>|null, terms: Float64Array, rotary: import("../../compute.js").Rotary }} Parts
+ * k is null where a run has it after RoPE alone
+ */
 
-/** The two values of a pair in the half-split layout. @returns {[number, number]} */
-export const pairOf = (vector, i, half) => [vector[i], vector[i + half]];
+/** The two values of a pair of a head's vector. @returns {[number, number]} */
+export const pairIn = (vector, i, rotary) => channelsOf(rotary, i).map((channel) => vector[channel]);
 
-const lengthOf = (vector, i, half) => Math.hypot(...pairOf(vector, i, half));
+const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary));
 
 /** The longest pair of a vector; 1 for a zero vector. */
-const longest = (vector, half) => Math.max(...Array.from({ length: half }, (_, i) => lengthOf(vector, i, half))) || 1;
+const longest = (vector, rotary) => Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
 /** How the dials stand in a width: rows of even length. @returns {{ columns: number, cell: number, high: number }} */
 export function layoutDials(width, half) {
@@ -74,9 +78,9 @@ function drawSelection(context, left, top, cell) {
 }
 
 /** Under the dial: its dimensions, what it adds to q·k, and that as a bar. */
-function drawTerm(context, { x, radius }, foot, { i, half, term, most }) {
+function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
   const colour = ink().colour("muted");
-  write(context, `(${i}, ${i + half})`, x, foot + 8, { align: "center", colour });
+  write(context, `(${channels.join(", ")})`, x, foot + 8, { align: "center", colour });
   write(context, signed(term, 3), x, foot + 27, { align: "center", weight: 600 });
   const long = (term / most) * radius;
   context.fillStyle = colour;
@@ -86,14 +90,15 @@ function drawTerm(context, { x, radius }, foot, { i, half, term, most }) {
 
 /**
  * @param {HTMLCanvasElement} canvas @param {number} width @param {Parts} parts @param {number} pair the selected one
- * @param {{ scaling: number, own: boolean }} how
- * `scaling`: what RoPE multiplies lengths by (YaRN); `own`: each dial to its own scale
+ * @param {{ own: boolean }} how `own`: each dial to its own scale
  */
-export function drawDials(canvas, width, parts, pair, { scaling, own }) {
-  const { half, terms } = parts;
+export function drawDials(canvas, width, parts, pair, { own }) {
+  const { rotary, terms } = parts;
+  const half = terms.length;
   const { columns, cell, high } = layoutDials(width, half);
   const context = fit(canvas, width, Math.ceil(half / columns) * high);
-  const scales = { q: scaling * longest(parts.q, half), k: scaling * longest(parts.k, half) };
+  // Turning changes no length but by the scaling.
+  const scales = { q: longest(parts.qTurned, rotary), k: longest(parts.kTurned, rotary) };
   const most = Math.max(...terms.map(Math.abs)) || 1;
   for (let i = 0; i < half; i++) {
     const [left, top] = [(i % columns) * cell, Math.floor(i / columns) * high];
@@ -101,10 +106,11 @@ export function drawDials(canvas, width, parts, pair, { scaling, own }) {
     if (i === pair) drawSelection(context, left, top, cell);
     drawFace(context, dial);
     for (const [name, role, solid] of [["q", "q", false], ["k", "k", false], ["qTurned", "q", true], ["kTurned", "k", true]]) {
+      if (!parts[name]) continue;
       context.strokeStyle = context.fillStyle = ink().colour(role);
-      const scale = own ? scaling * lengthOf(parts[role], i, half) || 1 : scales[role];
-      arrow(context, dial, pairOf(parts[name], i, half).map((value) => value / scale), solid);
+      const scale = own ? lengthOf(parts[`${role}Turned`], i, rotary) || 1 : scales[role];
+      arrow(context, dial, pairIn(parts[name], i, rotary).map((value) => value / scale), solid);
     }
-    drawTerm(context, dial, top + cell, { i, half, term: terms[i], most });
+    drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });
   }
 }

@@ -1,14 +1,14 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
-import { kvHead, softmax, vectorOf } from "../../compute.js";
+import { kvHead, softmax, unrotatedTerm, vectorOf } from "../../compute.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
-import { turnedWhole } from "../../parts.js";
+import { notTurned, turningForms } from "../../parts.js";
 import { across, inView, link, steer, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
-import { namesOf, placeOf } from "./place.js";
+import { beforeRope, namesOf, placeOf, turnable, turnsPart } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
 
 const KIND = "rope-layout";
@@ -22,38 +22,50 @@ export const CASES = {
   one_side: { q: "half", k: "neighbours" },
 };
 const NAMES = Object.keys(CASES);
+/** The same where the network itself has interleaved pairs: half-split ones are the others, and values mixed with them are in its own order. */
+const INTERLEAVED = { ...CASES, mixed: { q: "half", k: "half", moved: true }, one_side: { q: "neighbours", k: "half", moved: true } };
+const casesOf = ({ parts: { rotary } }) => (rotary.interleaved ? INTERLEAVED : CASES);
 
 const caches = new WeakMap();
 const KEPT = 2048; // turned vectors that are kept a layer
 
 /** A vector of a layer, reordered where the case asks for it, turned at its position; kept, since rows share keys. */
-function turnedAt(layer, name, head, position, frequencies, layout, reorder) {
+function turnedAt(layer, model, name, head, position, frequencies, layout, reorder) {
   if (!caches.has(layer)) caches.set(layer, new Map());
   const known = caches.get(layer);
   const key = `${name} ${head} ${position} ${layout} ${reorder}`;
   if (!known.has(key)) {
     if (known.size >= KEPT) known.clear();
-    const vector = vectorOf(layer[name], head, position);
+    const vector = turnable(beforeRope(layer, model, name, head, position), model.parts.rotary);
     known.set(key, turned(reorder ? neighbours(vector) : vector, position, frequencies, { layout }));
   }
   return known.get(key);
 }
 
+/** What channels that are not turned add to q·k, key by key: the same in every case. */
+function restsOf(layer, model, head, query) {
+  const { rotary } = model.parts;
+  if (!turnsPart(model)) return new Float64Array(query + 1);
+  const whole = (name, index, t) => (layer[name] ? vectorOf(layer[name], index, t) : vectorOf(layer.kRot, index, t)); // turning leaves them as they are
+  return Float64Array.from({ length: query + 1 }, (_, key) => unrotatedTerm(whole("q", head, query), whole("k", kvHead(model, head), key), rotary));
+}
+
 /** q·k of a query with keys 0 … query in one case. @returns {Float64Array} */
 export function rowOf(layer, model, head, query, name, frequencies) {
-  const { q: qLayout, k: kLayout, moved = false } = CASES[name];
-  const q = turnedAt(layer, "q", head, query, frequencies, qLayout, moved);
+  const { q: qLayout, k: kLayout, moved = false } = casesOf(model)[name];
+  const q = turnedAt(layer, model, "q", head, query, frequencies, qLayout, moved);
   const kv = kvHead(model, head);
+  const rest = restsOf(layer, model, head, query);
   return Float64Array.from({ length: query + 1 }, (_, key) =>
-    sum(terms(q, turnedAt(layer, "k", kv, key, frequencies, kLayout, moved))),
+    sum(terms(q, turnedAt(layer, model, "k", kv, key, frequencies, kLayout, moved))) + rest[key],
   );
 }
 
 /** The selected q·k when both positions are SHIFT higher: a rotation by the same angles leaves it as it is. */
-function shifted({ q, k, m, n, frequencies }, name) {
-  const { q: qLayout, k: kLayout, moved = false } = CASES[name];
+function shifted({ q, k, rest, m, n, model, frequencies }, name) {
+  const { q: qLayout, k: kLayout, moved = false } = casesOf(model)[name];
   const [a, b] = moved ? [neighbours(q), neighbours(k)] : [q, k];
-  return sum(terms( turned(a, m + SHIFT, frequencies, { layout: qLayout }), turned(b, n + SHIFT, frequencies, { layout: kLayout }), ));
+  return rest + sum(terms(turned(a, m + SHIFT, frequencies, { layout: qLayout }), turned(b, n + SHIFT, frequencies, { layout: kLayout })));
 }
 
 /**
@@ -64,8 +76,8 @@ export function layoutsOf(held, state) {
   const { trace, head, query, key } = state;
   const place = placeOf(held, state);
   const rows = NAMES.map((name) => rowOf(held, trace.model, head, query, name, place.frequencies));
-  const scale = Math.sqrt(place.width);
-  const weights = rows.map((row) => softmax(row.map((value) => value / scale)));
+  const { scale } = trace.model.parts;
+  const weights = rows.map((row) => softmax(row.map((value) => value * scale)));
   const found = NAMES.map((name, i) => ({ product: rows[i][key], shifted: shifted(place, name), weight: weights[i][key] }));
   return { rows, weights, found };
 }
@@ -102,7 +114,7 @@ function makeTable() {
   return table;
 }
 
-export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: turnedWhole };
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: notTurned("layout"), forms: turningForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeLayout(element, glass) {

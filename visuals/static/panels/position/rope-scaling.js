@@ -4,28 +4,28 @@ import { wavelength } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { turnedWhole } from "../../parts.js";
+import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
-import { adjust, namesOf, placeOf } from "./place.js";
+import { adjust, farOf, namesOf, placeOf } from "./place.js";
 import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
 import { DASHES, makeTable } from "./scaling-table.js";
 import { drawFar, findDistance, linkPairs } from "./score-charts.js";
-import { overDistance, product } from "./turning.js";
+import { product } from "./turning.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
 
 /** Every method's q·k at the run's positions and at a distance. */
-export function rowsOf({ q, k, m, n }, methods, distance) {
+export function rowsOf({ q, k, rest, m, n }, methods, distance) {
   return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
     const frequencies = { inv_freq: data, scaling };
     return {
       name,
       frequencies,
-      real: product(q, k, m, n, frequencies),
-      far: product(q, k, distance, 0, frequencies),
+      real: product(q, k, m, n, frequencies) + rest,
+      far: product(q, k, distance, 0, frequencies) + rest,
       slowest: wavelength(data.at(-1)),
     };
   });
@@ -48,7 +48,7 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
-export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: turnedWhole };
+export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: notTurned("scaling"), forms: turningForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScaling(element, glass) {
@@ -107,7 +107,7 @@ export default function ropeScaling(element, glass) {
     table.fill(rows, method, { m: query, n: key, distance }, panel.text);
     note.textContent = panel.text("note", { original: answer.original });
     subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
-    const by = (name) => overDistance(place.q, place.k, rows.find((row) => row.name === name).frequencies, limit);
+    const by = (name) => farOf(place, rows.find((row) => row.name === name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
     drawFar(far, width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
     tell(place, method, factor, distance);

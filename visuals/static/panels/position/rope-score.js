@@ -4,20 +4,19 @@ import { wavelength } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { turnedWhole } from "../../parts.js";
+import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { adjust, namesOf, placeOf, whole } from "./place.js";
+import { adjust, farOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
-import { overDistance } from "./turning.js";
 
 const KIND = "rope-score";
 export const MOVE = 100; // tokens that both positions are moved by at first
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: turnedWhole };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: notTurned("score"), forms: turningForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ropeScore(element, glass) {
@@ -48,7 +47,7 @@ export default function ropeScore(element, glass) {
   linkPairs(canvas, glass, wide);
   const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.count, x), (distance) => adjust(glass, { distance }));
 
-  function tell({ m, n, kv }, pair, frequency) {
+  function tell({ m, n, kv, rest, model }, pair, frequency) {
     const { found } = view;
     const { layer, head } = state;
     const name = `layer ${layer} head ${head} kv ${kv} query ${m} key ${n} pair ${pair}`;
@@ -59,6 +58,8 @@ export default function ropeScore(element, glass) {
       sum: found.sumHere,
       moved_term: found.moved[pair],
       moved_sum: found.sumMoved,
+      ...(turnsPart(model) ? { unrotated: rest } : {}),
+      score: found.scores[0],
     };
     const values = Object.entries(numbers)
       .map(([key, value]) => `${key}=${exact(value, 6)}`)
@@ -83,7 +84,7 @@ export default function ropeScore(element, glass) {
     note.textContent =
       panel.text("far_note", { query: namesOf(state).query, key: namesOf(state).key }) +
       (run.every > 1 ? ` ${panel.text("sampled", { every: run.every })}` : "");
-    const curve = overDistance(place.q, place.k, place.frequencies, count);
+    const curve = farOf(place, place.frequencies, count);
     drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
   });
   return inView(element, function draw() {

@@ -1,6 +1,6 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
-import { wavelength } from "../../compute.js";
+import { pairsOf, wavelength } from "../../compute.js";
 import { fit, ink, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";
@@ -91,7 +91,7 @@ function markPair(context, charts, pair) {
 /** Pointing at a pair of the charts, and the arrow keys. @param {() => number} wide */
 export function linkPairs(canvas, glass, wide) {
   link(canvas, glass, (x) => {
-    const half = glass.state.trace.model.head_dim / 2;
+    const half = pairsOf(glass.state.trace.model);
     const pair = Math.floor(((x - LEFT) / (wide() - LEFT - RIGHT)) * half);
     return pair >= 0 && pair < half ? { pair } : null;
   });

@@ -1,14 +1,14 @@
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
 
-import { kvHead, rotatedHead, wavelength } from "../../compute.js";
-import { fraction, line, phrase, root, shown, strong, tinted } from "../../dom.js";
-import { small } from "./place.js";
+import { kvHead, rotatedHead, scaledByRoot, wavelength } from "../../compute.js";
+import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
+import { small, turnsPart } from "./place.js";
 import { byDistance, sum, terms, turned } from "./turning.js";
 
 const SINGLE = { single: true };
 
 /** Everything the panel shows. `both`: what both positions are moved by; `distance`: of the query from the key. */
-export function scoreOf({ q, k, m, n, width, frequencies }, both, distance) {
+export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance) {
   const [key, query] = [n + both, n + both + distance];
   const at = (i, j, how) => terms(turned(q, i, frequencies, how), turned(k, j, frequencies, how), how);
   const here = at(m, n, SINGLE);
@@ -24,7 +24,7 @@ export function scoreOf({ q, k, m, n, width, frequencies }, both, distance) {
     precise,
     query,
     key,
-    scores: [sumHere, sumMoved].map((s) => s / Math.sqrt(width)),
+    scores: [sumHere, sumMoved].map((s) => (s + rest) * model.parts.scale),
   };
 }
 
@@ -42,16 +42,18 @@ export function runOf(layer, model, head) {
 }
 
 /** The lines under the sliders. @returns {HTMLElement[]} */
-export function arithmetic(found, { m, n, width }, pair, frequency, text) {
+export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) {
   const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
   const { query, key, sumHere, sumMoved, deviation, precise, here, moved, scores } = found;
   const same = query - key === m - n;
-  const divided = (sum) => fraction(shown(sum, 6), root(String(width)));
+  const scaled = (sum) => (scaledByRoot(model) ? fraction(shown(sum, 6), root(String(model.head_dim))) : `${inBrackets(sum, 6)} · ${shown(model.parts.scale, 6)}`);
+  // What channels outside the pairs add is the same wherever both stand.
+  const whole = (sum) => (turnsPart(model) ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)] : [strong(sum, 6)]);
   const was = query === m && key === n ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
   return [
     line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
-    line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${strong(sumHere, 6)},   ${divided(sumHere)} = ${strong(scores[0])} = ${text("score")}`,
-    line`${text("moved", { m: query, n: key })}   ${qk()} = ${strong(sumMoved, 6)},   ${divided(sumMoved)} = ${strong(scores[1])}`,
+    line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${whole(sumHere)},   ${scaled(sumHere + rest)} = ${strong(scores[0])} = ${text("score")}`,
+    line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
     line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
   ];
 }

@@ -1,0 +1,118 @@
+// The dials of one head with their arithmetic; the channels that are not turned beside them.
+
+import { angle, channelsOf, kvHead, pairsOf, pairTerms, rotatedHead, scaledByRoot, unrotatedTerm, vectorOf, wavelength } from "../../compute.js";
+import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { checkbox } from "../../controls.js";
+import { createStrips } from "../../marks/strips.js";
+import { across, link, steer } from "../../pointing.js";
+import { reading } from "../../reads.js";
+import { beforeRope, turnsPart } from "./place.js";
+import { drawDials, pairAt, pairIn } from "./rope-dials.js";
+
+/**
+ * Everything the dials show. `sum`: what the pairs add to q·k; `rest`: what the channels add that are not turned; `kv`: the K/V
+ * head; `kBefore`: k before RoPE, also where the run has it after RoPE alone and `k` is null
+ */
+export function partsOf(layer, { trace, head, query, key }) {
+  const { model } = trace;
+  const { rotary } = model.parts;
+  const [kv, width] = [kvHead(model, head), model.head_dim];
+  const qTurned = rotatedHead(layer, model, "q", head).subarray(query * width, (query + 1) * width);
+  const kTurned = rotatedHead(layer, model, "k", kv).subarray(key * width, (key + 1) * width);
+  const terms = pairTerms(qTurned, kTurned, rotary);
+  const before = { q: vectorOf(layer.q, head, query), k: layer.k && vectorOf(layer.k, kv, key), kBefore: beforeRope(layer, model, "k", kv, key) };
+  return { ...before, qTurned, kTurned, terms, sum: terms.reduce((a, b) => a + b, 0), rest: unrotatedTerm(qTurned, kTurned, rotary), rotary, kv };
+}
+
+/** The vectors that are shown, by name. */
+const vectorsOf = ({ q, qTurned, k, kTurned }) => ({ q, q_rot: qTurned, ...(k ? { k } : {}), k_rot: kTurned });
+
+/** The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers. */
+function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
+  const { terms, sum, rest, rotary } = parts;
+  const frequency = rotary.inv_freq.data[pair];
+  const two = (vector) => `(${pairIn(vector, pair, rotary).map((value) => shown(value, 4)).join(", ")})`;
+  const bold = (words) => h("strong", null, words);
+  const turning = (role, at) =>
+    line`${tinted(role, role)}: ${text("angle")} = ${String(at)} × ${shown(frequency, 5)} = ${bold(`${shown(angle(at, frequency), 5)} rad`)}   ${parts[role] ? `${two(parts[role])} → ` : ""}${bold(two(parts[`${role}Turned`]))}`;
+  const name = (role, i) => tinted(role, role, sub(i));
+  const [a, b] = channelsOf(rotary, pair);
+  const products = line`${name("q", a)}${name("k", a)} + ${name("q", b)}${name("k", b)} = ${bold(signed(terms[pair], 5))}   ${text("wavelength", { tokens: shown(wavelength(frequency), 4) })}`;
+  const [whole, scale] = [sum + rest, model.parts.scale];
+  const scaled = scaledByRoot(model) ? fraction(shown(whole, 5), root(String(model.head_dim))) : `${inBrackets(whole)} · ${shown(scale, 6)}`;
+  const others = turnsPart(model) ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} (${text("unrotated")}) = ${shown(whole, 5)}` : "";
+  const total = line`${text("sum", { pairs: terms.length })} = ${shown(sum, 5)}${others} = ${tinted("q", "q")}·${tinted("k", "k")},   ${scaled} = ${strong(whole * scale)} = ${text("score")}`;
+  return [turning("q", query), products, turning("k", key), total];
+}
+
+/** For data-value. */
+function plain(parts, { trace: { model }, query, key, pair }) {
+  const frequency = parts.rotary.inv_freq.data[pair];
+  const two = (vector) => `(${pairIn(vector, pair, parts.rotary).map((value) => exact(value)).join(", ")})`;
+  const vectors = Object.entries(vectorsOf(parts)).map(([name, vector]) => `${name}=${two(vector)}`).join(" ");
+  const angles = `angle_q=${exact(angle(query, frequency))} angle_k=${exact(angle(key, frequency))}`;
+  const others = turnsPart(model) ? ` unrotated=${exact(parts.rest)} qk=${exact(parts.sum + parts.rest)}` : "";
+  return `pair ${pair} ${vectors} ${angles} term=${exact(parts.terms[pair])} sum=${exact(parts.sum)}${others}`;
+}
+
+/** The channels outside the pairs, as "0–7". */
+function unturned({ head_dim: width, parts: { rotary } }) {
+  const [from, to] = [rotary.first, rotary.first + 2 * rotary.inv_freq.data.length];
+  return Array.from({ length: width }, (_, channel) => channel).filter((channel) => channel < from || channel >= to);
+}
+
+/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, tell: Function, table: Function }} */
+export function createDials(glass, text) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
+  const own = checkbox("rope.own_scale", () => glass.repaint());
+  const ownScale = reading(() => own.box.checked);
+  const strokes = Object.fromEntries(["q_before", "q_after", "k_before", "k_after"].map((name) => [name, sample(`span.gp-stroke.is-${name}`, `rope.${name}`)]));
+  const formula = h("div.gp-formula");
+  const [title, rest] = [h("h3.gp-subtitle"), h("canvas.gp-canvas", { "data-text-label": "rope.unrotated_strips" })];
+  const beside = h("div", null, title, rest);
+  const strips = createStrips(rest, { beside: true, strip: 22, gap: 6 });
+  const element = h("div", null, h("div.gp-samples", null, ...Object.values(strokes), own.element), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula), beside);
+  let wide = 1;
+  link(canvas, glass, (x, y) => {
+    const pair = pairAt(wide, pairsOf(state.trace.model), x, y);
+    return pair === null ? null : { pair };
+  });
+  steer(canvas, glass, across("pair"));
+
+  /** The values of the channels that are not turned: q, k and their products. */
+  function drawRest(all, width) {
+    const { model } = state.trace;
+    beside.hidden = !turnsPart(model);
+    if (beside.hidden) return;
+    const channels = unturned(model);
+    const of = (vector) => Float64Array.from(channels, (channel) => vector[channel]);
+    const [q, k] = [of(all.qTurned), of(all.kTurned)];
+    title.textContent = text("unrotated_title", { first: channels[0], last: channels.at(-1), width: model.head_dim, term: signed(all.rest, 5) });
+    strips.draw(width, [{ name: "q", role: "q", values: q }, { name: "k", role: "k", values: k }, { name: "q × k", role: "accent", values: q.map((x, i) => x * k[i]), bars: true }], { chosen: null });
+  }
+
+  function draw(held, width) {
+    wide = width;
+    const all = partsOf(held, state);
+    strokes.k_before.hidden = !all.k;
+    drawDials(canvas, width, all, state.pair, { own: ownScale() });
+    drawRest(all, width);
+    return all;
+  }
+  /** What data-value holds, and the line under the title. */
+  function tell(all) {
+    const { query, key, pair } = state;
+    formula.replaceChildren(...arithmetic(all, state, text));
+    const [first, second] = channelsOf(all.rotary, pair);
+    return [plain(all, state), text("read", { pair: first, second, query, key, term: shown(all.terms[pair], 5) })];
+  }
+  /** @returns {(string|number)[][]} every pair of the selected head, query and key */
+  function table() {
+    const parts = partsOf(glass.layer(), state);
+    const vectors = vectorsOf(parts);
+    const rows = Array.from(parts.terms, (term, i) => [i, ...channelsOf(parts.rotary, i), parts.rotary.inv_freq.data[i], ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, parts.rotary)), term]);
+    return [["pair", "first", "second", "inv_freq", ...Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]), "term"], ...rows];
+  }
+  return { element, draw, tell, table };
+}
