@@ -1,0 +1,116 @@
+"""The small networks of other families: which are offered, when their weights are read, and what a page then gets."""
+
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import transformers
+
+import model
+from app.engine import LocalEngine
+from app.service import Service
+from app.session import Runs
+from app.zoo import FAMILIES, MAX_BYTES, offers, small_name, zoo
+from tests.families import Pair, pair_of, run, save
+from visuals.payload import unpack
+
+PROMPT = "The cat sleeps on the sofa."
+SHAPE: dict[str, Any] = {"vocab_size": 320, "hidden_size": 48}
+CONFIGS: dict[str, Any] = {
+    "bloom": transformers.BloomConfig(**SHAPE, n_layer=3, n_head=6),
+    "qwen": transformers.Qwen2Config(
+        **SHAPE, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=64
+    ),
+    "t5": transformers.T5Config(**SHAPE, d_model=48, d_kv=8, d_ff=64, num_layers=2, num_heads=6),
+}
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A zoo of three families, and of a fourth without weights."""
+    there = tmp_path_factory.mktemp("zoo")
+    for name, config in CONFIGS.items():
+        shutil.copytree(save(config), there / name)
+    (there / "falcon").mkdir()
+    (there / "falcon" / "config.json").write_text("{}")
+    return there
+
+
+@pytest.fixture
+def engine(lm: model.LanguageModel, directory: Path) -> LocalEngine:
+    """A model that is there, and the zoo, which holds the weights of one network at a time."""
+    return LocalEngine([lm, *zoo(directory, device="cpu", max_bytes=1)])
+
+
+def held(engine: LocalEngine) -> list[str]:
+    """Whose weights are held."""
+    return engine._get("BLOOM (small)").keeper.held
+
+
+def test_what_is_there_and_drawable_is_offered_without_its_weights(engine: LocalEngine, directory: Path) -> None:
+    assert engine.names[1:] == ["Qwen (small)", "BLOOM (small)"]  # in the order of families; T5 cannot be drawn
+    assert engine.about("BLOOM (small)").n_parameters == model.load(directory / "bloom", device="cpu").n_parameters
+    told = offers(engine)
+    assert [(one["kind"], one["family"]) for one in told[1:]] == [("small", "Qwen"), ("small", "BLOOM")]
+    assert told[0]["kind"] is None
+    assert engine.encode("Qwen (small)", PROMPT)
+    assert held(engine) == []
+    assert zoo(directory / "nowhere") == []
+
+
+def test_the_page_opens_on_the_first_and_reads_no_other(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    assert service.recall({"prompt": PROMPT})["model"]["name"] == engine.names[0]
+    assert held(engine) == []
+    answer = service.recall({"prompt": PROMPT, "model": "BLOOM (small)", "layer": 99})
+    assert (answer["model"]["name"], answer["layer"]["layer"]) == ("BLOOM (small)", 2)
+    assert held(engine) == ["BLOOM (small)"]
+    assert service.recall({"prompt": PROMPT, "model": "Nobody (small)"})["code"] == "model_unknown"
+
+
+def test_a_kept_run_is_looked_into_after_its_network_was_let_go_of(engine: LocalEngine, directory: Path) -> None:
+    service = Service(engine, Runs())
+    first = service.run(PROMPT, "BLOOM (small)")
+    again = service.run(PROMPT, "Qwen (small)")
+    assert held(engine) == ["Qwen (small)"]
+    for answer, name in ((first, "bloom"), (again, "qwen"), (first, "bloom")):
+        pair: Pair = pair_of(directory / name)
+        ids = answer["tokens"]["ids"]
+        theirs = run(pair.peer, pair.lm.net.embed.weight.new_tensor([ids]).long())
+        layer = engine.layer(small_name(name), service.runs.get(answer["id"]).trace, 1)
+        np.testing.assert_allclose(layer.attention, theirs.attentions[1][0].numpy(), atol=1e-5)
+        assert service.layer({"run": answer["id"], "layer": 0, "token": 0})["kind"] == "layer"
+        best = unpack(answer["next"]["logits"])[0]
+        assert abs(best - float(theirs.logits[0, -1].max())) < 1e-5
+
+
+def test_many_at_once_with_room_for_one(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    alone = {name: service.run(PROMPT, name)["next"]["ids"] for name in engine.names}
+    wrong: list[str] = []
+
+    def ask(name: str) -> None:
+        for _ in range(4):
+            answer = service.run(PROMPT, name)
+            if answer.get("next", {}).get("ids") != alone[name]:
+                wrong.append(name)
+            written = list(service.generate(PROMPT, name, 3, (0, 0, 1, 0), {}))
+            if written[-1]["kind"] != "run":
+                wrong.append(f"{name} wrote {written[-1]}")
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in engine.names for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert len(held(engine)) == 1
+
+
+def test_names_and_bound() -> None:
+    assert list(FAMILIES) == ["llama", "qwen", "bloom", "falcon", "glm", "mixtral", "deepseek", "t5"]
+    # Two of the largest allowed (an eighth of 60 MB in half precision, twice that in float32) are held side by side.
+    assert 2 * 2 * 60e6 / 8 <= MAX_BYTES < 2 * 60e6
