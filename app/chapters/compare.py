@@ -9,7 +9,7 @@ from visuals.payload import Message
 from ..engine import Engine
 from ..session import HeldRun
 
-PANELS = ("read-by-two", "compare", "stream-change", "head-change")
+PANELS = ("compare", "read-by-two", "stream-change", "head-change")
 
 
 def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

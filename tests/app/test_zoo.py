@@ -1,5 +1,6 @@
 """The small networks of other families: which are offered, when their weights are read, and what a page then gets."""
 
+import math
 import shutil
 import threading
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import transformers
 
 import model
@@ -114,3 +116,22 @@ def test_names_and_bound() -> None:
     assert list(FAMILIES) == ["llama", "qwen", "bloom", "falcon", "glm", "mixtral", "deepseek", "t5"]
     # Two of the largest allowed (an eighth of 60 MB in half precision, twice that in float32) are held side by side.
     assert 2 * 2 * 60e6 / 8 <= MAX_BYTES < 2 * 60e6
+
+
+def test_what_a_network_costs(engine: LocalEngine, directory: Path) -> None:
+    """Parameters as transformers counts them, bytes kept as its own cache holds them, weights read as its tensors take."""
+    service = Service(engine, Runs())
+    for name in ("bloom", "qwen"):
+        answer = service.run(PROMPT, small_name(name))
+        cost = service.detail({"run": answer["id"], "what": "cost"})["data"]
+        peer = pair_of(directory / name).peer
+        assert cost["parameters"] == sum(weight.numel() for weight in peer.parameters())
+        cache = peer(torch.tensor([answer["tokens"]["ids"]]), use_cache=True).past_key_values
+        held = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+        assert cost["kept"] * len(answer["tokens"]["ids"]) == held
+        tied = peer.get_output_embeddings().weight is peer.get_input_embeddings().weight
+        table = peer.get_input_embeddings().weight
+        read = sum(weight.nbytes for weight in peer.parameters()) - (0 if tied else table.nbytes - table[0].nbytes)
+        assert cost["read"] == read
+        for term in (*cost["weights"], *cost["cache"]):
+            assert int(term["bytes"]) == math.prod(factor["value"] for factor in term["factors"])
