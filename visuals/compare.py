@@ -1,4 +1,4 @@
-"""Two runs: how far their residual streams lie apart, where they are of one model, and what the network of each costs."""
+"""Two runs: how far their residual streams lie apart where they are of one model, and what each network costs."""
 
 from math import prod
 from typing import NamedTuple

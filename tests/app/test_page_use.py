@@ -126,7 +126,7 @@ def test_choosing_another_model_runs_it(page: Page, engine: LocalEngine) -> None
     page.evaluate("glass.open('attend')")
     page.evaluate("glass.select({ layer: 2, head: 3, query: 3, key: 1 })")
     place = "(({ layer, head, query, key }) => [layer, head, query, key])(glass.state.locked)"
-    chapter = "document.querySelector('.page-nav [aria-current], .page-nav [aria-selected=true], .page-nav [aria-pressed=true]').textContent"
+    chapter = "document.querySelector('.page-nav [aria-current=page]').textContent"
     before = page.evaluate(f"[{place}, {chapter}]")
     page.click("#model input")
     page.click(f"#model [role=option] >> text={engine.names[1]}")

@@ -1,6 +1,7 @@
 """The small networks of other families: which are offered, when their weights are read, and what a page then gets."""
 
 import math
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -10,13 +11,17 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from playwright.sync_api import Browser, expect
 
 import model
 from app.engine import LocalEngine
 from app.service import Service
 from app.session import Runs
 from app.zoo import FAMILIES, MAX_BYTES, offers, small_name, zoo
+from tests.app.looking import shown
 from tests.families import Pair, pair_of, run, save
+from tests.page import open_page, wait_for_run
+from tests.plain import plain_site
 from visuals.payload import unpack
 
 PROMPT = "The cat sleeps on the sofa."
@@ -28,6 +33,20 @@ CONFIGS: dict[str, Any] = {
     ),
     "t5": transformers.T5Config(**SHAPE, d_model=48, d_kv=8, d_ff=64, num_layers=2, num_heads=6),
 }
+
+
+SIZES = {"Qwen": "63 k", "BLOOM": "100 k"}
+
+
+def own_cache(lm: model.LanguageModel) -> int:
+    """Bytes that one token takes in a cache of this network."""
+    return lm.net.cache(1).nbytes(1)
+
+
+def numbers(value: str) -> list[dict[str, float]]:
+    """The numbers of both sides in the panel's value."""
+    sides = re.findall(r"[AB] next='.*?' p=(\S+) read=(\d+) kept=(\d+)", value)
+    return [dict(zip(("p", "read", "kept"), map(float, side), strict=True)) for side in sides]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +138,7 @@ def test_names_and_bound() -> None:
 
 
 def test_what_a_network_costs(engine: LocalEngine, directory: Path) -> None:
-    """Parameters as transformers counts them, bytes kept as its own cache holds them, weights read as its tensors take."""
+    """Parameters as transformers counts them, bytes kept as its cache holds them, weights read as its tensors take."""
     service = Service(engine, Runs())
     for name in ("bloom", "qwen"):
         answer = service.run(PROMPT, small_name(name))
@@ -135,3 +154,43 @@ def test_what_a_network_costs(engine: LocalEngine, directory: Path) -> None:
         assert cost["read"] == read
         for term in (*cost["weights"], *cost["cache"]):
             assert int(term["bytes"]) == math.prod(factor["value"] for factor in term["factors"])
+
+
+def test_two_networks_read_one_sentence_on_the_page(
+    engine: LocalEngine, directory: Path, browser: Browser, lm: model.LanguageModel
+) -> None:
+    with plain_site(engine, Runs()) as site:
+        page = open_page(browser, f"{site}#lang=en&prompt={PROMPT}&layer=2&head=5&chapter=compare", width=360)
+        panel = page.locator("section[data-kind=read-by-two]")
+        expect(panel.locator("[data-model]")).to_have_text([f"{name} (small, {size})" for name, size in SIZES.items()])
+        for name, family in (("Qwen (small)", "qwen"), ("BLOOM (small)", "bloom")):
+            panel.locator(f"[data-model='{name}']").press("Enter")
+            page.wait_for_function("(name) => glass.state.trace.model.name === name", arg=name)
+            wait_for_run(page)
+            page.wait_for_function("document.querySelectorAll('.rbt-word[style]').length > 2 && glass.asking() === 0")
+            peer = pair_of(directory / family).peer
+            b = run(peer, torch.tensor([page.evaluate("glass.state.trace.tokens.ids")]))
+            told = numbers(shown(page, "read-by-two", "A next="))
+            first = model.run_trace(lm, PROMPT)
+            chances = [torch.from_numpy(first.logits).softmax(-1).max(), b.logits[0, -1].softmax(-1).max()]
+            np.testing.assert_allclose([side["p"] for side in told], chances, rtol=1e-4)
+            assert told[0]["kept"] == own_cache(lm)
+            layer, head = (min(most, own - 1) for most, own in ((2, peer.config.num_hidden_layers),
+                                                                (5, peer.config.num_attention_heads)))  # fmt: skip
+            words = panel.locator("[data-side=B] .rbt-word")
+            words.nth(1).focus()
+            query = page.evaluate("glass.state.query")
+            value = shown(page, "read-by-two", f"B layer {layer} head {head} query {query} key 1 ")
+            weight = float(b.attentions[layer][0, head, query, 1])
+            assert abs(float(value.partition("weight=")[2]) - weight) < 1e-5
+            words.nth(1).blur()
+        assert page.evaluate("[glass.state.kept.model.name, glass.subtractable()]") == [engine.names[0], False]
+        expect(panel).to_contain_text("nothing is subtracted")
+        for kind in ("stream-change", "head-change"):
+            expect(page.locator(f"section[data-kind={kind}]")).to_contain_text("different models")
+        expect(page.locator(".gp-sides [data-side='B-A']")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        panel.locator("[data-side=A]").get_by_role("button", name="Head before").press("Enter")
+        expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("4 of 0–5")
+        expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("5 of 0–5")
+        page.context.close()
