@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from .checkpoint import filled, outline, pick_device, pick_dtype, tokenizer_of
+from .errors import GlassLlamaError
 from .network import Network
 from .tokenizer import Tokenizer
 
@@ -41,13 +42,17 @@ class Keeper:
             return sum(lm.nbytes for lm in self._held)
 
     def network(self, lm: "OnDemand") -> Network:
-        """The network with its weights, now the most recently used one."""
+        """The network with its weights, now the most recently used one. Raises GlassLlamaError("model_unreadable")."""
         with lm.reading:
             with self._lock:
                 if (net := self._held.get(lm)) is not None:
                     self._held.move_to_end(lm)
                     return net
-            net = filled(outline(lm.directory), lm.device, lm.dtype)
+            try:
+                net = filled(outline(lm.directory), lm.device, lm.dtype)
+            except GlassLlamaError as error:  # which says where the files are, no visitor's business
+                said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
+                raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
             with self._lock:
                 self._held[lm] = net
                 self._let_go(lm)

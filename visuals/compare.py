@@ -1,12 +1,17 @@
-"""How far two runs of one model lie apart: their residual streams, place by place."""
+"""Two runs: how far their residual streams lie apart where they are of one model, and what each network costs."""
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from model import Trace
+from model import LanguageModel, ModelSpec, Trace, spec_from_config
+from model.kv_math import kv_token_terms
+from model.kv_math.terms import KvTerm
+from model.kv_math.weights import WeightBreakdown, WeightTerm, weight_breakdown
 
+from .kv import FORMAT_OF, factor_message, spec_of, token_message
 from .payload import Message, pack
 
 
@@ -27,3 +32,49 @@ def difference_info(first: Trace, second: Trace) -> Difference:
 def difference_payload(info: Difference) -> Message:
     """The two norms, float32."""
     return {"apart": pack(info.apart, "f4"), "first": pack(info.first, "f4")}
+
+
+class Cost(NamedTuple):
+    """What a network costs, in the number format it runs in: the parameters held, counted in the network itself, and by
+    its config the products of the weights that one token's step reads, and of what the KV cache keeps of a token.
+    """
+
+    parameters: int
+    weights: WeightBreakdown
+    cache: tuple[KvTerm, ...]
+
+
+def cost_info(lm: LanguageModel) -> Cost:
+    """The cost of this network, by the config.json that it was read from."""
+    dtype = FORMAT_OF[str(lm.dtype).removeprefix("torch.")]
+    spec = own_spec(lm)
+    return Cost(lm.n_parameters, weight_breakdown(spec, dtype), kv_token_terms(spec, dtype))
+
+
+def own_spec(lm: LanguageModel) -> ModelSpec:
+    """The running model as the calculators see one, whatever its family."""
+    if lm.directory is None:
+        return spec_of(lm.config, lm.name)
+    return spec_from_config((lm.directory / "config.json").read_text(encoding="utf-8"))
+
+
+def cost_payload(cost: Cost) -> Message:
+    """Every product with its factors, in whole bytes, and their sums."""
+    top_k = cost.weights.spec.moe.top_k if cost.weights.spec.moe else 1
+
+    def read(term: WeightTerm) -> Message | None:
+        factors = term.read_factors(top_k=top_k)
+        if not factors:
+            return None
+        told = [factor_message(factor) for factor in factors]
+        return {"label": term.label, "factors": told, "bytes": str(prod(factor.value for factor in factors))}
+
+    weights = [told for term in cost.weights.terms if (told := read(term))]
+    cache = [token_message(term) for term in cost.cache]
+    return {
+        "parameters": cost.parameters,
+        "weights": weights,
+        "read": sum(int(term["bytes"]) for term in weights),
+        "cache": cache,
+        "kept": sum(int(term["bytes"]) for term in cache),
+    }

@@ -3,13 +3,13 @@
 from typing import Any
 
 from model import GlassLlamaError
-from visuals.compare import difference_info, difference_payload
+from visuals.compare import cost_info, cost_payload, difference_info, difference_payload
 from visuals.payload import Message
 
 from ..engine import Engine
 from ..session import HeldRun
 
-PANELS = ("compare", "stream-change", "head-change")
+PANELS = ("compare", "read-by-two", "stream-change", "head-change")
 
 
 def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -19,4 +19,9 @@ def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
     return difference_payload(difference_info(asked["other"].trace, held.trace))
 
 
-DETAILS = {"difference": difference}
+def cost(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+    """What the network of this run costs: parameters, weights read for a token, and bytes kept of one."""
+    return cost_payload(engine.study(held.model, cost_info))
+
+
+DETAILS = {"difference": difference, "cost": cost}

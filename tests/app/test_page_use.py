@@ -121,9 +121,19 @@ def test_an_example_runs_and_fills_the_prompt(page: Page) -> None:
 
 @pytest.mark.gradio
 def test_choosing_another_model_runs_it(page: Page, engine: LocalEngine) -> None:
+    """At once, on the prompt that is there, and at the place that is looked at."""
+    run(page, "The dog plays in the yard.")
+    page.evaluate("glass.open('attend')")
+    page.evaluate("glass.select({ layer: 2, head: 3, query: 3, key: 1 })")
+    place = "(({ layer, head, query, key }) => [layer, head, query, key])(glass.state.locked)"
+    chapter = "document.querySelector('.page-nav [aria-current=page]').textContent"
+    before = page.evaluate(f"[{place}, {chapter}]")
     page.click("#model input")
     page.click(f"#model [role=option] >> text={engine.names[1]}")
     page.wait_for_function("(name) => glass.state.trace.model.name === name", arg=engine.names[1])
+    assert page.evaluate("glass.state.trace.prompt") == "The dog plays in the yard."
+    assert page.evaluate(f"[{place}, {chapter}]") == before
+    expect(page.locator(BOX)).to_have_value("The dog plays in the yard.")
 
 
 def test_a_run_that_the_server_let_go_of_comes_back(page: Page, runs: Runs) -> None:

@@ -362,6 +362,21 @@ def head_change(p: Both, rows: Rows) -> None:
     agree(rows, key=range(QUERY + 1), A=a, B=b, B_minus_A=b - a)
 
 
+def read_by_two(p: Both, rows: Rows) -> None:
+    assert p.first
+    for side, one in (("A", p.first), ("B", p)):
+        mine = {
+            what: [row for row in rows if (row["what"], row["side"]) == (what, side)] for what in ("attention", "next")
+        }
+        agree(mine["attention"], index=range(QUERY + 1), value=one.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
+        chances = one.run.logits[0, -1].double().softmax(-1).sort(descending=True)
+        agree(mine["next"], index=chances.indices[:5], value=chances.values[:5])
+        cost = {row["place"]: int(row["value"]) for row in rows if (row["what"], row["side"]) == ("cost", side)}
+        config = p.config
+        assert cost["parameters"] == sum(weight.numel() for weight in p.net.parameters())
+        assert cost["kept"] == p.layers * config.num_key_value_heads * 2 * config.head_dim * 4
+
+
 def why(p: Both, rows: Rows) -> None:
     """Each part off by itself, in transformers' own run."""
     target = int(p.run.logits[0, -1].argmax())
@@ -430,7 +445,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "logit-terms": logit_terms,
-    "causal-map": causal_map,
+    "causal-map": causal_map, "read-by-two": read_by_two,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
 

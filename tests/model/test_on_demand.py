@@ -1,6 +1,7 @@
 """Weights that are read when they are first used, and let go of again: which are held, and what a kept run finds."""
 
 import gc
+import shutil
 import threading
 import weakref
 from collections.abc import Sequence
@@ -87,3 +88,16 @@ def test_threads_that_want_one_network_read_it_once(checkpoint: Path, monkeypatc
         thread.join()
     assert len(read) == 1
     assert found == [one.net] * 8
+
+
+def test_weights_that_are_gone_are_an_error_that_says_no_path(checkpoint: Path, tmp_path: Path) -> None:
+    there = shutil.copytree(checkpoint, tmp_path / "net")
+    (one,) = several(there, 10**9, "a")
+    (there / "model.safetensors").unlink()
+    for _ in range(2):
+        with pytest.raises(model.GlassLlamaError) as caught:
+            model.run_trace(one, IDS)
+        assert (caught.value.code, caught.value.params) == ("model_unreadable", {"name": "a"})
+        assert str(tmp_path) not in str(caught.value)
+    shutil.copy(checkpoint / "model.safetensors", there)
+    assert len(model.run_trace(one, IDS).logits) == one.config.vocab_size

@@ -82,6 +82,13 @@ export function createFetching(store, functions) {
     });
   }
 
+  /** A layer of one of two runs that are compared, whichever is shown; null until it has come. Then the panels are drawn again. */
+  function layerOf(trace, layer) {
+    const held = trace.layers.get(layer) ?? null;
+    if (!held && !store.previewing()) fetchLayer(trace, layer, trace.T - 1);
+    return held;
+  }
+
   /** All tokens' neurons of the locked layer, if they are small. */
   async function fetchAllNeurons(trace) {
     await idle();
@@ -164,5 +171,5 @@ export function createFetching(store, functions) {
 
   store.on("select", need);
   store.on("run", () => { need(); prefetch(); });
-  return { need, prefetch, detail, calculate, change, recall, whole, cut: server.cut, asking: server.count };
+  return { need, prefetch, layerOf, detail, calculate, change, recall, whole, cut: server.cut, asking: server.count };
 }

@@ -123,17 +123,30 @@ async function firstRun() {
 }
 /** What a chapter asks about the run: the answer to one of app/chapters' DETAILS, or null until it has come. */
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
+/** One layer of a run that is compared, or null until it has come. */
+const layerOf = (trace, layer) => fetching?.layerOf(trace, layer) ?? null;
 /** What needs no run: a promise of the answer of one of app/chapters' CALCULATORS, or of what went wrong. */
 const calculate = async (what, params) => (await online).calculate(what, params);
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
 const { open, present } = chapters;
-const { keep, showSide, sides, toEnd } = store;
+const { keep, showSide, sides, subtractable, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
+/** Has another network read the prompt of A, which is what is shown where none is kept: that run is B. @param {string} model */
+async function readBy(model) {
+  const { prompt } = state.kept ?? state.trace;
+  if (!state.kept) keep(state.trace);
+  store.emit("begin");
+  page.setStatus("running");
+  const request = { prompt, model, generated: [], changes: {}, layer: state.locked.layer };
+  const answer = await fetching.recall(request).catch(() => ({ kind: "message", level: "error", code: "no_connection", params: {} }));
+  store.publish(answer);
+  if (answer.kind === "run") page.fill({ prompt, model });
+}
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
-const glass = { keep, showSide, sides, toEnd, change, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, unfinished, layer, mount, text, translate, setLanguage };
 /** For Stop: the text ends where it is shown. */
 const halt = () => { pace.stop(); return page.view(); };
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });

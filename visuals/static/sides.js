@@ -48,6 +48,7 @@ export function createSwitch(glass) {
   });
   function draw() {
     element.hidden = !glass.sides();
+    element.querySelector('[data-side="B-A"]').hidden = !glass.subtractable();
     mark(glass.state.side);
   }
   return { element, draw };

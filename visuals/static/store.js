@@ -135,7 +135,7 @@ export function createStore() {
     pinned = null;
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
     state.trace = last.run = trace;
-    if (state.side === "A") state.side = "B"; // who looks at the difference goes on with the new run's
+    if (state.side === "A" || !subtractable()) state.side = "B"; // who looks at the difference goes on with the new run's
     Object.assign(locked, clamp(next, trace));
     endPreview();
     emit("run", trace);
@@ -156,7 +156,7 @@ export function createStore() {
    */
   function showSide(side) {
     const trace = side === "A" ? state.kept : last.run;
-    if (!trace || (side === "B-A" && !sides())) return;
+    if (!trace || (side === "B-A" && !subtractable())) return;
     state.side = side;
     showRun(trace);
   }
@@ -203,9 +203,15 @@ export function createStore() {
   /** The two runs to compare, A the kept one and B the newest; null where there are not two. */
   const sides = () => (state.kept && last.run && last.run !== state.kept ? { A: state.kept, B: last.run } : null);
 
+  /** Whether there are two runs and both are of one model: only then is there a B − A. */
+  function subtractable() {
+    const two = sides();
+    return two !== null && two.A.model.name === two.B.model.name;
+  }
+
   const layer = reading(() => state.trace?.layers.get(state.layer) ?? null);
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, previewing, watch, unwatch };
+  return { state, on, emit, repaint, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, subtractable, previewing, watch, unwatch };
 }

@@ -58,6 +58,7 @@ export default function compare(element, glass) {
   const table = createPredictions(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
   const waiting = h("p.gp-note", { role: "status" });
+  const other = h("p.gp-note", { hidden: "", "data-text": "compare.models" });
 
   panel.body.append(
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
@@ -70,6 +71,7 @@ export default function compare(element, glass) {
     h("div.cmp-row", null, run, clear),
     h("h3.cmp-head", { "data-text": "compare.prediction" }),
     outcome,
+    other,
     waiting,
     table.element,
   );
@@ -111,11 +113,12 @@ export default function compare(element, glass) {
       cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(runs[side]));
     }
     for (const side of SIDES) {
-      shows[side].disabled = !sides;
+      shows[side].disabled = side === "B-A" ? !glass.subtractable() : !sides;
       shows[side].setAttribute("aria-pressed", String(Boolean(sides) && state.side === side));
     }
     drop.disabled = !state.kept;
-    table.element.hidden = !sides;
+    table.element.hidden = !glass.subtractable();
+    other.hidden = !sides || glass.subtractable();
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");
@@ -125,8 +128,8 @@ export default function compare(element, glass) {
   function drawTable() {
     const sides = glass.sides();
     const [a, b] = sides ? nexts(sides) : [];
-    waiting.textContent = sides && !(a.all && b.all) ? text("waiting") : "";
-    if (sides) table.fill(a, b);
+    waiting.textContent = glass.subtractable() && !(a.all && b.all) ? text("waiting") : "";
+    if (glass.subtractable()) table.fill(a, b);
   }
 
   const parts = [drawOffers, drawTable, drawChosen, drawRuns].map(part);

@@ -61,6 +61,12 @@ export function shortProduct(factors, name, bytes) {
 export const equals = (bytes) =>
   h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));
 
+/** What a weight's product is of; parts of one kind share a name. @param {Function} text @param {string} label of model/kv_math/weights.py */
+export function weightName(text, label) {
+  const exact = text(`kv-fit.w_${label.replace(/\./g, "_")}`);
+  return exact.startsWith("kv-fit.") ? text(`kv-fit.w_${label.split(".")[0]}`) : exact;
+}
+
 /** What a model is called: its own name, or the page's text for a pasted config. @param {object} glass @param {string} model */
 export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
 

@@ -1,0 +1,36 @@
+// One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
+
+import { row, strongest } from "../../compute.js";
+
+const whole = (pieces) => pieces.join("");
+
+/**
+ * The token of another run that holds the end of a token of this one: two tokenizers part a text in their own ways.
+ * @param {{ tokens: { pieces: string[] } }} from @param {{ tokens: { pieces: string[] } }} to @param {number} token @returns {number}
+ */
+export function samePlace({ tokens: { pieces } }, { tokens: { pieces: others } }, token) {
+  const shared = pieces.slice(0, token + 1);
+  if (shared.every((piece, i) => piece === others[i])) return token;
+  const end = whole(shared).length;
+  let reached = 0;
+  const found = others.findIndex((piece) => (reached += piece.length) >= end);
+  return found < 0 ? others.length - 1 : found;
+}
+
+/** A setting "layer.head". */
+const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
+
+/**
+ * The layer and head that are looked at in a run: its own where one is set, else the page's, as far as the network has them.
+ * @param {string|undefined} own @param {{ layer: number, head: number }} selected @param {{ n_layers: number, n_heads: number }} model
+ */
+export function headOf(own, selected, { n_layers: layers, n_heads: heads }) {
+  const [, layer, head] = PLACE.exec(own ?? "")?.map(Number) ?? [0, selected.layer, selected.head];
+  return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
+}
+
+/** The weights of a query in a head, and the token it reads most. @returns {{ weights: ArrayLike<number>, most: number }} */
+export function reading(held, model, head, query) {
+  const { weights } = row(held, model, head, query);
+  return { weights, most: strongest(weights, 1)[0] };
+}
