@@ -23,6 +23,7 @@ class FfnParts(NamedTuple):
 
     With `experts`, each of `width` neurons, a token goes to `top_k` of them; the last `shared` neurons read every
     token. `neurons` counts all, expert by expert and the shared ones last; without experts `width` is the same.
+    The fields after `scoring` are those of model.moe.Routing.
     """
 
     activation: str
@@ -33,6 +34,12 @@ class FfnParts(NamedTuple):
     top_k: int = 0
     shared: int = 0
     scoring: str | None = None
+    normalised: bool = False
+    scaling: float = 1.0
+    groups: int = 1
+    kept_groups: int = 1
+    group_best: int = 1
+    balanced: bool = False
 
 
 class RotaryParts(NamedTuple):
@@ -77,8 +84,10 @@ def ffn_parts(ffn: FeedForward) -> FfnParts:
     """Of one layer's feed-forward."""
     if not isinstance(ffn, Experts):
         return FfnParts(ffn.activation, ffn.gated, ffn.neurons, ffn.neurons)
-    shared, how = 0 if ffn.shared is None else ffn.shared.neurons, ffn.routing
-    return FfnParts(ffn.activation, ffn.gated, ffn.neurons, ffn.width, len(ffn.expert), how.top_k, shared, how.scoring)
+    shared = 0 if ffn.shared is None else ffn.shared.neurons
+    return FfnParts(
+        ffn.activation, ffn.gated, ffn.neurons, ffn.width, len(ffn.expert), shared=shared, **vars(ffn.routing)
+    )
 
 
 def parts(net: Network, tokens: int) -> Parts:

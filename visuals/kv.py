@@ -9,7 +9,7 @@ from dataclasses import asdict
 import numpy as np
 from jaxtyping import Float
 
-from model import LlamaConfig
+from model import LanguageModel, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
 from model.kv_math.formats import FORMATS
@@ -18,27 +18,22 @@ from model.kv_math.kinds import attention_kinds
 from model.kv_math.options import has_indexer
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import MODEL_TYPES
-from model.published.spec import AttentionKind, AttentionSpec, FfnSpec, ModelSpec, NormSpec, PositionSpec
+from model.published.spec import AttentionKind, ModelSpec
 
-from .payload import About, Message, pack
+from .payload import Message, pack
 
 FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
 
 
-def spec_of(config: LlamaConfig, name: str) -> ModelSpec:
-    """The running model as the calculators see one."""
-    sizes = ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size", "max_context")
-    kind: AttentionKind = "MHA" if config.n_kv_heads == config.n_heads else "MQA" if config.n_kv_heads == 1 else "GQA"
-    return ModelSpec(
-        name=name,
-        tied_embeddings=config.tied_embeddings,
-        attention=AttentionSpec(kind),
-        norm=NormSpec("RMSNorm", "pre", config.norm_eps),
-        ffn=FfnSpec("SwiGLU", gated=True),
-        position=PositionSpec("rope", theta=config.rope_theta),
-        **{size: getattr(config, size) for size in sizes},
-    )
+def spec_of(lm: LanguageModel) -> ModelSpec:
+    """A model that runs here as the calculators see one: from the config.json beside its weights, not from its network.
+
+    Raises GlassLlamaError where it was not loaded from a directory, or where the calculators do not read its config.
+    """
+    if lm.directory is None:
+        raise GlassLlamaError("checkpoint", f"{lm.name}: no config.json beside the weights says what its cache is.")
+    return spec_from_config((lm.directory / "config.json").read_text(encoding="utf-8"), lm.name)
 
 
 def factor_message(factor: Factor) -> Message:
@@ -177,19 +172,21 @@ def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_hea
 
 
 def live_message(
-    about: About,
+    spec: ModelSpec,
+    dtype: str,
     tokens: int,
     held_bytes: int,
     k_norm: Float[np.ndarray, "L T"],
     v_norm: Float[np.ndarray, "L T"],
 ) -> Message:
-    """What a run's cache holds after `tokens` tokens, measured, and the four kinds at one token (all grow linearly)."""
-    dtype = FORMAT_OF[about.dtype]
+    """What a run's cache holds after `tokens` tokens, measured, what the calculators say of `spec` at as many, and the
+    four kinds at one token (all grow linearly). `dtype` is one of FORMATS."""
     return {
         "tokens": tokens,
         "bytes": held_bytes,
+        "formula": str(kv_breakdown(spec, tokens, 1, dtype, KvOptions()).total_bytes),
         "dtype": dtype,
         "k_norm": pack(k_norm, "f4"),
         "v_norm": pack(v_norm, "f4"),
-        "kinds": kinds_message(spec_of(about.config, about.name), 1, 1, dtype),
+        "kinds": kinds_message(spec, 1, 1, dtype),
     }

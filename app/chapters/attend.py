@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from model import GlassLlamaError
 from visuals.attend import (
     VECTORS,
     head_columns,
@@ -15,13 +16,14 @@ from visuals.attend import (
     score_terms_payload,
     values_payload,
 )
+from visuals.latent import latent_info, latent_payload
 from visuals.payload import Message
 
 from ..engine import Engine
 from ..requests import layer_of, one_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("heads", "attention", "qkv", "cell", "score-terms", "arcs", "difference")
+PANELS = ("heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -38,6 +40,16 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     channel = None if asked.get("channel") is None else whole(asked, "channel", config.head_dim)
     seen = engine.layer(held.model, held.trace, layer)
     return projection_payload(engine.study(held.model, projection_info, seen, layer, vector, head, channel))
+
+
+def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, head}: what that layer keeps of each token under MLA, and what the head makes of it."""
+    layer = layer_of(held, asked)
+    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    seen = engine.layer(held.model, held.trace, layer)
+    if "kv_latent" not in seen.arrays:
+        raise GlassLlamaError("bad_request", f"{held.model}: its attention keeps no latent.")
+    return latent_payload(engine.study(held.model, latent_info, seen, layer, head))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -65,6 +77,7 @@ def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
 DETAILS = {
     "values": values,
     "projection": projection,
+    "latent": latent,
     "head_write": head_write,
     "head_names": names_of_heads,
     "score_terms": score_terms,

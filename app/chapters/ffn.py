@@ -1,19 +1,21 @@
-"""The chapter on SwiGLU, the feed-forward part."""
+"""The chapter on SwiGLU, the feed-forward part, and on experts in its place."""
 
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from model import GlassLlamaError
 from model.analysis.neurons import Written, firing
 from visuals import ffn
+from visuals.experts import routing_info, routing_payload
 from visuals.payload import Message
 
 from ..engine import Engine
 from ..requests import layer_of, leader_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("swiglu", "ffn-token", "ffn-tokens")
+PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
@@ -53,4 +55,13 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     return ffn.written_payload(found, neurons, pieces)
 
 
-DETAILS = {"ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}
+def experts(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+    """{layer}: where the router of that layer sent each token."""
+    index = layer_of(held, data)
+    if not held.ffn(index).experts:
+        raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
+    layer = engine.layer(held.model, held.trace, index)
+    return routing_payload(engine.study(held.model, routing_info, layer, index))
+
+
+DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}

@@ -72,9 +72,8 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
     found = engine.study(held.model, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
-    return kv.live_message(
-        engine.about(held.model), found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy()
-    )
+    spec, dtype = engine.study(held.model, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
+    return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy())
 
 
 def kv_race(engine: Engine, data: dict[str, Any]) -> Message:

@@ -1,7 +1,7 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rotate, slopeOf, turnBack } from "../../visuals/static/compute.js";
+import { rotate, silu, slopeOf, turnBack } from "../../visuals/static/compute.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
 import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
 import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";
@@ -109,7 +109,8 @@ test("the run's pairs by distance: every pair once, or every n-th query", () => 
 });
 
 test("quadrants count every neuron once, and shares sum to 1", () => {
-  const found = quadrants([1, 2, -1, -3, 0], [1, -1, 2, -2, 5]);
+  const made = (gate, up) => ({ gate, up, product: up.map((x, i) => (gate ? silu(gate[i]) : 1) * x) });
+  const found = quadrants(made([1, 2, -1, -3, 0], [1, -1, 2, -2, 5]));
   assert.deepEqual(
     found.map(({ count }) => count),
     [2, 1, 1, 1],
@@ -118,7 +119,9 @@ test("quadrants count every neuron once, and shares sum to 1", () => {
     found.reduce((total, { share }) => total + share, 0),
     1,
   );
-  near(quadrants([0], [0])[0].share, 0);
+  near(quadrants(made([0], [0]))[0].share, 0);
+  assert.deepEqual(quadrants(made(null, [3, -1, 0, 0])), [{ count: 3, share: 0.25 }, { count: 1, share: 0.75 }]); // no gate: two halves
+  assert.equal(quadrants({ gate: [NaN, 1], up: [NaN, 1], product: [NaN, 0.7] })[1].count, 1); // an expert that the token does not go to
   assert.equal(meanOf({ shape: [2, 3], data: [9, 9, 9, 1, 2, 6] }, 1), 3);
 });
 

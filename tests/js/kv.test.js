@@ -51,6 +51,13 @@ test("the live cache: measured at every step, equal to the formula, and said whe
   assert.deepEqual(agreement(trace([step(3), step(4, 999)]), null), { measured: 2, equal: 1 });
 });
 
+test("of a latent no heads are counted and no factor 2: its width and that of the one rotated key", () => {
+  const run = trace([step(3)]);
+  const latent = { ...run, model: { ...run.model, parts: { latent: { rank: 20, rope: 8, nope: 12, value: 10 } } } };
+  assert.equal(bytesOf(factorsOf(latent, 5)), 4 * 5 * (20 + 8) * 2);
+  assert.deepEqual(factorsOf(latent, 5).map(({ code }) => code), ["layers", "tokens", "latent_rope_key", "bytes"]);
+});
+
 test("a prompt token belongs to the prefill; a generated one adds a column of its own", () => {
   const run = trace([step(3), step(4)]);
   assert.deepEqual(momentOf(run, 1), { held: 3, from: 0, query: 1, prefill: true });

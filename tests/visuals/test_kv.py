@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from model import LlamaConfig, catalogue, kv_cache_bytes
+from model import catalogue, kv_cache_bytes, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS
@@ -19,14 +19,22 @@ from model.kv_math.speed import decode_bound
 from model.published.hf import FAMILIES
 from model.published.parameters import parameter_count
 from visuals import kv, kv_charts, kv_fit
-from visuals.payload import About, unpack
+from visuals.payload import unpack
 
 LLAMA = "Llama-3 8B"
 MIXED = "Gemma-3 12B (text)"
 MLA = "DeepSeek-V3"
-CONFIG = LlamaConfig(
-    n_layers=3, d_model=48, n_heads=6, n_kv_heads=2, head_dim=8, ffn_hidden=80, vocab_size=320, max_context=128
-)
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 3,
+    "hidden_size": 48,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "intermediate_size": 80,
+    "vocab_size": 320,
+    "max_position_embeddings": 128,
+}
 
 
 def question(*names: str, tokens: int = 8192, options: KvOptions | None = None) -> kv_charts.Question:
@@ -121,10 +129,11 @@ def test_a_kind_that_a_format_does_not_fit_says_so():
 
 
 def test_the_live_message_counts_a_run_of_the_running_model():
-    about = About("tiny", CONFIG, 1, "CPU", "bfloat16")
+    spec = spec_from_config(CONFIG)
     norms = np.arange(3 * 5, dtype=np.float32).reshape(3, 5)
-    message = kv.live_message(about, 5, 3 * 5 * 2 * 2 * 8 * 2, norms, norms + 1)
+    message = kv.live_message(spec, "bf16", 5, 3 * 5 * 2 * 2 * 8 * 2, norms, norms + 1)
     assert message["dtype"] == "bf16"
+    assert int(message["formula"]) == message["bytes"]
     np.testing.assert_array_equal(unpack(message["v_norm"]), norms + 1)
     own = next(row for row in message["kinds"] if row["own"])
     assert own["kind"] == "GQA"

@@ -243,30 +243,31 @@ export function strongest(values, count) {
 export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token * neuron.shape[1]];
 
 /**
- * Columns for a strip that is narrower than its vector: in each, the index of the value of largest magnitude.
+ * Columns for a strip that is narrower than its vector: in each, the index of the value of largest magnitude; NaN is none.
  * @param {ArrayLike<number>} values @param {number} columns @returns {number[]} at most one index a column
  */
 export function poolColumns(values, columns) {
   const count = Math.min(columns, values.length);
+  const size = (i) => (Number.isNaN(values[i]) ? -1 : Math.abs(values[i]));
   return Array.from({ length: count }, (_, column) => {
     const end = Math.floor(((column + 1) * values.length) / count);
     let best = Math.floor((column * values.length) / count);
-    for (let i = best + 1; i < end; i++) if (Math.abs(values[i]) > Math.abs(values[best])) best = i;
+    for (let i = best + 1; i < end; i++) if (size(i) > size(best)) best = i;
     return best;
   });
 }
 
 /**
- * What neurons make of what they read: `silu`, the activation of the gate or, where there is none, of up; `product`, what scales
+ * What neurons make of what they read: `activated`, the activation of the gate or, where there is none, of up; `product`, what scales
  * their columns of W_down. NaN marks a neuron of an expert that the token does not go to.
  * @param {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: { activation: string } }} neurons
- * @returns {{ gate: ArrayLike<number>|null, up: ArrayLike<number>, weight: ArrayLike<number>|null, silu, product: Float64Array }}
+ * @returns {{ gate: ArrayLike<number>|null, up: ArrayLike<number>, weight: ArrayLike<number>|null, activated: Float64Array, product: Float64Array }}
  */
 export function inner({ gate, up, weight, ffn: { activation } }) {
   const activated = Float64Array.from((gate ?? up).data, ACTIVATIONS[activation]);
   const product = gate ? activated.map((x, i) => x * up.data[i]) : Float64Array.from(activated);
   if (weight) for (let i = 0; i < product.length; i++) product[i] *= weight.data[i];
-  return { gate: gate && gate.data, up: up.data, weight: weight && weight.data, silu: activated, product };
+  return { gate: gate && gate.data, up: up.data, weight: weight && weight.data, activated, product };
 }
 
 /** A function of an object whose value is worked out once for each. @template Source, Value @param {(source: Source) => Value} make @returns {(source: Source) => Value} */

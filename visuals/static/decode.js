@@ -5,7 +5,8 @@ import { RecordedMap, watchFields } from "./reads.js";
 /**
  * @typedef {{ dtype: "f4"|"f2"|"u1"|"u2"|"i4", shape: number[], data: string }} Packed  base64, little endian
  * @typedef {{ shape: number[], data: Float32Array|Uint8Array|Uint16Array|Int32Array }} NumArray
- * @typedef {{ activation: string, gated: boolean, neurons: number, width: number, experts: number, top_k: number, shared: number }} Ffn
+ * @typedef {{ activation: string, gated: boolean, neurons: number, width: number, experts: number, top_k: number, shared: number, scoring: string|null,
+ *             normalised: boolean, scaling: number, groups: number, kept_groups: number, group_best: number, balanced: boolean }} Ffn
  *             model/parts.py says what each is
  * @typedef {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: Ffn }} Neurons  before activation, (N,) each; no gate where
  *             the feed-forward has none; with experts a weight, and NaN in all where the token does not go to the neuron's expert

@@ -82,6 +82,9 @@ async function mount(kind, element) {
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
     if (!state.trace || !chapters.shows(kind)) return undefined;
     nameChanges();
+    const none = Boolean(about.only && !about.only(state.trace.model));
+    element.toggleAttribute("data-none", none);
+    if (none) return undefined;
     panelOf(element)?.speak(about.forms?.(state.trace.model, state.layer) ?? []);
     const lacking = about.absent?.(state.trace.model, state.layer) ?? null;
     if (lacking || element.hasAttribute("data-absent")) panelOf(element).lack(lacking);

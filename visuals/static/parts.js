@@ -29,11 +29,5 @@ export function normForms(model) {
 /** In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than 1/√head_dim. @returns {string[]} */
 export const scoreForms = (model) => (model.parts.bias ? ["bias"] : scaledByRoot(model) ? [] : ["scaled"]);
 
-/** One SwiGLU a layer. */
-export function swiglus({ parts: { ffn } }, layer) {
-  const { gated, activation, experts } = ffn[layer];
-  return experts ? "one_ffn" : gated && activation === "silu" ? null : "swiglu";
-}
-
 /** Keys and values made of the stream itself. */
 export const ownKeys = ({ parts: { latent } }) => (latent ? "own_keys" : null);

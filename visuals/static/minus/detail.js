@@ -4,13 +4,12 @@ import { h } from "../dom.js";
 import { visible } from "../draw.js";
 import { filter, probabilityAfter, rank } from "../panels/choice/filters.js";
 import { createSliders, settingsOf } from "../panels/choice/controls.js";
-import { QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
+import { HALVES, QUADRANTS, meanOf, quadrants } from "../panels/ffn/gates.js";
 import { createViews } from "../panels/ffn/views.js";
 import { createMap, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { allLogits, atNeuron, candidates, candidateTable, chooseNeuron, inner, lastOf, neuronNumbers, neuronTable, ofCandidate } from "./glance.js";
+import { allLogits, atNeuron, candidates, candidateTable, chooseNeuron, inner, kindIn, lastOf, nameOfNeuron, neuronNumbers, neuronTable, ofCandidate, ofNeuron } from "./glance.js";
 import { places } from "./places.js";
-import { ofNeuron } from "./selection.js";
 import { table } from "./table.js";
 
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
@@ -30,16 +29,16 @@ const written = (title, rows) =>
 const lengths = written("written_lengths", {
   heading: "neuron",
   values: ({ details }) => Float64Array.from(details.written.rows, ({ norm }) => norm),
-  name: (i, { details }) => String(details.written.rows[i].neuron),
+  name: (i, run, glass) => nameOfNeuron(run, run.details.written.rows[i].neuron, glass),
   pick: (i, _state, { details }) => ({ neuron: details.written.rows[i].neuron }),
   order: (change) => [...change.keys()],
 });
 const pushes = written("written_logits", {
   heading: "push",
   values: (run) => Float64Array.from(pushesOf(run), ({ by }) => by),
-  name(i, run) {
+  name(i, run, glass) {
     const { neuron, piece } = pushesOf(run)[i];
-    return `${neuron} → ${visible(piece)}`;
+    return `${nameOfNeuron(run, neuron, glass)} → ${visible(piece)}`;
   },
   pick: (i, _state, run) => ({ neuron: pushesOf(run)[i].neuron }),
 });
@@ -58,15 +57,16 @@ const ffnToken = {
     return { ...neuronNumbers(run, state, glass, neuron), ...(row ? { writes: row.norm } : {}) };
   },
   said: ["gate", "up", "product"],
+  words: kindIn,
   parts: (glass, text) => [
     neuronTable("gates", "gate")(glass, text),
     neuronTable("ups", "up")(glass, text),
     table({
       title: "quadrants",
       heading: "quadrant",
-      values: (run) => quadrants(inner(run).gate, inner(run).up).map(({ count }) => count),
-      name: (i) => text("quadrant_of", signs(QUADRANTS[i])),
-      order: () => [0, 1, 2, 3],
+      values: (run) => quadrants(inner(run)).map(({ count }) => count),
+      name: (i, run) => (kindIn(run).reads === "gate" ? text("quadrant_of", signs(QUADRANTS[i])) : signs(HALVES[i]).gate.replace("gate", "up")),
+      order: (change) => [...change.keys()],
       wordy: true,
     })(glass, text),
     lengths(glass, text),
@@ -75,7 +75,7 @@ const ffnToken = {
 };
 
 /** The product of B's neuron number `place` at a token. */
-const productOf = ({ trace, details: { map } }, place, token) => productsOf(map)[place * trace.T + token];
+const productOf = (run, place, token) => productsOf(run)[place * run.trace.T + token];
 /** The row of the neuron that is spoken of; row 0 where the map has it not. */
 const placeOf = (run, state) => Math.max(0, run.details.map.neurons.indexOf(spokenOf(state, run)));
 
@@ -87,13 +87,14 @@ const ffnTokens = {
   details: (glass, { B }) => ({ map: ["ffn_map", { layer: glass.state.layer, other: B.id }], firing: ["ffn_firing", {}] }),
   choose: (state, _a, b) => placeOf(b, state),
   at: ({ layer, query }, _glass, place) => `layer ${layer} place ${place} token ${query}`,
-  of: ({ text, named, chosen, b }) => text("of_neuron_at", { ...named, neuron: b.details.map.neurons[chosen] }),
+  of: ({ text, named, chosen, b, glass }) => text("of_neuron_at", { ...named, neuron: nameOfNeuron(b, b.details.map.neurons[chosen], glass) }),
   numbers(run, { layer, query }, _glass, place) {
     const { firing } = run.details;
     const shares = MEASURES.map(([name]) => [name, firing[name].data[layer * run.trace.T + query]]);
     return { product: productOf(run, place, query), ...Object.fromEntries(shares) };
   },
   said: ["product"],
+  words: kindIn,
   parts: (glass, text) => [
     places(glass, text, createMap, { called: "n_product", title: "strongest" }),
     table({
@@ -101,7 +102,7 @@ const ffnTokens = {
       heading: "place",
       values: ({ details: { firing }, trace }) =>
         Float64Array.from({ length: 3 * trace.model.n_layers }, (_, i) => meanOf(firing[MEASURES[i % 3][0]], Math.floor(i / 3))),
-      name: (i) => text("measure", { layer: Math.floor(i / 3), name: text(`n_${MEASURES[i % 3][0]}`) }),
+      name: (i, run) => text("measure", { layer: Math.floor(i / 3), name: text(`n_${MEASURES[i % 3][0]}`, kindIn(run)) }),
       rows: 12,
     })(glass, text),
   ],

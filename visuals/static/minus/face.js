@@ -13,9 +13,9 @@ import { number, plus } from "./table.js";
  * @typedef {{ elements: HTMLElement[], show: (a: Run, b: Run) => void }} Controls  what the panel can be set to, over the parts
  * @typedef {import("../marks/runs.js").Run} Run
  * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
- *             same: () => boolean, csv?: () => import("./saved.js").Rows, called?: string, pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
+ *             absent?: (run: Run) => boolean, same: () => boolean, csv?: () => import("./saved.js").Rows, called?: string, pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
  * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place; `needs`:
- * which of the details that come `later` it cannot be drawn without; `wide`: takes the panel's whole width; `csv`: what it
+ * which of the details that come `later` it cannot be drawn without; `absent`: where a run has nothing of the kind; `wide`: takes the panel's whole width; `csv`: what it
  * shows, of which the file names it `called`; left out where another part shows the same numbers
  * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
  *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
@@ -27,13 +27,13 @@ import { number, plus } from "./table.js";
  *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
  *             of?: (about: { text: Function, named: object, chosen: any, a: Run, b: Run, state: object, glass: object }) => string,
  *             between?: (a: Run, b: Run, state: object) => Object<string, number>,
- *             said?: string[], worded?: string[], parts: (glass: object, text: Function) => Part[] }} Reading
+ *             said?: string[], worded?: string[], words?: (run: Run) => object, parts: (glass: object, text: Function) => Part[] }} Reading
  * `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run` until it
  * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts; `about`: a line over
  * them that is made of both runs;
  * `beside`: what follows the first part stands at its right where there is room; `choose`: what the selection leaves open,
  * such as the neuron where none is selected; `numbers`: the value line, of which `said` are read out (all where it is left out)
- * and `worded` have words of their own, number_<name>; `of`: what the value line is about, in words, where the panel's title
+ * and `worded` have words of their own, number_<name>; `words`: parameters of their names; `of`: what the value line is about, in words, where the panel's title
  * does not say it, of `named` as titles have it; `between`: numbers before them that no subtraction of numbers gives
  */
 
@@ -100,7 +100,7 @@ function withDifference(kind, element, glass, reading, unused) {
     if (!both) return [];
     const [first, second] = both.map((run) => reading.numbers(run, state, glass, chosen));
     const selected = selectedRows(reading.at(state, glass, chosen), first, second, reading.between?.(...both, state) ?? {});
-    const shown = parts.filter((part) => part.csv && ready(part, both));
+    const shown = parts.filter((part) => part.csv && !part.absent?.(both[1]) && ready(part, both));
     return joined([["selected", selected], ...shown.map((part) => [part.called, part.csv()])]);
   }
 
@@ -112,7 +112,7 @@ function withDifference(kind, element, glass, reading, unused) {
     const answers = answersTo(asked);
     const details = Object.fromEntries([...answers, ...answersTo(later)]);
     const here = (held || !reading.layer) && (neurons || !reading.neurons) && answers.every(([, answer]) => answer);
-    return here ? { trace, held, neurons, details } : null;
+    return here ? { trace, layer: state.layer, held, neurons, details } : null;
   }
 
   function tell([a, b]) {
@@ -123,7 +123,7 @@ function withDifference(kind, element, glass, reading, unused) {
     const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
     const wanted = typeof reading.said === "function" ? reading.said(b, state, glass) : reading.said;
     const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
-      text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
+      text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`, reading.words?.(b)), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
     );
     const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
     const numbers = [...change, ...said].join(" · ");
@@ -144,7 +144,9 @@ function withDifference(kind, element, glass, reading, unused) {
   /** Says where nothing differs, once for the whole panel or in the place of a part, and which part is still to come. */
   function markSame(runs) {
     const coming = parts.map((part) => !ready(part, runs));
-    const same = parts.map((part, i) => !coming[i] && part.same());
+    const gone = parts.map((part) => Boolean(part.absent?.(runs[1])));
+    gone.forEach((away, i) => { places[i].hidden = away; });
+    const same = parts.map((part, i) => gone[i] || (!coming[i] && part.same()));
     const all = same.every(Boolean);
     key.hidden = all;
     parts.forEach((part, i) => {
@@ -173,10 +175,10 @@ function withDifference(kind, element, glass, reading, unused) {
     if (waiting || width === 0) return;
     const runs = (both = remembered(found));
     controls?.show(...runs);
-    for (const part of parts) if (ready(part, runs)) part.draw(...runs, width, fresh);
+    for (const part of parts) if (!part.absent?.(runs[1]) && ready(part, runs)) part.draw(...runs, width, fresh);
     markSame(runs);
     about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
-    const pointed = parts.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null;
+    const pointed = parts.map((part) => (part.absent?.(runs[1]) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ?? null;
     chosen = reading.choose?.(state, ...runs, pointed, glass) ?? pointed;
     tell(runs);
   }, "B-A");

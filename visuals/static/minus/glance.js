@@ -1,16 +1,17 @@
 // What the panels of the first chapter read from a run.
 
-import { channelsOf, innerOf, once, row, silu, softmax, strongestNeuron } from "../compute.js";
+import { channelsOf, innerOf, once, row, softmax, strongestNeuron } from "../compute.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
+import { columnOf, kindOf, neuronName, neuronPlace } from "../panels/ffn/kinds.js";
 import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/rope.js";
 import { pairIn } from "../panels/position/rope-dials.js";
 import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";
 import { places } from "./places.js";
-import { atCell, atNorm, atToken, byDimension, byPair, inRun, ofNeuron, ofPair, ofPlace } from "./selection.js";
+import { atCell, atNorm, atToken, byDimension, byPair, inRun, ofPair, ofPlace } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -95,21 +96,29 @@ const rmsnorm = {
   parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
-/** gate, SiLU(gate), up and their product of a run's selected token. */
+/** gate, SiLU(gate), up and their product of a run's selected token, as far as its layer has them; NaN in experts that it does not go to. */
 export const inner = ({ neurons }) => innerOf(neurons);
+/** What the layer's feed-forward is called. */
+export const kindIn = ({ trace, layer }) => kindOf(trace.model.parts.ffn[layer]);
+const ffnIn = ({ trace, layer }) => trace.model.parts.ffn[layer];
 
-export const atNeuron = (state, _glass, neuron) => `${atToken(state)} neuron ${neuron}`;
+export const atNeuron = (state, _glass, neuron) => `${atToken(state)} ${neuronPlace(ffnIn(state), neuron)}`;
+export const nameOfNeuron = (run, neuron, glass) => neuronName(ffnIn(run), neuron, glass.text);
+export const ofNeuron = ({ text, chosen, b, glass }) => text("of_neuron", { neuron: nameOfNeuron(b, chosen, glass) });
 
 /** The selected neuron, else the one that the panel speaks of for B alone. */
 export const chooseNeuron = ({ neuron, query }, _a, b) => neuron ?? strongestNeuron(b.held, query);
 
-export const neuronNumbers = (run, _state, _glass, neuron) => {
-  const { gate, up, product } = inner(run);
-  return { product: product[neuron], gate: gate[neuron], silu: silu(gate[neuron]), up: up[neuron] };
-};
+export function neuronNumbers(run, _state, _glass, neuron) {
+  const found = inner(run);
+  const kind = kindIn(run);
+  const names = kind.strips.map(([name]) => name).filter((name) => name !== "product");
+  return Object.fromEntries([["product", "product"], ...names.map((name) => [columnOf(name, kind), name])].map(([said, name]) => [said, found[name][neuron]]));
+}
 
 const neuronStrips = strips({
-  strips: [["gate", "gate"], ["silu", "gate"], ["up", "up"], ["product", "output"]],
+  strips: (run) => kindIn(run).strips.map(([name, role]) => [name, role, columnOf(name, kindIn(run))]),
+  words: kindIn,
   values: inner,
   chosen: (state, _glass, _changes, b) => chooseNeuron(state, null, b),
   pick: (neuron) => ({ neuron }),
@@ -119,8 +128,9 @@ const neuronStrips = strips({
 export const neuronTable = (title, name) => table({
   title,
   heading: "neuron",
+  absent: (run) => name === "gate" && kindIn(run).reads === "up",
   values: (run) => inner(run)[name],
-  name: (neuron) => String(neuron),
+  name: (neuron, b, glass) => nameOfNeuron(b, neuron, glass),
   pick: (neuron) => ({ neuron }),
   chosen: ({ neuron }) => neuron,
 });
@@ -133,6 +143,7 @@ const swiglu = {
   choose: chooseNeuron,
   numbers: neuronNumbers,
   said: ["product"],
+  words: kindIn,
   parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
 };
 

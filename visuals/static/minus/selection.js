@@ -17,7 +17,6 @@ export function ofPair({ text, state: { pair, trace } }, name = "of_pair", more 
   const [first, second] = channelsOf(trace.model.parts.rotary, pair);
   return text(name, { pair: first, second, ...more });
 }
-export const ofNeuron = ({ text, chosen }) => text("of_neuron", { neuron: chosen });
 
 /** For a strip over the dimensions of a head: they are shown by the pair that they belong to. */
 export const byDimension = {

@@ -9,11 +9,11 @@ import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
 /**
- * @param {{ title?: string, named?: (state, b) => object, needs?: string[], strips: [string, string][], values: (run, state, glass) => Object<string, ArrayLike<number>>,
+ * @param {{ title?: string, named?: (state, b) => object, needs?: string[], strips: [string, string, string?][] | ((run) => [string, string, string?][]), words?: (run) => object, values: (run, state, glass) => Object<string, ArrayLike<number>>,
  *           chosen: (state, glass, changes, b) => number, pick?: (i: number, state, b) => object|null,
  *           keep?: (i: number) => void }} what
  * `pick`: the selection an index stands for; else it is the panel's own affair, and a click keeps it
- * `strips`: name, which is texts' n_<name>, and role of each; of several values in a column the largest change is shown
+ * `strips`: name, which is texts' n_<name> (with the parameters `words`), and role of each, and what a saved table calls it where that is another name; of several values in a column the largest change is shown
  */
 export const strips = (what) => (glass, text) => {
   const { state } = glass;
@@ -23,8 +23,7 @@ export const strips = (what) => (glass, text) => {
   const title = headingOf(what, text);
   const element = h("div", null, ...title.elements, canvas, note);
   const view = watched({ under: null });
-  let [changes, run, both, rows] = [{}, null, [], []];
-  const lead = what.strips.at(-1)[0];
+  let [changes, run, both, rows, lead, called] = [{}, null, [], [], "", {}];
 
   canvas.addEventListener("pointerleave", () => { view.under = null; });
   link(canvas, glass, (x) => {
@@ -44,11 +43,14 @@ export const strips = (what) => (glass, text) => {
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
   const read = part((a, b) => {
+    const named = typeof what.strips === "function" ? what.strips(b) : what.strips;
+    [lead] = named.at(-1);
+    called = Object.fromEntries(named.map(([name, , saved = name]) => [name, saved]));
     const [first, second] = (both = [a, b].map((one) => what.values(one, state, glass)));
-    changes = Object.fromEntries(what.strips.map(([name]) => [name, subtract(second[name], first[name])]));
-    rows = what.strips.map(([name, role]) => {
+    changes = Object.fromEntries(named.map(([name]) => [name, subtract(second[name], first[name])]));
+    rows = named.map(([name, role]) => {
       const limit = largest(changes[name]);
-      return { name: text(`n_${name}`), role, values: changes[name], limit, apart: name !== lead, ...(limit === 0 ? { said: text("same") } : {}) };
+      return { name: text(`n_${name}`, what.words?.(b)), role, values: changes[name], limit, apart: name !== lead, ...(limit === 0 ? { said: text("same") } : {}) };
     });
   });
   function draw(a, b, width) {
@@ -64,7 +66,7 @@ export const strips = (what) => (glass, text) => {
     const about = what.named?.(state, run) ?? {};
     const heads = [...Object.keys(about), "vector", "index"];
     const [names] = rowsOf(heads, () => [], [], []);
-    const lines = Object.keys(changes).flatMap((name) => rowsOf(heads, (i) => [...Object.values(about), name, i], both[0][name], both[1][name]).slice(1));
+    const lines = Object.keys(changes).flatMap((name) => rowsOf(heads, (i) => [...Object.values(about), called[name], i], both[0][name], both[1][name]).slice(1));
     return [names, ...lines];
   }
   return { element, draw, csv, same, called: what.title ?? "vectors", pointed: () => (what.pick ? null : view.under), needs: what.needs, wide: true };

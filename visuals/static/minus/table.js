@@ -11,9 +11,9 @@ import { rowsOf } from "./saved.js";
 const ROWS = 12;
 const NARROW = 420; // px under which numbers have a digit less, as style.css sets three of them beside each other
 
-/** Indices of the largest changes, in the order of their size; of equal ones the lower index first. @returns {number[]} */
+/** Indices of the largest changes, in the order of their size; of equal ones the lower index first, and none that is NaN. @returns {number[]} */
 export function strongestChanges(change, count) {
-  const order = Array.from(change, (_, i) => i);
+  const order = Array.from(change, (_, i) => i).filter((i) => !Number.isNaN(change[i]));
   return order.sort((i, j) => Math.abs(change[j]) - Math.abs(change[i]) || i - j).slice(0, count);
 }
 
@@ -24,8 +24,13 @@ export const mostChanged = (change) => change.reduce((best, value, i) => (Math.a
 export function remainder(change, listed) {
   const named = new Set(listed);
   let sum = 0;
-  change.forEach((value, i) => { if (!named.has(i)) sum += Math.abs(value); });
-  return { count: change.length - named.size, sum };
+  let count = 0;
+  change.forEach((value, i) => {
+    if (named.has(i) || Number.isNaN(value)) return;
+    count += 1;
+    sum += Math.abs(value);
+  });
+  return { count, sum };
 }
 
 /** A count as it is, any other number to so many digits. */
@@ -35,7 +40,7 @@ export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 
 /**
  * @param {{ title?: string, named?: (state, b) => object, needs?: string[], heading: string, values: (run, state, glass) => ArrayLike<number>, name: (i: number, b, glass, a) => string,
- *           order?: (change: Float64Array, b, a) => number[], bare?: boolean, wordy?: boolean, pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
+ *           order?: (change: Float64Array, b, a) => number[], absent?: (run) => boolean, bare?: boolean, wordy?: boolean, pick?: (i: number, state, b) => object, chosen?: (state) => number|null,
  *           rows?: number }} what
  * `title` and `heading` are texts' names, `named` the title's parameters; `bare`: no bars, since the rows are no amounts of the same; `wordy`: names are sentences; `pick`: the selection a row stands for; without it the row under the pointer is
  * the panel's own affair
@@ -112,5 +117,5 @@ export const table = (what) => (glass, text) => {
     return rowsOf([...Object.keys(about), "name", "index"], name, now.first, now.second);
   }
   const same = () => largest(now.change) === 0;
-  return { element, draw, csv, same, called: what.title ?? what.heading, pointed: () => pointed, needs: what.needs };
+  return { element, draw, csv, same, called: what.title ?? what.heading, pointed: () => pointed, needs: what.needs, absent: what.absent };
 };

@@ -1,6 +1,6 @@
 // The tour of the KV cache: its stops, and what they read from the run and from the chapter's panels.
 
-import { elementBytes, bytesOf, factorsOf, measuredAt, momentOf } from "../panels/kv/live-state.js";
+import { elementBytes, bytesOf, factorsOf, keptNumbers, latentOf, measuredAt, momentOf } from "../panels/kv/live-state.js";
 import { whole as separated } from "../panels/kv/format.js";
 import { milli } from "../panels/kv/kv-race.js";
 import { FIRST, question } from "../panels/kv/question.js";
@@ -10,16 +10,20 @@ import { bytes, factor, millions, piece, whole, words } from "./numbers.js";
 /** @typedef {import("../decode.js").Trace} Trace */
 
 /** The counts of the shape that most stops name. @param {Trace} trace */
-const shapeOf = ({ model: { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } }) => ({
-  n_layers: whole(layers), n_heads: whole(heads), n_kv: whole(kv), group: whole(heads / kv), width: whole(width),
-});
+function shapeOf(trace) {
+  const { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
+  const { rank, rope } = latentOf(trace) ?? { rank: 0, rope: 0 };
+  return { n_layers: whole(layers), n_heads: whole(heads), n_kv: whole(kv), group: whole(heads / kv), width: whole(width), latent: whole(rank), rope: whole(rope) };
+}
+/** The end of the texts' names that speak of a latent in place of keys and values. @param {Trace} trace */
+const formOf = (trace) => (latentOf(trace) ? "_latent" : "");
 const milliseconds = (seconds) => ({ value: seconds, text: milli(seconds) });
 /** What so many tokens take. @param {Trace} trace */
 const taken = (trace, tokens) => bytesOf(factorsOf(trace, tokens));
 
 function prefill(_glass, trace) {
   const { pieces } = trace.tokens;
-  return { numbers: { ...shapeOf(trace), n_tokens: whole(trace.nPrompt), last: piece(pieces[trace.nPrompt - 1]), wrote: bytes(taken(trace, trace.nPrompt)) } };
+  return { say: formOf(trace), asks: "", answers: "", numbers: { ...shapeOf(trace), n_tokens: whole(trace.nPrompt), last: piece(pieces[trace.nPrompt - 1]), wrote: bytes(taken(trace, trace.nPrompt)) } };
 }
 
 function decode({ state }, trace) {
@@ -28,7 +32,7 @@ function decode({ state }, trace) {
   const { held } = momentOf(trace, at);
   const written = trace.T > trace.nPrompt;
   return {
-    say: written ? "_done" : "", asks: "", answers: "",
+    say: (written ? "_done" : "") + formOf(trace), asks: "", answers: formOf(trace),
     act: { text: written ? "decode_more" : "decode_act", busy: state.status !== "idle", run: () => document.querySelector("#step")?.click() },
     numbers: {
       ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), held: whole(held), wrote: bytes(taken(trace, 1)), read: bytes(taken(trace, held)),
@@ -38,23 +42,25 @@ function decode({ state }, trace) {
 }
 
 function kept(_glass, trace) {
-  const { model: { n_layers: layers, n_kv_heads: kv, head_dim: width }, T } = trace;
+  const { model: { n_layers: layers }, T } = trace;
   const size = elementBytes(trace);
   return {
+    say: formOf(trace), asks: "", answers: "",
     numbers: {
-      ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(2 * kv * width * size), total: bytes(taken(trace, T)),
+      ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(keptNumbers(trace) * size), total: bytes(taken(trace, T)),
       per_token: bytes(taken(trace, 1)),
     },
   };
 }
 
 function query(_glass, trace) {
-  const { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
+  const { n_layers: layers, n_heads: heads, head_dim: width } = trace.model;
   const at = trace.T - 1;
   return {
+    answers: formOf(trace), asks: "",
     numbers: {
       ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), next: whole(at + 1),
-      query: bytes(layers * heads * width * elementBytes(trace)), percent: whole(Math.round((100 * heads) / (2 * kv))), per_token: bytes(taken(trace, 1)),
+      query: bytes(layers * heads * width * elementBytes(trace)), percent: whole(Math.round((100 * heads * width) / keptNumbers(trace))), per_token: bytes(taken(trace, 1)),
     },
   };
 }
@@ -82,6 +88,7 @@ function grows(glass, trace) {
   if (!live) return null;
   const { max_context: context } = trace.model;
   return {
+    say: formOf(trace), asks: "", answers: "",
     numbers: {
       ...shapeOf(trace), size: whole(elementBytes(trace)), per_token: bytes(taken(trace, 1)), held: whole(trace.T), total: bytes(taken(trace, trace.T)),
       measured: bytes(measuredAt(trace, live, trace.T)), context: { value: context, text: separated(context) }, full: bytes(taken(trace, context), "binary"),
@@ -98,7 +105,7 @@ function shares(glass, trace) {
   const [latent, rope] = of("MLA").latent;
   const own = live.kinds.find((row) => row.own).kind;
   return {
-    say: own === "GQA" ? "" : "_other", asks: "", answers: "",
+    say: formOf(trace) || (own === "GQA" ? "" : "_other"), asks: formOf(trace), answers: formOf(trace),
     numbers: {
       ...shapeOf(trace), own: words(own), mha: size("MHA"), gqa: bytes(taken(trace, 1)), mqa: size("MQA"), mla: size("MLA"),
       latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(2 * kv * trace.model.head_dim), ratio: factor(heads / kv),

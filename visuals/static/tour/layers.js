@@ -1,9 +1,10 @@
 // What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
 
-import { inner, row, silu, strongestNeuron } from "../compute.js";
+import { ACTIVATIONS, inner, row, strongestNeuron } from "../compute.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { norm, valueOf } from "../panels/attend/values.js";
-import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
+import { kindOf, neuronName } from "../panels/ffn/kinds.js";
+import { added, chance, list, piece, plain, times, whole, words } from "./numbers.js";
 
 /** What most stops inside a layer name. */
 const placeNames = ({ tokens: { pieces } }, { at, head: { layer, head, key } }) => ({
@@ -92,16 +93,26 @@ export function ffn(glass, found) {
   const index = found.neuron?.index ?? strongestNeuron(held, at);
   const wrote = writtenBy(glass, layer, at, index);
   if (!wrote) return null;
-  const { gate: [gate], up: [up], silu: [open], product: [product] } = inner({ gate: { data: [neurons.gate.data[index]] }, up: { data: [neurons.up.data[index]] }, weight: null, ffn: held.ffn });
+  const { ffn: own } = held;
+  const kind = kindOf(own);
+  const { reads, act } = kind;
+  const form = ["experts", "plain"].includes(kind.form) ? `_${kind.form}` : "";
+  const only = (all) => all && { data: [all.data[index]] };
+  const made = inner({ gate: only(neurons.gate), up: only(neurons.up), weight: only(neurons.weight), ffn: own });
+  const { up: [up], activated: [open], product: [product] } = made;
+  const [gate, weight] = [made.gate?.[0] ?? 0, made.weight?.[0] ?? 1];
+  const turned = -made[reads][0];
+  const turnedOpen = ACTIVATIONS[own.activation](turned);
+  const turnedProduct = own.gated ? turnedOpen * up * weight : turnedOpen;
   const [raised] = wrote.norm ? wrote.raised : [];
   return {
-    say: !found.neuron ? "_none" : raised ? "" : "_silent", asks: "", answers: "",
+    say: (!found.neuron ? "_none" : raised ? "" : "_silent") + form, asks: form, answers: form,
     numbers: {
-      layer: whole(layer), neuron: whole(index), f: whole(held.ffn.neurons), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
-      gate: plain(gate), open: plain(open), up: plain(up), product: plain(product, 5), size: plain(wrote.norm, 5),
+      layer: whole(layer), neuron: own.experts ? { value: index, text: neuronName(own, index, glass.text) } : whole(index), f: whole(own.neurons), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
+      gate: plain(gate), open: plain(open), up: plain(up), weight: plain(weight, 5), product: plain(product, 5), size: plain(wrote.norm, 5), act: words(act),
       p: chance(found.probability), without: chance(found.neuron?.without ?? found.probability),
       raised: piece(raised?.piece ?? ""), by: added(raised?.by ?? 0, 3),
-      turned: plain(-gate), turned_open: plain(silu(-gate)), turned_product: plain(silu(-gate) * up, 5),
+      turned: plain(turned), turned_open: plain(turnedOpen), turned_product: plain(turnedProduct, 5),
     },
   };
 }

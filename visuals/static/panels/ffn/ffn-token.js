@@ -1,30 +1,24 @@
-// SwiGLU at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
+// A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
-import { innerOf, once, silu, strongestNeuron } from "../../compute.js";
+import { strongestNeuron } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
-import { swiglus } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { quadrants, signsOf } from "./gates.js";
+import { signsOf } from "./gates.js";
+import { columnOf, drawnOf, expertOf, ffnForms, neuronName, neuronPlace } from "./kinds.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
 const KIND = "ffn-token";
-/** All neurons of a token with their product and quadrants; computed once. */
-const fullOf = once((neurons) => {
-  const full = innerOf(neurons);
-  return { ...full, quadrants: quadrants(full.gate, full.up) };
-});
-
 /** The neurons at what is pointed at, where they are here; else at what is locked; null until those have come. */
 function neuronsAt({ state }) {
   for (const { layer, query } of [state, state.locked]) {
     const held = state.trace.layers.get(layer);
     const neurons = held?.neurons.get(query);
-    if (neurons) return { layer, token: query, full: fullOf(neurons), best: strongestNeuron(held, query) };
+    if (neurons) return { layer, token: query, ffn: held.ffn, full: drawnOf(neurons), best: strongestNeuron(held, query) };
   }
   return null;
 }
@@ -44,34 +38,48 @@ function writtenAt(glass) {
   return written.all;
 }
 
-/** From gate to product, with the numbers of one neuron, and the length of what it writes where that is here. */
-function arithmetic({ gate, up, product }, neuron, row, text) {
-  const [g, u, activated] = [gate[neuron], up[neuron], silu(gate[neuron])];
-  const lines = [
-    line`${text("at", { neuron })}   ${tinted("gate", "SiLU(gate)")} = ${tinted("gate", `${shown(g, 5)} × σ(${shown(g, 5)})`)} = ${strong(activated)}`,
-    line`${tinted("gate", "SiLU(gate)")} · ${tinted("up", "up")} = ${inBrackets(activated)} × ${tinted("up", inBrackets(u))} = ${strong(product[neuron])}`,
-  ];
-  if (row?.norm === 0) return [...lines, line`${text("silent")}`];
-  const size = () => shown(Math.abs(product[neuron]), 5);
-  return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product[neuron], 5)}| × ‖W${sub("down")}[:, ${String(neuron)}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
+/** The activation and the product with the numbers of one neuron. */
+function products({ kind: { act, activation, reads, routed }, gate, up, activated, weight, product }, place) {
+  const read = shown((gate ?? up)[place], 5);
+  const bends = {
+    silu: `${read} × σ(${read})`, relu: `max(0, ${read})`, gelu: `${read} × Φ(${read})`,
+    gelu_new: `½ × ${read} × (1 + tanh(√(2/π) × (x + 0.044715 x³))), x = ${read}`,
+  };
+  const first = [tinted(reads, `${act}(${reads})`), " = ", tinted(reads, bends[activation]), " = ", strong(activated[place])];
+  if (!gate) return [first];
+  const factors = [inBrackets(activated[place]), " × ", tinted("up", inBrackets(up[place])), ...(routed ? [" × ", shown(weight[place], 5)] : [])];
+  return [first, [tinted("gate", `${act}(gate)`), " · ", tinted("up", "up"), ...(routed ? [" · g"] : []), " = ", ...factors, " = ", strong(product[place])]];
 }
 
-export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron", absent: swiglus };
+/** From what is read to the product, with the numbers of one neuron, and the length of what it writes where that is here. */
+function arithmetic(full, place, name, row, text) {
+  const product = full.product[place];
+  const [first, ...others] = products(full, place);
+  const lines = [line`${text("at", { neuron: name })}   ${first}`, ...others.map((one) => line`${one}`)];
+  if (row?.norm === 0) return [...lines, line`${text("silent")}`];
+  const size = () => shown(Math.abs(product), 5);
+  return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ‖W${sub("down")}[:, ${name}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
+}
+
+export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron", forms: ffnForms };
+
+/** The saved table. */
+function rowsOf({ ffn, full }) {
+  const { kind, gate, up } = full;
+  const names = kind.strips.map(([name]) => name);
+  const whose = (neuron) => (kind.routed ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : []);
+  return [
+    ["neuron", ...(kind.routed ? ["expert", "own"] : []), ...names.map((name) => columnOf(name, kind)), "quadrant"],
+    ...Array.from(up, (_, i) => [full.of(i), ...whose(full.of(i)), ...names.map((name) => full[name][i]), signsOf(gate && gate[i], up[i])]),
+  ];
+}
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnToken(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   const view = { at: null, chosen: 0 };
-  const csv = () => {
-    if (!view.at) return [];
-    const { gate, up, silu: activated, product } = view.at.full;
-    return [
-      ["neuron", "gate", "silu", "up", "product", "quadrant"],
-      ...Array.from(gate, (g, i) => [i, g, activated[i], up[i], product[i], signsOf(g, up[i])]),
-    ];
-  };
-  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { csv: () => (view.at ? rowsOf(view.at) : []), parts: ["what", "formula", "myth"] });
   const [formula, note, push] = [h("div.gp-formula"), h("p.gp-note"), h("div.ffn-pushes")];
   const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
   const written = createWritten(glass);
@@ -80,22 +88,24 @@ export default function ffnToken(element, glass) {
   const scatter = createScatter(canvas, panel.text);
   const wide = widthOf(left, glass);
   link(canvas, glass, (x, y) => {
-    const neuron = view.at && scatter.find(x, y);
-    return neuron === null ? null : { neuron };
+    const place = view.at && scatter.find(x, y);
+    return place === null ? null : { neuron: view.at.full.of(place) };
   });
   const move =
     (by) =>
-    ({ trace }) => ({ neuron: Math.max(0, Math.min(trace.model.ffn_hidden - 1, view.chosen + by)) });
+    () => (view.at ? { neuron: view.at.full.of(Math.max(0, Math.min(view.at.full.up.length - 1, view.chosen + by))) } : null);
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
   const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
 
-  function tell({ layer, token, full }, neuron, row) {
-    const { gate, up, product } = full;
-    const counts = full.quadrants.map(({ count }) => count).join(",");
+  function tell({ layer, token, ffn, full }, place, row) {
+    const { kind, product, quadrants } = full;
+    const numbers = kind.strips.filter(([name]) => name !== "product").map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
+    const counts = quadrants.map(({ count }) => count).join(",");
     const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
+    const neuron = full.of(place);
     panel.tell(
-      `layer ${layer} token ${token} neuron ${neuron} gate=${exact(gate[neuron])} silu=${exact(silu(gate[neuron]))} up=${exact(up[neuron])} product=${exact(product[neuron])} quadrants=${counts}${wrote}`,
-      panel.text("read", { neuron, gate: shown(gate[neuron], 4), up: shown(up[neuron], 4), product: shown(product[neuron], 5) }),
+      `layer ${layer} token ${token} ${neuronPlace(ffn, neuron)} ${numbers.join(" ")} product=${exact(product[place])} quadrants=${counts}${wrote}`,
+      panel.text("read", { ...kind, neuron: neuronName(ffn, neuron, glass.text), gate: full.gate ? shown(full.gate[place], 4) : "", up: shown(full.up[place], 4), product: shown(product[place], 5) }),
     );
   }
 
@@ -105,9 +115,16 @@ export default function ffnToken(element, glass) {
     sums.textContent = found
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
       : "";
-    const held = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
+    const neurons = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
     const { trace, locked } = state;
-    written.fill(found?.rows ?? [], held ? fullOf(held).product : null, (neuron) => neuronOff(trace, found?.layer ?? locked.layer, neuron));
+    const full = neurons && drawnOf(neurons);
+    const layer = found?.layer ?? locked.layer;
+    const about = {
+      product: full && ((neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)])),
+      off: (neuron) => neuronOff(trace, layer, neuron),
+      name: (neuron) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text),
+    };
+    written.fill(found?.rows ?? [], about);
   }
 
   const listAgain = part(list);
@@ -117,17 +134,22 @@ export default function ffnToken(element, glass) {
     const width = wide();
     element.classList.toggle("is-coming", !at);
     if (!at || width === 0) return;
-    listAgain(found);
-    const chosen = state.neuron ?? at.best;
+    listAgain(found, state.language);
+    const { full, ffn } = at;
+    const asked = state.neuron === null ? -1 : full.place(state.neuron);
+    const chosen = asked >= 0 ? asked : full.place(at.best);
+    const neuron = full.of(chosen);
     Object.assign(view, { at, chosen });
     const here = found && found.layer === at.layer && found.token === at.token;
-    const row = here ? found.rows.find((r) => r.neuron === chosen) : null;
-    panel.title.textContent = panel.text("title", named(at));
-    note.textContent = panel.text("note", { f: at.full.gate.length });
-    scatter.draw(width, at.full, { off: neuronsOff(state.trace, at.layer), word: glass.text("off.word") }, chosen);
-    written.mark(chosen);
-    push.replaceChildren(...pushes(row, panel.text));
-    formula.replaceChildren(...arithmetic(at.full, chosen, row, panel.text));
+    const row = here ? found.rows.find((r) => r.neuron === neuron) : null;
+    panel.title.textContent = panel.text("title", { ...full.kind, ...named(at) });
+    note.textContent = panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
+    const off = neuronsOff(state.trace, at.layer)?.map(full.place).filter((place) => place >= 0) ?? null;
+    scatter.draw(width, full, { off, word: glass.text("off.word") }, chosen);
+    written.mark(neuron);
+    const name = neuronName(ffn, neuron, glass.text);
+    push.replaceChildren(...pushes(row, name, panel.text));
+    formula.replaceChildren(...arithmetic(full, chosen, name, row, panel.text));
     tell(at, chosen, row);
   });
 }

@@ -1,43 +1,35 @@
-// SwiGLU across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
+// A feed-forward across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
-import { silu } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
-import { swiglus } from "../../parts.js";
 import { inView, link, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { meanOf } from "./gates.js";
-import { createMap, productsOf, spokenOf } from "./neuron-map.js";
+import { columnOf, drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace } from "./kinds.js";
+import { cellsOf, createMap, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
 
-export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron", absent: swiglus };
+export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron", forms: ffnForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {
   const { state } = glass;
   const map = createMap(glass, `${KIND}.map`);
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const view = { answer: null, layer: 0, values: [], firing: null };
+  const view = { answer: null, layer: 0, cells: null, ffn: null, kind: null, firing: null };
   const csv = () => {
     if (!view.answer) return [];
-    const { neurons, gate, up } = view.answer;
+    const { answer: { neurons }, cells, ffn, kind } = view;
     const { T, tokens } = state.trace;
-    const rows = neurons.flatMap((neuron, i) =>
-      tokens.pieces.map((piece, t) => [
-        neuron,
-        t,
-        piece,
-        gate.data[i * T + t],
-        up.data[i * T + t],
-        view.values[i * T + t],
-      ]),
-    );
-    return [["neuron", "token", "piece", "gate", "up", "product"], ...rows];
+    const names = ["gate", "up", "weight", "product"].filter((name) => cells[name]);
+    const whose = (neuron) => (kind.routed ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : []);
+    const rows = neurons.flatMap((neuron, i) => tokens.pieces.map((piece, t) => [neuron, ...whose(neuron), t, piece, ...names.map((name) => cells[name][i * T + t])]));
+    return [["neuron", ...(kind.routed ? ["expert", "own"] : []), "token", "piece", ...names.map((name) => columnOf(name, kind))], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const views = createViews(glass);
@@ -57,16 +49,16 @@ export default function ffnTokens(element, glass) {
 
   /** What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then of the map's first. */
   function factsOf(query, neuron) {
-    const { answer, layer, values } = view;
+    const { answer, layer, cells } = view;
     const at = answer.neurons.indexOf(neuron);
     const all = at < 0 && neuron !== null && state.trace.layers.get(layer)?.neurons.get(query);
-    if (all) return { neuron, gate: all.gate.data[neuron], up: all.up.data[neuron], product: silu(all.gate.data[neuron]) * all.up.data[neuron] };
-    const cell = Math.max(0, at) * state.trace.T + query;
-    return { neuron: answer.neurons[Math.max(0, at)], gate: answer.gate.data[cell], up: answer.up.data[cell], product: values[cell] };
+    const [from, place] = all ? [drawnOf(all), drawnOf(all).place(neuron)] : [cells, Math.max(0, at) * state.trace.T + query];
+    const number = (name) => (from[name] ? (from[name][place] ?? NaN) : null);
+    return { neuron: all ? neuron : answer.neurons[Math.max(0, at)], gate: number("gate"), up: number("up"), product: number("product") };
   }
 
   function tell(query, neuron) {
-    const { answer, layer, firing } = view;
+    const { answer, layer, firing, kind, ffn } = view;
     const facts = factsOf(query, neuron);
     const shares = firing
       ? MEASURES.map(
@@ -75,32 +67,38 @@ export default function ffnTokens(element, glass) {
         ).join("")
       : "";
     const params = {
-      neuron: facts.neuron,
+      neuron: neuronName(ffn, facts.neuron, glass.text),
       token: query,
       piece: visible(state.trace.tokens.pieces[query]),
       product: shown(facts.product, 5),
-      gate: shown(facts.gate, 4),
+      read: shown(facts[kind.reads], 4),
     };
+    const numbers = ["gate", "up", "product"].filter((name) => facts[name] !== null).map((name) => `${name}=${exact(facts[name])}`);
+    const elsewhere = neuron !== null && !answer.neurons.includes(neuron) ? `${panel.text("not_here", { neuron: neuronName(ffn, neuron, glass.text) })} ` : "";
     panel.tell(
-      `layer ${layer} neuron ${params.neuron} token ${query} gate=${exact(facts.gate)} up=${exact(facts.up)} product=${exact(facts.product)} measured layer ${state.layer}${shares}`,
-      (neuron !== null && !answer.neurons.includes(neuron) ? `${panel.text("not_here", { neuron })} ` : "") + panel.text("read", params),
+      `layer ${layer} ${neuronPlace(ffn, facts.neuron)} token ${query} ${numbers.join(" ")} measured layer ${state.layer}${shares}`,
+      elsewhere + panel.text("read", { ...kind, ...params }),
     );
   }
 
   function drawMeasures(width, layer, query) {
     const { firing } = view;
     const params = Object.fromEntries(MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]));
+    const kind = kindOf(state.trace.model.parts.ffn[layer]);
+    const text = (name, more) => panel.text(name, { ...kind, ...more });
     subtitle.textContent = panel.text("sparsity_title");
-    measures.textContent = panel.text("measures", { layer, ...params });
+    measures.textContent = panel.text("measures", { ...kind, layer, ...params });
     chart.hidden = !firing;
-    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text: panel.text, off: ffnsOff(state.trace), word: glass.text("off.word") });
+    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text, off: ffnsOff(state.trace), word: glass.text("off.word") });
   }
 
-  const prepare = part((open, answer, layer) => {
+  const prepare = part((open, answer, layer, _language) => {
     const { trace } = state;
-    Object.assign(view, { answer, layer, values: productsOf(answer) });
-    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: trace.model.parts.ffn[layer].neurons, tokens: trace.T });
-    note.textContent = panel.text(open ? "note_gates" : "note");
+    const ffn = trace.model.parts.ffn[layer];
+    const kind = kindOf(ffn);
+    Object.assign(view, { answer, layer, ffn, kind, cells: cellsOf(answer, ffn) });
+    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: ffn.neurons, tokens: trace.T });
+    note.textContent = panel.text(open ? "note_gates" : "note", kind);
     views.mark();
   });
   return inView(element, function draw() {
@@ -110,7 +108,7 @@ export default function ffnTokens(element, glass) {
     const width = wide();
     element.classList.toggle("is-coming", !found);
     if (!found || width === 0) return;
-    prepare(opened(glass), found.answer, found.layer);
+    prepare(opened(glass), found.answer, found.layer, state.language);
     const { trace } = state;
     const run = { trace, layer: found.layer, held: trace.layers.get(found.layer), details: { map: found.answer } };
     map.draw([run], width);

@@ -1,17 +1,24 @@
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open.
 
-import { largest, once, silu, strongestNeuron } from "../../compute.js";
+import { inner, largest, strongestNeuron } from "../../compute.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
+import { expertOf, kindOf } from "./kinds.js";
 import { opened } from "./views.js";
 
 const CELL = 10;
 
-/** @typedef {{ neurons: number[], gate: { data: Float32Array }, up: { data: Float32Array } }} Answer  (K, T) each */
+/** @typedef {{ neurons: number[], gate: { data: Float32Array }|null, up: { data: Float32Array }, weight: { data: Float32Array }|null }} Answer  (K, T) each */
 
-/** SiLU(gate)·up of every cell; made once. @type {(answer: Answer) => Float64Array} */
-export const productsOf = once(({ gate, up }) => Float64Array.from(gate.data, (g, i) => silu(g) * up.data[i]));
+const made = new WeakMap(); // by what is read, as an answer is the same for all that show it
+/** Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert. @param {Answer} answer @param {import("../../decode.js").Ffn} ffn */
+export function cellsOf(answer, ffn) {
+  if (!made.has(answer)) made.set(answer, inner({ ...answer, ffn }));
+  return made.get(answer);
+}
+/** @param {object} run with its `map` */
+export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, trace.model.parts.ffn[layer]).product;
 
 /** The map's rows that nothing uses, as [first, count]. @param {number[]} neurons by row @param {number[]|null} off null: all of the layer */
 export const unusedRows = (neurons, off) =>
@@ -19,6 +26,14 @@ export const unusedRows = (neurons, off) =>
 
 /** The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here. */
 export const spokenOf = ({ query, neuron }, { held }) => neuron ?? (held ? strongestNeuron(held, query) : null);
+
+/** A row's name: the neuron's number, and before it that of its expert. */
+function short(neuron, { trace, layer }) {
+  const ffn = trace.model.parts.ffn[layer];
+  if (!ffn.experts) return String(neuron);
+  const { expert, own } = expertOf(ffn, neuron);
+  return `${expert ?? "+"}·${own}`;
+}
 
 /** Neurons from below: the answer names the uppermost first. */
 const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
@@ -30,8 +45,9 @@ export function createMap(glass, label) {
     const neurons = run ? fromBelow(run) : [];
     return neurons.length ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, run)) + by))] } : null;
   };
-  const text = (name) => glass.text(`ffn-tokens.${name}`);
-  const change = () => glass.text(opened(glass) ? "minus.n_gate_open" : "minus.n_product");
+  const kind = () => kindOf(glass.state.trace.model.parts.ffn[run?.layer ?? 0]);
+  const text = (name) => glass.text(`ffn-tokens.${name}`, kind());
+  const change = () => glass.text(opened(glass) ? "minus.n_gate_open" : "minus.n_product", kind());
   return createDepthMap(glass, {
     label,
     left: 64,
@@ -39,7 +55,7 @@ export function createMap(glass, label) {
     values(one) {
       const { trace: { T }, details: { map } } = (run = one);
       const last = map.neurons.length - 1;
-      const cells = opened(glass) ? Float64Array.from(map.gate.data, (gate) => Number(gate > 0)) : productsOf(map);
+      const cells = opened(glass) ? Float64Array.from((map.gate ?? map.up).data, (x) => (Number.isNaN(x) ? x : Number(x > 0))) : productsOf(one);
       return cells.map((_, i) => cells[(last - Math.floor(i / T)) * T + (i % T)]);
     },
     scale: (values) => ({
@@ -47,8 +63,8 @@ export function createMap(glass, label) {
       name: change(),
     }),
     change,
-    name: (row, one) => String(fromBelow(one)[row]),
-    names: (rows, _cell, { details: { map } }) => map.neurons.map((neuron, i) => [String(neuron), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
+    name: (row, one) => short(fromBelow(one)[row], one),
+    names: (rows, _cell, one) => one.details.map.neurons.map((neuron, i) => [short(neuron, one), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
     at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one)) }),
     pick: ({ row, token }, _state, one) => ({ query: token, neuron: fromBelow(one)[row] }),
     off: ({ trace, layer, details: { map } }) => unusedRows(map.neurons, neuronsOff(trace, layer)).map(([row, count]) => [map.neurons.length - row - count, count]),

@@ -1,4 +1,5 @@
-// All neurons of a token as dots, gate across and up upwards: four quadrants with their counts.
+// A token's neurons as dots, gate across and up upwards: four quadrants with their counts. Without a gate up is across and its
+// activation upwards: two halves.
 
 import { strongest } from "../../compute.js";
 import { shown } from "../../dom.js";
@@ -6,7 +7,7 @@ import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, rule, xOf, yOf } from "../../plot.js";
-import { QUADRANTS } from "./gates.js";
+import { HALVES, QUADRANTS } from "./gates.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
 const COUNTS = 30; // pixels that no dot is in, above and below, where the counts stand
@@ -18,7 +19,7 @@ const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)
 /** @param {HTMLCanvasElement} canvas @param {Function} text */
 export function createScatter(canvas, text) {
   const surface = createSurface(canvas);
-  let [chart, gate, up] = [null, [], []];
+  let [chart, gate, up] = [null, [], []]; // up and what is made of it, where there is no gate
   let size = { width: 0, high: 0 };
 
   /** Draws over the switched-off neurons' dots, or the whole chart where the layer's FFN is off. */
@@ -28,7 +29,7 @@ export function createScatter(canvas, text) {
   }
 
   function measure(width, full) {
-    [gate, up] = [full.gate, full.up];
+    [gate, up] = full.gate ? [full.gate, full.up] : [full.up, full.activated];
     size = { width, high: Math.min(420, Math.max(300, width * 0.8)) };
     const half = (size.high - TOP - BELOW) / 2;
     const [x, y] = [reach(gate, 1.04), reach(up, half / (half - COUNTS))];
@@ -37,19 +38,20 @@ export function createScatter(canvas, text) {
 
   function drawGround(context, full, { off, word }) {
     const { colour } = ink();
-    axes(context, chart, { xName: "gate →", yName: "up ↑" });
+    const { act, reads } = full.kind;
+    axes(context, chart, { xName: `${reads} →`, yName: full.gate ? "up ↑" : `${act}(up) ↑` });
     rule(context, chart, { x: 0, colour: colour("muted") });
     rule(context, chart, { y: 0, colour: colour("muted") });
     const top = new Set(strongest(full.product, STRONG));
     context.globalAlpha = 0.45;
-    context.fillStyle = colour("gate");
+    context.fillStyle = colour(reads);
     for (let i = 0; i < gate.length; i++)
       if (!top.has(i)) context.fillRect(xOf(chart, gate[i]) - 1.75, yOf(chart, up[i]) - 1.75, 3.5, 3.5);
     context.globalAlpha = 1;
     for (const i of top) dot(context, chart, gate[i], up[i], colour("output"), 4.5);
     drawUnused(context, off, word);
     full.quadrants.forEach(({ count, share }, i) =>
-      label(context, QUADRANTS[i], text("quadrant", { count, share: shown(100 * share, 3) })),
+      label(context, (full.gate ? QUADRANTS : HALVES)[i], text("quadrant", { count, share: shown(100 * share, 3) })),
     );
   }
 
@@ -71,7 +73,7 @@ export function createScatter(canvas, text) {
     context.stroke();
   }
 
-  /** @param {object} full all neurons' values, and their quadrants @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
+  /** @param {ReturnType<typeof import("./kinds.js").drawnOf>} full @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
   function draw(width, full, unused, chosen) {
     measure(width, full);
     surface([full, ...Object.values(unused).flat()], size.width, size.high, (context) => drawGround(context, full, unused), (context) => mark(context, chosen));

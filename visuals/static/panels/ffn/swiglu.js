@@ -1,80 +1,88 @@
-// SwiGLU: gate → SiLU(gate), up and their product for all neurons of a token, and the strongest neurons in numbers.
+// A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their place, and
+// the strongest neurons in numbers.
 
-import { innerOf, silu } from "../../compute.js";
+import { inner } from "../../compute.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { isChanged, neuronOff, neuronsOff } from "../../off.js";
 import { createStrips } from "../../marks/strips.js";
-import { swiglus } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
+import { columnOf, drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace, vectorName } from "./kinds.js";
 import { drawCurve } from "./swiglu-curve.js";
-import { createNeurons, STRIPS } from "./swiglu-table.js";
+import { createNeurons } from "./swiglu-table.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
 
-/** @typedef {{ neuron, gate, silu, up, product: number }} Neuron */
+/** @typedef {{ neuron, gate, activated, up, weight, product: number }} Neuron  as far as the layer has them */
+
+/** One neuron of vectors. @returns {Neuron} */
+const neuronAt = ({ strips }, vectors, place, neuron) => ({ neuron, ...Object.fromEntries(strips.map(([name]) => [name, vectors[name][place]])), product: vectors.product[place] });
 
 /** The strongest neurons of a token, which every layer brings along. @returns {Neuron[]} */
-function strongestOf({ top }, token) {
+function strongestOf({ top, ffn }, token) {
   const count = top.neuron.shape[1];
-  return Array.from({ length: count }, (_, i) => {
-    const [neuron, gate, up] = [top.neuron, top.gate, top.up].map(({ data }) => data[token * count + i]);
-    return { neuron, gate, up, silu: silu(gate), product: silu(gate) * up };
-  });
+  const row = (all) => all && { data: all.data.subarray(token * count, (token + 1) * count) };
+  const vectors = inner({ gate: row(top.gate), up: row(top.up), weight: row(top.weight), ffn });
+  const kind = kindOf(ffn);
+  return Array.from({ length: count }, (_, i) => neuronAt(kind, vectors, i, top.neuron.data[token * count + i])).filter(({ product }) => !Number.isNaN(product));
 }
-
-/** @returns {Neuron} one neuron of the whole vectors */
-const neuronOf = (full, neuron) => ({
-  neuron,
-  ...Object.fromEntries(STRIPS.map(([name]) => [name, full[name][neuron]])),
-});
 
 /** What is here of one token: its strongest neurons, and its whole vectors once they have come. */
 function createView() {
-  const view = { full: null, strongest: [], chosen: 0 };
+  const view = { full: null, strongest: [], chosen: 0, ffn: null, kind: null };
   view.read = (layer, token) => {
     const neurons = layer.neurons.get(token);
-    view.full = neurons ? innerOf(neurons) : null;
+    view.ffn = layer.ffn;
+    view.kind = kindOf(layer.ffn);
+    view.full = neurons ? drawnOf(neurons) : null;
     view.strongest = strongestOf(layer, token);
   };
   /** @param {number|null} neuron @returns {Neuron} that one where it is here, else the strongest */
   view.choose = (neuron) => {
-    const held = view.full
-      ? neuron !== null && neuronOf(view.full, neuron)
-      : view.strongest.find((n) => n.neuron === neuron);
+    const place = view.full && neuron !== null ? view.full.place(neuron) : -1;
+    const held = view.full ? place >= 0 && neuronAt(view.kind, view.full, place, neuron) : view.strongest.find((n) => n.neuron === neuron);
     const chosen = held || view.strongest[0];
     view.chosen = chosen.neuron;
     return chosen;
   };
-  view.every = () => (view.full ? Array.from(view.full.gate, (_, i) => neuronOf(view.full, i)) : view.strongest);
+  view.every = () => (view.full ? Array.from(view.full.up, (_, i) => neuronAt(view.kind, view.full, i, view.full.of(i))) : view.strongest);
   return view;
 }
 
-/** SiLU(gate) ⊙ up with the numbers of one neuron. */
-function arithmetic({ neuron, gate, silu: activated, up, product }, text) {
-  const factor = () => tinted("up", inBrackets(up));
-  return line`${tinted("gate", "SiLU(gate)")} ⊙ ${tinted("up", "up")}   ${text("at", { neuron })}   ${tinted("gate", `SiLU(${shown(gate, 5)})`)} × ${factor()} = ${tinted("gate", shown(activated, 5))} × ${factor()} = ${strong(product)}`;
+/** The neuron's product with its numbers. @param {Neuron} one @param {import("./kinds.js").Kind} kind @param {string} name the neuron's */
+function arithmetic(one, { act, reads, routed }, name, text) {
+  const up = () => tinted("up", inBrackets(one.up));
+  const activation = tinted(reads, `${act}(${reads})`);
+  const filled = tinted(reads, `${act}(${shown(one[reads], 5)})`);
+  const at = text("at", { neuron: name });
+  if (reads === "up") return line`${activation}   ${at}   ${filled} = ${strong(one.product)}`;
+  const open = tinted("gate", shown(one.activated, 5));
+  if (!routed) return line`${activation} ⊙ ${tinted("up", "up")}   ${at}   ${filled} × ${up()} = ${open} × ${up()} = ${strong(one.product)}`;
+  return line`${text("weight")} · ${activation} ⊙ ${tinted("up", "up")}   ${at}   ${shown(one.weight, 5)} × ${filled} × ${up()} = ${shown(one.weight, 5)} × ${open} × ${up()} = ${strong(one.product)}`;
 }
 
-export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron", absent: swiglus };
+export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron", forms: ffnForms };
+
+/** The saved table. @param {ReturnType<typeof createView>} view */
+function rowsOf({ kind, ffn, every }, { trace, layer }) {
+  const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
+  const names = kind.strips.map(([name]) => name);
+  const whose = kind.routed ? (neuron) => Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : () => [];
+  return [
+    ["neuron", ...(kind.routed ? ["expert", "own"] : []), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
+    ...every().map((n) => [n.neuron, ...whose(n.neuron), ...names.map((name) => n[name]), ...off.map((of) => of(n.neuron))]),
+  ];
+}
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
   const curve = h("canvas.gp-curve", { role: "img", "data-text-label": "swiglu.curve" });
   const view = createView();
-  const csv = () => {
-    const { trace, layer } = glass.state;
-    const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
-    return [
-      ["neuron", "gate", "silu", "up", "product", ...off.map(() => "off")],
-      ...view.every().map((n) => [n.neuron, n.gate, n.silu, n.up, n.product, ...off.map((of) => of(n.neuron))]),
-    ];
-  };
-  const panel = frame(element, glass, "swiglu", { csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "swiglu", { csv: () => rowsOf(view, glass.state), parts: ["what", "formula", "myth"] });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
   const table = createNeurons(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
@@ -82,42 +90,47 @@ export default function swiglu(element, glass) {
   const wide = widthOf(panel.body, glass);
   const curveWide = widthOf(curve.parentElement, glass);
   link(canvas, glass, (x) => {
-    const neuron = strips.find(x);
-    return neuron === null ? null : { neuron };
+    const place = strips.find(x);
+    return place === null || !view.full ? null : { neuron: view.full.of(place) };
   });
   const move =
     (by) =>
-    ({ trace, layer }) =>
-      view.full ? { neuron: Math.max(0, Math.min(trace.model.parts.ffn[layer].neurons - 1, view.chosen + by)) } : null;
+    () =>
+      view.full ? { neuron: view.full.of(Math.max(0, Math.min(view.full.up.length - 1, view.full.place(view.chosen) + by))) } : null;
   steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
+  const name = (neuron) => neuronName(view.ffn, neuron, glass.text);
+
   function noteText() {
+    const { neuron } = glass.state;
     if (!view.full) return panel.text("partial", { count: view.strongest.length });
-    const each = strips.perColumn(view.full.gate.length);
-    return each > 1 ? panel.text("pooled", { each: each.toFixed(1) }) : "";
+    const each = strips.perColumn(view.full.up.length);
+    const away = neuron !== null && view.full.place(neuron) < 0 ? [panel.text("elsewhere", { neuron: name(neuron) })] : [];
+    return [...away, ...(each > 1 ? [panel.text("pooled", { each: each.toFixed(1) })] : [])].join(" ");
   }
   function tell(chosen) {
     const { trace, layer, query } = glass.state;
+    const { kind } = view;
     const named = { token: query, piece: visible(trace.tokens.pieces[query]) };
-    panel.title.textContent = panel.text("title", { layer, ...named });
+    panel.title.textContent = panel.text("title", { ...kind, layer, ...named });
     note.textContent = noteText();
     table.mark(chosen.neuron);
-    const { neuron, gate, silu: activated, up, product } = chosen;
-    formula.replaceChildren(arithmetic(chosen, panel.text));
-    const factors = `gate=${exact(gate)} silu=${exact(activated)} up=${exact(up)}`;
-    const reading = panel.text("read", { neuron, ...named, product: shown(product, 5) });
-    panel.tell(`neuron ${neuron} ${factors} product=${exact(product)}`, reading);
+    formula.replaceChildren(arithmetic(chosen, kind, name(chosen.neuron), panel.text));
+    const factors = kind.strips.filter(([one]) => one !== "product").map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
+    const reading = panel.text("read", { neuron: name(chosen.neuron), ...named, product: shown(chosen.product, 5) });
+    panel.tell(`${neuronPlace(view.ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`, reading);
   }
 
   function drawStrips(width, chosen) {
     const { trace, layer } = glass.state;
-    const rows = STRIPS.map(([name, role]) => ({ name: panel.text(name), role, values: view.full?.[name] ?? null }));
-    if (view.full) Object.assign(rows.at(-1), { off: neuronsOff(trace, layer), word: panel.text("off") });
-    strips.draw(width, rows, { chosen, key: [trace, layer] });
+    const { full, kind } = view;
+    const rows = kind.strips.map(([one, role]) => ({ name: vectorName(one, kind, glass.text), role, values: full?.[one] ?? null }));
+    if (full) Object.assign(rows.at(-1), { off: neuronsOff(trace, layer)?.map(full.place).filter((place) => place >= 0) ?? null, word: panel.text("off") });
+    strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
   }
 
   const read = part((held, query) => view.read(held, query));
-  const fill = part((strongest, digits, trace, layer) => table.fill(strongest, digits, (one) => neuronOff(trace, layer, one)));
+  const fill = part((strongest, digits, trace, layer, _language) => table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name));
   return inView(element, function draw() {
     const { query, neuron } = glass.state;
     const held = glass.layer();
@@ -126,11 +139,12 @@ export default function swiglu(element, glass) {
     read(held, query);
     const chosen = view.choose(neuron);
     drawStrips(width, chosen.neuron);
-    const gates = view.full ? view.full.gate : view.strongest.map((n) => n.gate);
-    drawCurve(curve, gates, chosen.gate, Math.min(CURVE, curveWide()));
+    const { reads } = view.kind;
+    const points = view.full ? view.full[reads] : view.strongest.map((n) => n[reads]);
+    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), view.ffn.activation, view.kind);
     return () => {
-      const { trace, layer } = glass.state;
-      fill(view.strongest, width < NARROW ? 4 : 5, trace, layer);
+      const { trace, layer, language } = glass.state;
+      fill(view.strongest, width < NARROW ? 4 : 5, trace, layer, language);
       tell(chosen);
     };
   });

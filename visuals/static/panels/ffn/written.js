@@ -14,8 +14,8 @@ const COLUMNS = [["neuron", "th.gp-number"], ["product", "td.gp-number"], ["leng
 const word = ({ piece, by }) =>
   h("span.ffn-word", null, h("span.gp-piece", null, visible(piece)), h("span.ffn-by", null, ` ${signed(by, 3)}`));
 
-/** Bars of what one neuron adds to the logits that it moves most; its own scale. @param {object|null} row of ffn_written */
-export function pushes(row, text) {
+/** Bars of what one neuron adds to the logits that it moves most; its own scale. @param {object|null} row of ffn_written @param {string} name its neuron's */
+export function pushes(row, name, text) {
   if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
   const line = ({ piece, by }) => {
@@ -29,7 +29,7 @@ export function pushes(row, text) {
     );
   };
   const body = h("tbody", null, ...[...row.raised, ...[...row.lowered].reverse()].map(line));
-  return [h("p.gp-note", null, text("pushes", { neuron: row.neuron })), h("table.gp-table", null, body)];
+  return [h("p.gp-note", null, text("pushes", { neuron: name })), h("table.gp-table", null, body)];
 }
 
 /** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
@@ -39,14 +39,15 @@ export function createWritten(glass) {
   linkRows(table.element, glass, ({ sectionRowIndex }) => (sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined));
 
   /**
-   * @param {object[]} written rows of ffn_written @param {ArrayLike<number>|null} product of all neurons of that token
-   * @param {(neuron: number) => boolean} off whether nothing uses what a neuron computes
+   * @param {object[]} written rows of ffn_written
+   * @param {{ product: ((neuron: number) => number)|null, off: (neuron: number) => boolean, name: (neuron: number) => string }} about of
+   * that token's neurons: their products, null while they are on their way, and whether nothing uses what one computes
    */
-  function fill(written, product, off) {
+  function fill(written, { product, off, name }) {
     neurons = written.map(({ neuron }) => neuron);
     table.fill(written, (fields, found, line) => {
-      nameRow(line, fields[0], String(found.neuron), off(found.neuron), glass.text);
-      fields[1].textContent = product ? shown(product[found.neuron], 5) : "…";
+      nameRow(line, fields[0], name(found.neuron), off(found.neuron), glass.text);
+      fields[1].textContent = product ? shown(product(found.neuron), 5) : "…";
       fields[2].textContent = shown(found.norm, 4);
       fields[3].replaceChildren(...(found.norm ? found.raised.map(word) : []));
       fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));

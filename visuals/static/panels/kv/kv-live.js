@@ -7,7 +7,7 @@ import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
-import { agreement, bytesOf, elementBytes, factorsOf, measuredAt, momentOf, piecesOf } from "./live-state.js";
+import { agreement, bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, measuredAt, momentOf, piecesOf } from "./live-state.js";
 import { player } from "./player.js";
 
 /** @returns {import("./live-grid.js").Scene} */
@@ -51,15 +51,16 @@ function sums(panel, factors, held, measured, tally) {
 /** What this step writes and reads, and why Q is in none of it; with this run's numbers. */
 function story(panel, trace, moment) {
   const { n_layers, n_heads, n_kv_heads, head_dim } = trace.model;
+  const { rank: latent = 0, rope = 0 } = latentOf(trace) ?? {};
   const size = elementBytes(trace);
   const rows = moment.held - moment.from;
   const wrote = bytesOf(factorsOf(trace, rows));
   const read = bytesOf(factorsOf(trace, moment.held));
   const query = n_layers * n_heads * head_dim * size;
   const params = {
-    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, group: n_heads / n_kv_heads,
+    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, group: n_heads / n_kv_heads, latent, rope,
     wrote: exactBytes(wrote), read: exactBytes(read), query: exactBytes(query), token: moment.query,
-    percent: Math.round((100 * n_heads) / (2 * n_kv_heads)),
+    percent: Math.round((100 * n_heads * head_dim) / keptNumbers(trace)),
   };
   const part = (title, ...names) =>
     h("div", null, h("h3.gp-subtitle", null, panel.text(title)), ...names.map((name) => h("p", null, panel.text(name, params))));
@@ -75,7 +76,7 @@ function legend(panel) {
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
 }
 
-export const about = { tensors: ["k_rot", "v"] };
+export const about = { tensors: ["k_rot", "v"], forms: ({ parts }) => (parts.latent ? ["latent"] : []) };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {

@@ -5,15 +5,26 @@ const ELEMENT_BYTES = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
 /** Bytes of one stored number in the run's dtype. */
 export const elementBytes = (trace) => ELEMENT_BYTES[trace.model.dtype];
 
+/** What a layer keeps of a token in place of keys and values: the widths of the latent and of its rotated key; null where it keeps them. */
+export const latentOf = ({ model: { parts } }) => parts?.latent ?? null;
+
+/** How many numbers a layer keeps of a token. */
+export function keptNumbers(trace) {
+  const { n_kv_heads, head_dim } = trace.model;
+  const latent = latentOf(trace);
+  return latent ? latent.rank + latent.rope : 2 * n_kv_heads * head_dim;
+}
+
 /** The factors of the formula for `tokens` tokens, in the order in which they are printed. */
 export function factorsOf(trace, tokens) {
   const { n_layers, n_kv_heads, head_dim, dtype } = trace.model;
+  const kept = latentOf(trace)
+    ? [{ value: keptNumbers(trace), code: "latent_rope_key" }]
+    : [{ value: n_kv_heads, code: "k_v_heads" }, { value: 2, code: "k_and_v" }, { value: head_dim, code: "head_dim" }];
   return [
     { value: n_layers, code: "layers" },
     { value: tokens, code: "tokens" },
-    { value: n_kv_heads, code: "k_v_heads" },
-    { value: 2, code: "k_and_v" },
-    { value: head_dim, code: "head_dim" },
+    ...kept,
     { value: elementBytes(trace), code: "bytes", params: { format: dtype } },
   ];
 }

@@ -1,0 +1,83 @@
+// MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
+
+import { exact, h, line, shown, strong, sub, tinted } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { createStrips } from "../../marks/strips.js";
+import { inView, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
+import { keptOf, rowOf, scoreOf } from "./latent-score.js";
+
+const KIND = "latent";
+const ELEMENTS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
+
+export const about = { only: ({ parts }) => parts.latent !== null, unused: "head" };
+
+/** The score in both forms, with its numbers. */
+function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) {
+  const { turned, expanded, byLatent, score, absorbedScore } = found;
+  const times = ` · ${shown(scale, 5)}`;
+  const rope = ["q", sub("rope"), "·k", sub("rope"), " = ", shown(turned, 5)];
+  return [
+    line`${text("expanded")}`,
+    line`(${tinted("q", "q")}${sub("nope")}·${tinted("k", "k")}${sub("nope")} + ${"q"}${sub("rope")}·${"k"}${sub("rope")})${times} = (${shown(expanded, 5)} + ${shown(turned, 5)})${times} = ${strong(score)}`,
+    line`${text("absorbed")}`,
+    line`((W${sub("UK")}ᵀ ${tinted("q", "q")}${sub("nope")})·${tinted("k", "c")} + ${"q"}${sub("rope")}·${"k"}${sub("rope")})${times} = (${shown(byLatent, 5)} + ${shown(turned, 5)})${times} = ${strong(absorbedScore)}`,
+    line`${rope}; ${text("scale", { width, rope: latent.rope, scale: shown(scale, 5) })}`,
+  ];
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function latentPanel(element, glass) {
+  const { state } = glass;
+  let now = null;
+  const csv = () => {
+    if (!now) return [];
+    const { found, score, at: { layer, head, query, key } } = now;
+    const place = [layer, head, query, key];
+    const vectors = { latent: score.c, absorbed_query: score.absorbed, q: score.q, k: score.k, value: rowOf(found.value, key) };
+    const rows = Object.entries(vectors).flatMap(([name, values]) => Array.from(values, (x, i) => [...place, name, i, x]));
+    return [["layer", "head", "query", "key", "vector", "index", "value"], ...rows];
+  };
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
+  const [canvas, rebuilt, values] = ["kept", "rebuilt", "value"].map((name) => h("canvas.gp-canvas", { "data-text-label": `${KIND}.step_${name}` }));
+  const [note, formula, bytes] = [h("p.gp-note"), h("div.gp-formula", { lang: "en" }), h("p.gp-note")];
+  panel.body.append(note, step("kept"), canvas, step("rebuilt"), rebuilt, step("value"), values, step("score"), formula, step("bytes"), bytes);
+  const strips = [canvas, rebuilt, values].map((one) => createStrips(one));
+  const wide = widthOf(panel.body, glass);
+
+  const write = part((score, at, trace, _language) => {
+    const { model, tokens } = trace;
+    const { rank, rope } = model.parts.latent;
+    const [queried, piece] = [at.query, at.key].map((t) => visible(tokens.pieces[t]));
+    const { kept, expanded } = keptOf(model);
+    const size = ELEMENTS[model.dtype];
+    panel.title.textContent = text("title", { ...at, piece });
+    note.textContent = text("note", { ...at, queried, piece });
+    formula.replaceChildren(...arithmetic(score, model, text));
+    bytes.textContent = text("bytes", { rank, rope, kept, expanded, heads: model.n_heads, size, kept_bytes: kept * size, expanded_bytes: expanded * size, layers: model.n_layers, per_token: kept * size * model.n_layers, ratio: shown(expanded / kept, 3) });
+    panel.tell(
+      `layer ${at.layer} head ${at.head} query ${at.query} key ${at.key} score=${exact(score.score, 7)} absorbed=${exact(score.absorbedScore, 7)} rope=${exact(score.turned)} kept=${kept} expanded=${expanded}`,
+      text("read", { piece, head: at.head, score: shown(score.score, 5) }),
+    );
+  });
+
+  return inView(element, function draw() {
+    const { trace, layer, head, query, key } = state;
+    const { model } = trace;
+    const held = glass.layer();
+    const found = glass.detail("latent", { layer, head });
+    const width = wide();
+    element.classList.toggle("is-coming", !found);
+    if (!found || !held || width === 0) return;
+    const score = scoreOf(found, held, model, head, query, key);
+    now = { found, score, at: { layer, head, query, key } };
+    const { nope } = model.parts.latent;
+    strips[0].draw(width, [{ name: text("strip_latent"), role: "k", values: score.c }, { name: text("strip_absorbed"), role: "q", values: score.absorbed }], { chosen: null, lead: { values: score.c } });
+    strips[1].draw(width, [{ name: text("strip_k", { head, nope }), role: "k", values: score.k }, { name: text("strip_q", { head }), role: "q", values: score.q }], { chosen: null, lead: { values: score.k } });
+    strips[2].draw(width, [{ name: text("strip_v", { head }), role: "v", values: rowOf(found.value, key) }], { chosen: null });
+    write(score, now.at, trace, state.language);
+  });
+}

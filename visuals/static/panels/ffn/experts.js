@@ -1,0 +1,148 @@
+// Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to do.
+
+import { largest } from "../../compute.js";
+import { exact, h, line, shown, strong } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { createDepthMap } from "../../marks/depth.js";
+import { rootScale } from "../../marks/scales.js";
+import { createTable, listed } from "../../marks/table.js";
+import { inView, widthOf } from "../../pointing.js";
+import { part } from "../../reads.js";
+import { createLoads } from "./expert-loads.js";
+import { chooseFor, chosenAt, firstWithExperts, weightMap } from "./routing.js";
+
+const KIND = "experts";
+const ROWS = 16; // experts of which the choice is shown one by one: the best
+const COLUMNS = [["expert", "th.gp-number"], ["score", "td.gp-number"], ["balance", "td.gp-number"], ["choice", "td.gp-number"], ["group", "td.gp-number"], ["weight", "td.gp-number"], ["length", "td.gp-number"]];
+
+export const about = { only: (model) => firstWithExperts(model) !== null, forms: ({ parts: { ffn } }, layer) => [...(ffn[layer].balanced ? ["balanced"] : []), ...(ffn[layer].scoring === "sigmoid" ? ["sigmoid"] : [])] };
+
+/** Tokens × experts: the weights, nothing where a token does not go to an expert. */
+function createMap(glass) {
+  const text = (name, params) => glass.text(`${KIND}.${name}`, params);
+  return createDepthMap(glass, {
+    label: `${KIND}.map`,
+    left: 64,
+    cell: (rows) => Math.max(8, Math.min(22, Math.floor(360 / rows))),
+    values: ({ trace, layer, details: { experts } }) => weightMap(experts, trace.model.parts.ffn[layer].experts),
+    scale: (values) => ({ ...rootScale(largest(values)), name: text("map_scale") }),
+    change: () => text("map_scale"),
+    name: (row) => String(row),
+    at: () => ({ row: -1 }),
+    pick: ({ token }) => ({ query: token }),
+    word: ({ trace: { T, model }, layer, details: { experts } }) => {
+      const cells = weightMap(experts, model.parts.ffn[layer].experts);
+      return (row, token) => (Number.isNaN(cells[row * T + token]) ? "" : shown(cells[row * T + token], 2));
+    },
+  });
+}
+
+/** How the chosen experts' weights come of their scores, with the numbers of the best one. */
+function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normalised, scaling, shared }, text) {
+  const [first] = chosen;
+  const score = shown(scores[first], 5);
+  const lines = [line`${text(scoring === "sigmoid" ? "by_sigmoid" : "by_softmax", { experts })}`];
+  const scaled = scaling === 1 ? [] : [` × ${shown(scaling, 4)}`];
+  const given = normalised ? [`${score} / (${chosen.map((e) => shown(scores[e], 4)).join(" + ")})`, ...scaled, ` = ${score} / ${shown(sum, 5)}`, ...scaled] : [score, ...scaled];
+  lines.push(line`${text("weight_of", { expert: first })} = ${given} = ${strong(weights[0])}`);
+  lines.push(line`${text(shared ? "output_shared" : "output")}`);
+  return lines;
+}
+
+/** Which groups are open to the choice, each with what it counts. */
+function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups: count }, text) {
+  if (!groups.length) return "";
+  const named = groups.map(({ score, kept: open }, g) => `${g}: ${shown(score, 4)}${open ? " ✓" : ""}`).join(" · ");
+  return text("groups", { count, kept, counted, named });
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function expertsPanel(element, glass) {
+  const { state } = glass;
+  const view = { found: null, ffn: null, layer: 0 };
+  const csv = () => {
+    if (!view.found) return [];
+    const { found, ffn, layer } = view;
+    const rows = state.trace.tokens.pieces.flatMap((piece, t) => {
+      const { scores, choice } = chooseFor(found, ffn, t);
+      const taken = chosenAt(found, t);
+      return Array.from(scores, (score, e) => {
+        const one = taken.find(({ expert }) => expert === e);
+        return [layer, t, piece, e, score, choice[e], one ? one.weight : 0, one ? one.length : 0];
+      });
+    });
+    return [["layer", "token", "piece", "expert", "score", "score_for_choice", "weight", "length_written"], ...rows];
+  };
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  const dense = h("p.gp-note");
+  const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
+  const map = createMap(glass);
+  const table = createTable(KIND, COLUMNS, { rows: ROWS });
+  const heads = [...table.element.querySelectorAll("thead th")];
+  const [note, rest, groups, formula, sums, subtitle, loadTitle] = [h("p.gp-note"), h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
+  const load = createLoads(glass);
+  const body = h("div", null, note, map.element, subtitle, h("div.gp-columns", null, h("div", null, listed("", `${KIND}.table`, table), rest), h("div", null, formula, groups, sums)), loadTitle, load.element);
+  panel.body.append(dense, lead, body);
+  const wide = widthOf(panel.body, glass);
+
+  /** In a layer without experts: that it has none, and the way to the first that has. */
+  function drawDense(layer) {
+    const first = firstWithExperts(state.trace.model);
+    panel.title.textContent = text("dense_title", { layer });
+    dense.textContent = text("dense", { layer, width: state.trace.model.parts.ffn[layer].width });
+    lead.textContent = text("dense_lead", { layer: first });
+    panel.tell(`layer ${layer} dense first ${first}`, "");
+  }
+
+  const choose = part((found, ffn, token, _language) => {
+    const made = chooseFor(found, ffn, token);
+    const taken = chosenAt(found, token);
+    const away = { balance: !ffn.balanced, choice: !ffn.balanced, group: ffn.groups === 1 };
+    COLUMNS.forEach(([name], c) => { heads[c].hidden = Boolean(away[name]); });
+    table.fill(made.order.slice(0, ROWS), (fields, expert) => {
+      const one = taken.find((t) => t.expert === expert);
+      const values = [expert, shown(made.scores[expert], 4), ffn.balanced ? shown(found.balance.data[expert], 4) : "", shown(made.choice[expert], 4), Math.floor((expert * ffn.groups) / ffn.experts), one ? shown(one.weight, 4) : "–", one ? shown(one.length, 4) : "–"];
+      fields.forEach((field, c) => {
+        field.hidden = Boolean(away[COLUMNS[c][0]]);
+        field.textContent = String(values[c]);
+      });
+    });
+    table.mark((i) => made.chosen.includes(made.order[i]) && i < ffn.top_k);
+    rest.textContent = ffn.experts > ROWS ? text("others", { count: ffn.experts - ROWS }) : "";
+    formula.replaceChildren(...arithmetic(made, ffn, text));
+    groups.textContent = groupsText(made, ffn, text);
+    const own = { whole: shown(found.whole.data[token], 4), shared: found.shared ? shown(found.shared.data[token], 4) : "" };
+    sums.textContent = text(found.shared ? "sums_shared" : "sums", { ...own, width: ffn.shared });
+  });
+
+  return inView(element, function draw() {
+    const { trace, layer, query: token, language } = state;
+    const ffn = trace.model.parts.ffn[layer];
+    const none = ffn.experts === 0;
+    [dense.hidden, lead.hidden, body.hidden] = [!none, !none, none];
+    const found = none ? null : glass.detail("experts", { layer });
+    element.classList.toggle("is-coming", !none && !found);
+    Object.assign(view, { found, ffn, layer });
+    if (none) return drawDense(layer);
+    const width = wide();
+    if (!found || width === 0) return undefined;
+    const piece = visible(trace.tokens.pieces[token]);
+    panel.title.textContent = text("title", { layer, token, piece });
+    note.textContent = text("note", { experts: ffn.experts, top_k: ffn.top_k, tokens: trace.T });
+    subtitle.textContent = text("choice_title", { token, piece });
+    loadTitle.textContent = text("load_title", { layer, tokens: trace.T });
+    map.draw([{ trace, layer, details: { experts: found } }], width);
+    choose(found, ffn, token, language);
+    const had = load.draw(found, ffn);
+    const taken = chosenAt(found, token);
+    const told = taken.map(({ expert, weight }) => `${expert}:${exact(weight)}`).join(",");
+    const scores = chooseFor(found, ffn, token);
+    panel.tell(
+      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${had.map(({ tokens }) => tokens).join(",")}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
+      text("read", { token, piece, chosen: taken.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`).join(", ") }),
+    );
+    return undefined;
+  });
+}
