@@ -4,6 +4,7 @@ import { h, shown } from "../../dom.js";
 import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
 import { notesOf } from "./notes.js";
 import { troubleText } from "./trouble.js";
+import { weightName } from "./weight-name.js";
 
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
 
@@ -50,15 +51,9 @@ export function fitView(glass) {
     return h("div.kv-fact", null, title, h("p.kv-kind-size", null, h("strong", null, text("bound_each", { rate: rate(found.each) }))), ...all, notes[0], ...spread, notes[1]);
   }
 
-  /** What a weight's product is of; parts of one kind share a name. */
-  function weightName(label) {
-    const exact = text(`w_${label.replace(/\./g, "_")}`);
-    return exact.startsWith("kv-fit.") ? text(`w_${label.split(".")[0]}`) : exact;
-  }
-
   function weights({ weight_terms, all_weights }) {
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-    const rows = weight_terms.map(({ label, factors, bytes }) => h("div.kv-term", null, h("h4", null, weightName(label)), product(factors, factor, equals(bytes))));
+    const rows = weight_terms.map(({ label, factors, bytes }) => h("div.kv-term", null, h("h4", null, weightName(glass, label)), product(factors, factor, equals(bytes))));
     return h("details.kv-source", weights.open ? { open: "" } : null, h("summary", null, text("weights_sum", { bytes: exactBytes(all_weights), both: both(all_weights) })), ...rows);
   }
   element.addEventListener("toggle", (event) => { weights.open = event.target.open; }, true);
