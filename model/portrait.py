@@ -1,22 +1,22 @@
-"""What sets a network apart from a LLaMA, as plain words of data: found from its parts, whatever its family.
+"""What a network is made of, in words that two networks can be compared by: found from its parts, whatever its family.
 
-Nothing here knows a family. A network on the device "meta", which holds no weights, can be asked as well.
+parts.py says of a run's network what is needed to draw it; here a network is asked that need not run: on the device
+"meta", which holds no weights. Nothing here knows a family.
 """
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 
 from .attention import Heads
 from .config import NetworkConfig
 from .families import family_of
-from .feedforward import ACTIVATIONS, FeedForward
 from .mla import LatentAttention
 from .moe import Experts
 from .network import Layer, Network
 from .norms import LayerNorm, RMSNorm
+from .parts import ffn_parts
 from .positions import Bias, PairRotation
 
 LAYERS = 4  # enough to have every kind of layer that published networks have: DeepSeek-V3's first three have no experts
@@ -96,8 +96,7 @@ def portrait(net: Network) -> Portrait:
     net, _ = net.begin([0])
     layers = [net.block(i) for i in range(len(net.layers))]
     last = layers[-1]
-    attn, ffn = last.attn, last.ffn
-    activation, gated = _activation(ffn)
+    attn, ffn = last.attn, ffn_parts(last.ffn)
     return Portrait(
         encoder=net.source_ids is not None,
         norm="LayerNorm" if isinstance(last.attn_norm, LayerNorm) else "RMSNorm",
@@ -111,8 +110,8 @@ def portrait(net: Network) -> Portrait:
         latent=(attn.rank, attn.qk_dim - attn.nope) if isinstance(attn, LatentAttention) else None,
         scaled=attn.score_scale != 1.0,
         prefix=hasattr(net, "with_prefix"),
-        activation=activation,
-        gated=gated,
+        activation=ffn.activation,
+        gated=ffn.gated,
         experts=_experts(layers),
         biases=_biases(last),
         tied=net.head.weight is net.embed.weight,
@@ -147,15 +146,6 @@ def _position(net: Network, attn: Heads) -> Position:
         return Position("alibi") if learned is None else Position("buckets", buckets=learned.num_embeddings)
     turned = net.config.rotary_dim
     return Position("rope", turned, attn.qk_dim, isinstance(places, PairRotation), net.config.rope_theta)
-
-
-def _activation(ffn: FeedForward) -> tuple[str, bool]:
-    """By its values: which of the functions that are known gives the same at a few places."""
-    x = torch.linspace(-4, 4, 33, dtype=torch.float64)
-    gated = hasattr(ffn, "gate")
-    values = ffn.inner(x, torch.ones_like(x)) if gated else ffn.inner(None, x)
-    known = {"silu": F.silu, **ACTIVATIONS}
-    return next(name for name, f in known.items() if torch.allclose(values, f(x), rtol=0, atol=1e-9)), gated
 
 
 def _experts(layers: list[Layer]) -> ExpertsPart | None:

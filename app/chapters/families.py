@@ -6,9 +6,10 @@ from visuals.families import COLUMNS, families_message, kind_of
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..zoo import small_name
 
 PANELS = ("families", "family-parameters", "family-myths")
-# Which panel shows a row live, and where a line's code leads elsewhere: chapter and panel.
+# Which panel shows a row live, chapter and panel; where a line's code leads elsewhere; and where, in another network.
 ROW_PLACES = {
     "stack": ("overview", "overview"),
     "norm": ("norm", "norm-vector"),
@@ -24,31 +25,33 @@ ROW_PLACES = {
     "parameters": ("families", "family-parameters"),
 }
 CODE_PLACES = {
-    "alibi": ("position", "rope-score"),
-    "buckets": ("position", "rope-score"),
+    "alibi": ("attend", "cell"),
+    "buckets": ("attend", "cell"),
     "sinusoidal": ("position", "rope-score"),
     "pairs_next": ("position", "rope-layout"),
     "mla": ("kv", "kv-kinds"),
 }
+ELSEWHERE = {"alibi": ("position", "rope-score"), "buckets": ("position", "rope-score")}
 
 
 def families(engine: Engine, _data: dict[str, Any]) -> Message:
     """All that the panels show (visuals/families.py), where cells lead, and which models of each family are here."""
-    return {**families_message(), "rowPlaces": ROW_PLACES, "codePlaces": CODE_PLACES, "live": on_offer(engine)}
+    places = {"rowPlaces": ROW_PLACES, "codePlaces": CODE_PLACES, "elsewhere": ELSEWHERE}
+    return {**families_message(), **places, "live": on_offer(engine)}
 
 
 def on_offer(engine: Engine) -> dict[str, list[str]]:
-    """The models on offer of each family that there are any of: the one of its name first, and those of its kind."""
-    families = {column.family: kind_of(column) for column in COLUMNS.values() if column.family}
-    found = {family: [name for name in engine.names if name == family] for family in families}
-    for name in engine.names:
-        if name in families:
+    """The models on offer of each family that there are any of: those called so first, then all of its kind."""
+    kinds = {name: type(engine.about(name).config) for name in engine.names}
+    found = {}
+    for column in COLUMNS.values():
+        if not column.family:
             continue
-        kind = type(engine.about(name).config)
-        for family, own in families.items():
-            if own is kind:
-                found[family].append(name)
-    return {family: names for family, names in found.items() if names}
+        named = [name for name in (small_name(column.family), column.family) if name in kinds]
+        alike = [name for name, kind in kinds.items() if kind is kind_of(column) and name not in named]
+        if named or alike:
+            found[column.family] = [*named, *alike]
+    return found
 
 
 CALCULATORS = {"families": families}

@@ -26,15 +26,17 @@ export const chooseView = (glass, view) => glass.settings.set("families", { ...g
 /** The columns of a view, in its order. */
 export const columnsOf = ({ columns, views }, view) => views[view].map((id) => columns.find((column) => column.id === id));
 
-/** Where a cell leads: that of its first marked line, else of its first line, else the row's. @returns {[string, string]} chapter and panel */
-export function placeOf({ rowPlaces, codePlaces }, column, row) {
-  const lines = column.cells[row]?.lines ?? [];
-  const own = [...lines.filter(({ differs }) => differs), ...lines].find(({ code }) => codePlaces[code]);
-  return own ? codePlaces[own.code] : rowPlaces[row];
-}
-
 /** The models on offer that a column's parts can be seen in. @returns {string[]} */
 export const liveOf = ({ live }, { family }) => live[family] ?? [];
+
+/** Where a cell leads: that of its first marked line, else of its first line, else the row's. @returns {[string, string]} chapter and panel */
+export function placeOf(answer, column, row) {
+  const { rowPlaces, codePlaces, elsewhere } = answer;
+  const places = liveOf(answer, column).length ? codePlaces : { ...codePlaces, ...elsewhere };
+  const lines = column.cells[row]?.lines ?? [];
+  const own = [...lines.filter(({ differs }) => differs), ...lines].find(({ code }) => places[code]);
+  return own ? places[own.code] : rowPlaces[row];
+}
 
 /** Opens a panel; first runs the prompt in one of these models, where the shown run is of none of them. @param {string[]} models */
 export async function show(glass, models, [chapter, kind]) {

@@ -57,7 +57,8 @@ export default function families(element, glass) {
   }
 
   function head(column) {
-    const [model] = liveOf(view.answer, column);
+    const [name] = liveOf(view.answer, column);
+    const model = glass.models().find((one) => one.name === name)?.label ?? name;
     const said = [column.release, model && panel.text("live", { model })].filter(Boolean);
     return h("th", { scope: "col" }, h("strong", null, column.name), ...said.map((words) => h("span.fa-line", null, words)));
   }

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,33 +13,28 @@ from playwright.sync_api import Browser, Page, expect
 
 import model
 from app.chapters import CHAPTERS
-from app.chapters.families import CODE_PLACES, ROW_PLACES, on_offer
+from app.chapters.families import CODE_PLACES, ELSEWHERE, ROW_PLACES, on_offer
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import LANGUAGES, table
 from tests.app.looking import WCAG, settled, shown
+from tests.families import save
 from tests.page import open_page
 from tests.plain import plain_site
-from tests.standin import make_checkpoint, make_tokenizer
+from tests.standin import make_checkpoint
 from visuals.families import COLUMNS, ROWS, families_message
 
-QWEN = {"vocab_size": 320, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6, "head_dim": 8}
-
-
-def qwen(directory: Path) -> Path:
-    """A small Qwen 3 in a directory that is called as trained networks of the family are."""
-    directory.mkdir()
-    config = transformers.Qwen3Config(**QWEN, num_key_value_heads=2, intermediate_size=80, max_position_embeddings=256)
-    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(directory)
-    make_tokenizer(320).save(str(directory / "tokenizer.json"))
-    return directory
+SIZES = {"vocab_size": 320, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6, "head_dim": 8}
+QWEN = transformers.Qwen3Config(**SIZES, num_key_value_heads=2, intermediate_size=80, max_position_embeddings=256)
+BLOOM = transformers.BloomConfig(vocab_size=320, hidden_size=48, n_layer=3, n_head=6)
 
 
 @pytest.fixture(scope="module")
 def offered(tmp_path_factory: pytest.TempPathFactory) -> LocalEngine:
-    place = tmp_path_factory.mktemp("families")
-    paths = [make_checkpoint(place / "roomy", max_position_embeddings=256), qwen(place / "qwen")]
-    return LocalEngine([model.load(path, device="cpu") for path in paths])
+    """A LLaMA, a Qwen that is called as its family, and a BLOOM that is called as the small ones are."""
+    llama = make_checkpoint(tmp_path_factory.mktemp("families") / "roomy", max_position_embeddings=256)
+    given = {"roomy": llama, "qwen": save(QWEN), "BLOOM (small)": save(BLOOM)}
+    return LocalEngine([replace(model.load(path, device="cpu"), name=name) for name, path in given.items()])
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +66,7 @@ def cell(page: Page, column: str, row: str):
 
 
 def test_every_row_leads_to_a_panel_and_has_words_in_both_languages() -> None:
-    places = [*ROW_PLACES.values(), *CODE_PLACES.values()]
+    places = [*ROW_PLACES.values(), *CODE_PLACES.values(), *ELSEWHERE.values()]
     assert all(kind in CHAPTERS[chapter] for chapter, kind in places)
     assert ROW_PLACES.keys() == {*ROWS, "parameters", "cache"}
     codes = {
@@ -83,11 +79,11 @@ def test_every_row_leads_to_a_panel_and_has_words_in_both_languages() -> None:
         words = table(language)["families"]
         assert {name.removeprefix("line_") for name in words if name.startswith("line_")} == codes
         assert {name.removeprefix("row_") for name in words if name.startswith("row_")} == ROW_PLACES.keys()
-    assert CODE_PLACES.keys() <= codes
+    assert CODE_PLACES.keys() | ELSEWHERE.keys() <= codes
 
 
 def test_models_on_offer_by_name_and_by_kind(offered: LocalEngine) -> None:
-    assert on_offer(offered) == {"llama": ["roomy"], "qwen": ["qwen"]}
+    assert on_offer(offered) == {"llama": ["roomy"], "qwen": ["qwen"], "bloom": ["BLOOM (small)"]}
 
 
 def test_the_table_shows_the_eight_and_marks_what_llama_has_not(chapter: Page) -> None:
@@ -110,10 +106,14 @@ def test_the_table_shows_the_eight_and_marks_what_llama_has_not(chapter: Page) -
 def test_a_cell_leads_to_its_panel_in_a_model_of_the_family(chapter: Page) -> None:
     page = chapter
     before = page.evaluate("glass.state.trace.prompt")
-    cell(page, "bloom", "position").click()  # there is no BLOOM here
+    cell(page, "t5", "position").click()  # there is no T5 here
     page.wait_for_function("glass.state.chapter === 'position'")
     expect(page.locator("section[data-kind=rope-score]")).to_be_in_viewport()
     assert page.evaluate("glass.state.trace.model.name") == "roomy"
+    page.evaluate("glass.open('families')")
+    cell(page, "bloom", "position").click()
+    page.wait_for_function("glass.state.trace.model.name === 'BLOOM (small)'")
+    expect(page.locator("section[data-kind=cell]")).to_be_in_viewport()
     page.evaluate("glass.open('families')")
     cell(page, "qwen3", "mask").click()
     page.wait_for_function("glass.state.trace.model.name === 'qwen'")
