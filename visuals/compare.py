@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from model import LanguageModel, ModelSpec, Trace, spec_from_config
+from model import LanguageModel, Trace
 from model.kv_math import kv_token_terms
 from model.kv_math.terms import KvTerm
 from model.kv_math.weights import WeightBreakdown, WeightTerm, weight_breakdown
@@ -47,15 +47,8 @@ class Cost(NamedTuple):
 def cost_info(lm: LanguageModel) -> Cost:
     """The cost of this network, by the config.json that it was read from."""
     dtype = FORMAT_OF[str(lm.dtype).removeprefix("torch.")]
-    spec = own_spec(lm)
+    spec = spec_of(lm)
     return Cost(lm.n_parameters, weight_breakdown(spec, dtype), kv_token_terms(spec, dtype))
-
-
-def own_spec(lm: LanguageModel) -> ModelSpec:
-    """The running model as the calculators see one, whatever its family."""
-    if lm.directory is None:
-        return spec_of(lm.config, lm.name)
-    return spec_from_config((lm.directory / "config.json").read_text(encoding="utf-8"))
 
 
 def cost_payload(cost: Cost) -> Message:

@@ -20,7 +20,7 @@ from visuals.tensors import tensors_payload
 from ..engine import Engine
 from ..qr import qr_code
 from ..session import HeldRun
-from . import attend, choice, compare, ffn, glance, kv, norm, overview, position, token
+from . import attend, choice, compare, families, ffn, glance, kv, norm, overview, position, token
 
 Detail = Callable[[Engine, HeldRun, dict[str, Any]], Message]
 Calculator = Callable[[Engine, dict[str, Any]], Message]
@@ -36,7 +36,7 @@ def qr(_engine: Engine, data: dict[str, Any]) -> Message:
     return qr_code(data.get("text"))
 
 
-MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, compare)
+MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
 FIRST = next(iter(CHAPTERS))
 DETAILS: dict[str, Detail] = {}

@@ -194,7 +194,7 @@ class PositionSpec:
 
     `unused_rows` stand in a learned table before its first position (OPT)."""
 
-    kind: Literal["rope", "learned", "alibi", "t5_bias", "none"]
+    kind: Literal["rope", "learned", "sinusoidal", "alibi", "t5_bias", "none"]
     theta: float | None = None
     local_theta: float | None = None
     rotary_dim: int | None = None

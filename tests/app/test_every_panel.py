@@ -19,7 +19,8 @@ from visuals.tensors import tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 PANELS = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
-NO_TENSOR = {"merges", "training", *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live")}
+NO_RUN = ("families", "family-parameters", "family-myths")
+NO_TENSOR = {"merges", "training", *NO_RUN, *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live")}
 PLACEHOLDER = re.compile(r"\{[^}]*\}")
 SINK = 0.3  # the weight on the first token from which the page speaks of a sink
 

@@ -1,0 +1,57 @@
+"""The chapter on the families: their networks beside each other, their parameters, what tables get wrong about them."""
+
+from typing import Any
+
+from visuals.families import COLUMNS, families_message, kind_of
+from visuals.payload import Message
+
+from ..engine import Engine
+from ..zoo import small_name
+
+PANELS = ("families", "family-parameters", "family-myths")
+# Which panel shows a row live, chapter and panel; where a line's code leads elsewhere; and where, in another network.
+ROW_PLACES = {
+    "stack": ("overview", "overview"),
+    "norm": ("norm", "norm-vector"),
+    "place": ("overview", "overview"),
+    "layer": ("overview", "overview"),
+    "position": ("position", "rope"),
+    "attention": ("attend", "attention"),
+    "mask": ("attend", "attention"),
+    "ffn": ("ffn", "swiglu"),
+    "biases": ("attend", "qkv"),
+    "tied": ("choice", "contributions"),
+    "cache": ("kv", "kv-live"),
+    "parameters": ("families", "family-parameters"),
+}
+CODE_PLACES = {
+    "alibi": ("attend", "cell"),
+    "buckets": ("attend", "cell"),
+    "sinusoidal": ("position", "rope-score"),
+    "pairs_next": ("position", "rope-layout"),
+    "mla": ("kv", "kv-kinds"),
+}
+ELSEWHERE = {"alibi": ("position", "rope-score"), "buckets": ("position", "rope-score")}
+
+
+def families(engine: Engine, _data: dict[str, Any]) -> Message:
+    """All that the panels show (visuals/families.py), where cells lead, and which models of each family are here."""
+    places = {"rowPlaces": ROW_PLACES, "codePlaces": CODE_PLACES, "elsewhere": ELSEWHERE}
+    return {**families_message(), **places, "live": on_offer(engine)}
+
+
+def on_offer(engine: Engine) -> dict[str, list[str]]:
+    """The models on offer of each family that there are any of: those called so first, then all of its kind."""
+    kinds = {name: type(engine.about(name).config) for name in engine.names}
+    found = {}
+    for column in COLUMNS.values():
+        if not column.family:
+            continue
+        named = [name for name in (small_name(column.family), column.family) if name in kinds]
+        alike = [name for name, kind in kinds.items() if kind is kind_of(column) and name not in named]
+        if named or alike:
+            found[column.family] = [*named, *alike]
+    return found
+
+
+CALCULATORS = {"families": families}

@@ -1,0 +1,165 @@
+"""What a network is made of, in words that two networks can be compared by: found from its parts, whatever its family.
+
+parts.py says of a run's network what is needed to draw it; here a network is asked that need not run: on the device
+"meta", which holds no weights. Nothing here knows a family.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+
+from .attention import Heads
+from .config import NetworkConfig
+from .families import family_of
+from .mla import LatentAttention
+from .moe import Experts
+from .network import Layer, Network
+from .norms import LayerNorm, RMSNorm
+from .parts import ffn_parts
+from .positions import Bias, PairRotation
+
+LAYERS = 4  # enough to have every kind of layer that published networks have: DeepSeek-V3's first three have no experts
+
+
+@dataclass(frozen=True)
+class Position:
+    """How tokens learn their place: "rope" turns `turned` of a head's `width` channels, in neighbouring pairs where
+    `interleaved`; "alibi" and "buckets" (as many as `buckets`) add to the scores; "sinusoidal" adds to the embedding.
+    """
+
+    kind: Literal["rope", "alibi", "buckets", "sinusoidal"]
+    turned: int = 0
+    width: int = 0
+    interleaved: bool = False
+    theta: float | None = None
+    buckets: int = 0
+
+
+@dataclass(frozen=True)
+class ExpertsPart:
+    """`top_k` of `experts` read a token, chosen by `scoring`; `shared`: one more reads all; the first `dense_layers`
+    layers have none. With `groups`, a token's experts come from a few of these; `balanced`: a learned number for each
+    expert moves the choice.
+    """
+
+    experts: int
+    top_k: int
+    scoring: str
+    shared: bool
+    dense_layers: int
+    groups: int
+    balanced: bool
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """`norms` are the places of norms: "attn", "ffn" and "cross" before these parts, "both" one before attention and
+    feed-forward together, "post" after each part, "embedding", "q_k", "latents". `biases` names the linear maps that
+    have one: "qkv", "out", "ffn". `norm_bias`: norms add one. `parallel`: attention and feed-forward read the same
+    stream. `scaled`: scores are divided by the root of the heads' width. `prefix`: it can also be run with a prefix
+    whose tokens all see each other.
+    """
+
+    encoder: bool
+    norm: Literal["RMSNorm", "LayerNorm"]
+    norm_bias: bool
+    norms: tuple[str, ...]
+    parallel: bool
+    position: Position
+    attention: Literal["MHA", "GQA", "MQA", "MLA"]
+    n_heads: int
+    n_kv_heads: int
+    latent: tuple[int, int] | None
+    scaled: bool
+    prefix: bool
+    activation: str
+    gated: bool
+    experts: ExpertsPart | None
+    biases: tuple[str, ...]
+    tied: bool
+
+
+def shell(raw: dict) -> Network:
+    """The network that a parsed config.json describes, with its first few layers and without weights.
+
+    Raises GlassLlamaError, naming the field, for a config that does not load.
+    """
+    family = family_of(raw)
+    config: NetworkConfig = family.read(raw)
+    with torch.device("meta"):
+        return family.build(replace(config, n_layers=min(config.n_layers, LAYERS)))
+
+
+def portrait(net: Network) -> Portrait:
+    """What a network is made of."""
+    net, _ = net.begin([0])
+    layers = [net.block(i) for i in range(len(net.layers))]
+    last = layers[-1]
+    attn, ffn = last.attn, ffn_parts(last.ffn)
+    return Portrait(
+        encoder=net.source_ids is not None,
+        norm="LayerNorm" if isinstance(last.attn_norm, LayerNorm) else "RMSNorm",
+        norm_bias=getattr(last.attn_norm, "bias", None) is not None,
+        norms=_norms(net, last),
+        parallel=last.parallel,
+        position=_position(net, attn),
+        attention=_kind(attn),
+        n_heads=attn.n_heads,
+        n_kv_heads=attn.n_kv_heads,
+        latent=(attn.rank, attn.qk_dim - attn.nope) if isinstance(attn, LatentAttention) else None,
+        scaled=attn.score_scale != 1.0,
+        prefix=hasattr(net, "with_prefix"),
+        activation=ffn.activation,
+        gated=ffn.gated,
+        experts=_experts(layers),
+        biases=_biases(last),
+        tied=net.head.weight is net.embed.weight,
+    )
+
+
+def _kind(attn: Heads) -> Literal["MHA", "GQA", "MQA", "MLA"]:
+    if isinstance(attn, LatentAttention):
+        return "MLA"
+    if attn.n_kv_heads == attn.n_heads:
+        return "MHA"
+    return "MQA" if attn.n_kv_heads == 1 else "GQA"
+
+
+def _norms(net: Network, block: Layer) -> tuple[str, ...]:
+    own = [name.removesuffix("_norm") for name in block.norms]
+    if block.ffn_reads == "attn_norm":
+        own = ["both"]
+    norm = (RMSNorm, LayerNorm)
+    outside = [name for name, part in net.named_children() if isinstance(part, norm) and part is not net.norm]
+    inside = [name for name, part in block.attn.named_children() if isinstance(part, norm)]
+    more = ["embedding"] if outside else []
+    if inside:
+        more.append("latents" if isinstance(block.attn, LatentAttention) else "q_k")
+    return (*own, *more)
+
+
+def _position(net: Network, attn: Heads) -> Position:
+    places = net.places(0, 2)
+    if isinstance(places, Bias):
+        learned = getattr(net, "relative", None)
+        return Position("alibi") if learned is None else Position("buckets", buckets=learned.num_embeddings)
+    turned = net.config.rotary_dim
+    return Position("rope", turned, attn.qk_dim, isinstance(places, PairRotation), net.config.rope_theta)
+
+
+def _experts(layers: list[Layer]) -> ExpertsPart | None:
+    found = [block.ffn for block in layers if isinstance(block.ffn, Experts)]
+    if not found:
+        return None
+    how = found[0].routing
+    shared = found[0].shared is not None
+    without = len(layers) - len(found)
+    return ExpertsPart(len(found[0].expert), how.top_k, how.scoring, shared, without, how.groups, how.balanced)
+
+
+def _biases(block: Layer) -> tuple[str, ...]:
+    """Of the matrices that make q, k and v, of W_O, of the feed-forward."""
+    named = {name for name, _ in block.named_parameters() if name.endswith(".bias") and "norm" not in name}
+    places = {"qkv": "attn.q", "out": "attn.o_proj", "ffn": "ffn."}
+    return tuple(part for part, start in places.items() if any(name.startswith(start) for name in named))

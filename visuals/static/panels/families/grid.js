@@ -1,0 +1,29 @@
+// A table of buttons that the keys walk through: one of them is reached by Tab, the arrows lead from there.
+
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+/** The place that a key leads to from [row, column] in a grid of this size, null for another key. */
+export function stepped([row, column], key, [rows, columns]) {
+  if (key === "Home") return [row, 0];
+  if (key === "End") return [row, columns - 1];
+  const step = STEPS[key];
+  if (!step) return null;
+  return [Math.min(Math.max(row + step[0], 0), rows - 1), Math.min(Math.max(column + step[1], 0), columns - 1)];
+}
+
+/** @param {HTMLTableElement} table @param {string} selector of the buttons, one in each cell @param {string} [first] `data-cell` of the one that Tab reaches first */
+export function byKeys(table, selector, first) {
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll(selector)]);
+  const all = rows.flat();
+  const reach = (button) => { for (const one of all) one.tabIndex = one === button ? 0 : -1; };
+  reach(all.find(({ dataset }) => dataset.cell === first) ?? all[0]);
+  table.addEventListener("focusin", ({ target }) => { if (all.includes(target)) reach(target); });
+  table.addEventListener("keydown", (event) => {
+    const row = rows.findIndex((cells) => cells.includes(event.target));
+    if (row < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = stepped([row, rows[row].indexOf(event.target)], event.key, [rows.length, rows[0].length]);
+    if (!to) return;
+    event.preventDefault(); // and not the selected token's (keys.js)
+    rows[to[0]][to[1]].focus();
+  });
+}
