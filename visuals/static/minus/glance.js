@@ -6,7 +6,7 @@ import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";
 import { columnOf, kindOf, neuronName, neuronPlace } from "../panels/ffn/kinds.js";
 import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
-import { partsOf } from "../panels/position/rope.js";
+import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
 import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";

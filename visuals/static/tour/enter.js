@@ -1,7 +1,7 @@
 // What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q and k, RoPE.
 
 import { kvHead, strongest, vectorOf } from "../compute.js";
-import { partsOf } from "../panels/position/rope.js";
+import { partsOf } from "../panels/position/dials.js";
 import { placeOf } from "../panels/position/place.js";
 import { MOVE } from "../panels/position/rope-score.js";
 import { limitOf } from "../panels/position/score-controls.js";

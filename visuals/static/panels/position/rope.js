@@ -8,7 +8,6 @@ import { namesOf } from "./place.js";
 import { createBias } from "./bias.js";
 import { createDials } from "./dials.js";
 
-export { partsOf } from "./dials.js";
 
 export const about = { tensors: ["q", "k", "q_rot", "k_rot"], minus: "glance", unused: "head", forms: turningForms };
 
