@@ -35,7 +35,7 @@ from .llama import Llama
 from .trace import Trace, run_trace
 
 TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS = 512, 32, 64, 64
-WHY_BARS = (10.0, 8.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
+WHY_BARS = (10.0, 20.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
 
 
 class Figure(NamedTuple):

@@ -1,7 +1,7 @@
 """The circuit of an answer: the few heads and FFNs that carry it, how far they do, and which feeds which.
 
 All other heads and FFNs have the values of another prompt's run, whose answer is another (Wang et al. 2022, arXiv
-2211.00593). nodes.py ranks and measures, paths.py measures edges.
+2211.00593). nodes.py ranks and measures, exchange.py puts the choice right, paths.py measures edges.
 """
 
 import random
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
+from .exchange import exchanged
 from .nodes import POINTS, Node, Pair, all_nodes, keep, rank, recovered, run_pair
 from .paths import Edge, edges
 
@@ -50,8 +51,10 @@ def circuit(
 ) -> Circuit:
     """The `nodes` heads and FFNs (at tokens) that carry the answer to `prompt` rather than that to `other`.
 
-    The answers are the most probable next tokens of the two. Raises GlassLlamaError where the two prompts have
-    different numbers of tokens or the same answer, and for fewer nodes than 1 or more than the run has.
+    They are those of the largest attributions, some of them exchanged for others where that brings what is recovered
+    nearer to 1 (exchange.py). The answers are the most probable next tokens of the two. Raises GlassLlamaError where
+    the two prompts have different numbers of tokens or the same answer, and for fewer nodes than 1 or more than the run
+    has.
     """
     pair = run_pair(lm, prompt, other)
     layers, tokens, heads = pair.shape
@@ -61,10 +64,12 @@ def circuit(
             "field", f"nodes is {nodes}; expected 1 to {limit}.", field="nodes", value=nodes, expected=f"1 to {limit}"
         )
     ranked, scores = rank(pair, points)
-    found = tuple(ranked[:nodes])
+    chosen = set(exchanged(pair, ranked[:nodes]))
+    pushes = {node: score for node, score in zip(ranked, scores, strict=True) if node in chosen}
+    found = tuple(pushes)
     inside, outside = with_and_without(pair, found)
     paths = tuple(edge for part in edges(pair, found) for edge in part) if with_edges else ()
-    return Circuit(pair, found, tuple(scores[:nodes]), inside, outside, paths)
+    return Circuit(pair, found, tuple(pushes.values()), inside, outside, paths)
 
 
 def with_and_without(pair: Pair, nodes: Sequence[Node]) -> tuple[float, float]:

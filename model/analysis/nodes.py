@@ -48,10 +48,10 @@ class Values(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Which nodes keep their own values, for each of C circuits."""
+    """Which nodes keep their own values, for each of C circuits; as floats, how much of them (exchange.py)."""
 
-    heads: Bool[Tensor, "C L T n_heads"]
-    ffn: Bool[Tensor, "C L T"]
+    heads: Bool[Tensor, "C L T n_heads"] | Float[Tensor, "C L T n_heads"]
+    ffn: Bool[Tensor, "C L T"] | Float[Tensor, "C L T"]
 
 
 @dataclass(frozen=True)
@@ -162,13 +162,17 @@ def recovered(pair: Pair, kept: Kept) -> list[float]:
         return share_of(pair, net(pair.ids.expand(len(kept.ffn), -1), last_only=True)[:, -1]).tolist()
 
 
-def others_swapped(pair: Pair, kept: Kept) -> dict[str, Swap]:
-    """What sets every node outside of C circuits to the other run's value, in a pass of C rows."""
+def others_swapped(pair: Pair, kept: Kept, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:
+    """What sets every node outside of C circuits to the other run's value, in a pass of C rows.
+
+    `swap` makes the change of a layer's heads or FFNs from what is kept of them and the other run's values.
+    """
+    swap = swap or _unless
     theirs = pair.other_values
     swaps: dict[str, Swap] = {}
     for i, (heads, ffn) in enumerate(zip(*node_taps(pair.lm.net), strict=True)):
-        swaps[heads] = _unless(kept.heads[:, i, ..., None], theirs.heads[i])
-        swaps[ffn] = _unless(kept.ffn[:, i, ..., None], theirs.ffn[i])
+        swaps[heads] = swap(kept.heads[:, i, ..., None], theirs.heads[i])
+        swaps[ffn] = swap(kept.ffn[:, i, ..., None], theirs.ffn[i])
     return swaps
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from model.analysis.circuit import chance_control, with_and_without
+from model.analysis.exchange import exchanged
 from model.analysis.nodes import keep, rank, recovered, run_pair
 from model.checkpoint import LanguageModel
 from model.corpus import lexicon
@@ -20,7 +21,7 @@ from model.trace import run_trace
 
 TOLD, ASKED = "told", "asked"
 NODES = {TOLD: 20, ASKED: 40}
-CURVE = (5, 10, 15, 20, 30, 40)
+CURVE = (5, 10, 15, 20, 22, 24, 30, 40)
 BAND = (0.9, 1.1)
 
 
@@ -34,7 +35,8 @@ class Case(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One circuit: the shares recovered by the first n nodes of CURVE, by all others, and by random nodes."""
+    """The circuits of one case: the shares recovered by those with the counts of CURVE, by the one with NODES, by all
+    nodes but these, and by as many random nodes."""
 
     kind: str
     swapped: str
@@ -128,8 +130,9 @@ def measure(lm: LanguageModel, case: Case, swapped: str) -> Found:
     """The circuit of one case with NODES[swapped] nodes."""
     pair = run_pair(lm, case.prompt, case.others[swapped][0])
     ranked, _ = rank(pair)
-    inside, outside = with_and_without(pair, ranked[: NODES[swapped]])
-    curve = tuple(recovered(pair, keep(pair, [ranked[:count] for count in CURVE])))
+    found = {count: exchanged(pair, ranked[:count]) for count in CURVE}
+    inside, outside = with_and_without(pair, found[NODES[swapped]])
+    curve = tuple(recovered(pair, keep(pair, list(found.values()))))
     chance = chance_control(pair, NODES[swapped], draws=5)
     return Found(case.kind, swapped, pair.shape[1], curve, inside, outside, max(chance, key=abs))
 
@@ -151,7 +154,7 @@ def in_band(share: float) -> bool:
 
 
 def report(found: Sequence[Found]) -> str:
-    """A line for each kind and swap, then all of a swap together."""
+    """A line for each kind and swap, then all of a swap together; and how many are in band with each count of nodes."""
     columns = ("swapped", "kind", "in band", "least", "most", "without", "random")
     lines = ["{:8}{:16}{:>9}{:>8}{:>8}{:>9}{:>8}".format(*columns) + f"  median at {CURVE}"]
     for swapped in NODES:
@@ -167,6 +170,10 @@ def report(found: Sequence[Found]) -> str:
                     f"{max((one.without for one in rows), key=abs):9.3f}{chance:8.4f}  "
                     + " ".join(f"{share:.2f}" for share in middle)
                 )
+                if kind == "all":
+                    curves = zip(*(one.curve for one in rows), strict=True)
+                    within = (f"{count}: {sum(map(in_band, some))}" for count, some in zip(CURVE, curves, strict=True))
+                    lines.append(f"{swapped:8}in band of {len(rows)}, by nodes: " + "  ".join(within))
     return "\n".join(lines)
 
 

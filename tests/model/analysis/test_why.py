@@ -1,5 +1,7 @@
 """Scores and logits taken apart, circuits, paths and the causal map, against transformers' own runs with hooks."""
 
+import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import model
 from model import GlassLlamaError
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
+from model.analysis.exchange import exchanged, gains
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import Node, all_nodes, keep, rank, recovered, run_pair
 from model.analysis.paths import edges, possible_edges
@@ -133,21 +136,27 @@ class Peer:
             handle.remove()
         return logits
 
-    def share(self, nodes: list[Node]) -> float:
+    def share(self, nodes: Iterable[Node], amounts: dict[Node, float] | None = None) -> float:
+        """What is recovered with these nodes kept, and of those in `amounts` as much."""
         theirs = self.values(1)
-        live = {(node.layer, node.head, node.token) for node in nodes}
+        every = dict.fromkeys(nodes, 1.0) | (amounts or {})
+        live = {(node.layer, node.head, node.token): amount for node, amount in every.items()}
+
+        def mixed(own: torch.Tensor, other: torch.Tensor, *place: int | None) -> torch.Tensor:
+            amount = live.get(place, 0.0)
+            return own if amount == 1 else other + amount * (own - other)
 
         def change(name: str, value: torch.Tensor) -> torch.Tensor:
             kind, layer = name.split()
             value = value.clone()
             for token in range(value.shape[1]):
-                if kind == "ffn" and (int(layer), None, token) not in live:
-                    value[0, token] = theirs[name][0, token]
+                own, other = value[0, token], theirs[name][0, token]
+                if kind == "ffn":
+                    value[0, token] = mixed(own, other, int(layer), None, token)
                 for head in range(self.heads) if kind == "heads" else ():
-                    if (int(layer), head, token) not in live:
-                        width = value.shape[-1] // self.heads
-                        part = slice(head * width, (head + 1) * width)
-                        value[0, token, part] = theirs[name][0, token, part]
+                    width = value.shape[-1] // self.heads
+                    part = slice(head * width, (head + 1) * width)
+                    own[part] = mixed(own[part], other[part], int(layer), head, token)
             return value
 
         run, first, second = (
@@ -172,6 +181,39 @@ def test_what_a_circuit_recovers_is_what_transformers_gives(stand: tuple[Any, An
     every, none = recovered(found.pair, keep(found.pair, [all_nodes(found.pair), []]))
     assert every == pytest.approx(1, abs=1e-5)
     assert none == pytest.approx(peer.share([]), abs=1e-4)
+
+
+def test_gains_are_the_slopes_of_what_transformers_recovers(stand: tuple[Any, Any, torch.Tensor]) -> None:
+    """Of each node, inside the circuit and outside, a little more and a little less is kept."""
+    lm, net, ids = stand
+    pair = run_pair(lm, *ids.tolist())
+    ranked, _ = rank(pair)
+    circle = ranked[:12]
+    found = gains(pair, circle)
+    peer, step = Peer(net, ids, (pair.answer, pair.other), lm.config.n_heads), 0.05
+    assert set(found) == set(ranked)
+    for node in [*circle[:4], *ranked[12:18], ranked[-1]]:
+        amount = float(node in circle)
+        more, less = (peer.share(circle, {node: amount + way * step}) for way in (1, -1))
+        assert found[node] == pytest.approx((more - less) / (2 * step), rel=0.02, abs=1e-3)
+
+
+def test_an_exchange_brings_a_circuit_nearer_to_the_whole_difference(stand: tuple[Any, Any, torch.Tensor]) -> None:
+    lm, net, ids = stand
+    pair = run_pair(lm, *ids.tolist())
+    every = all_nodes(pair)
+    peer = Peer(net, ids, (pair.answer, pair.other), lm.config.n_heads)
+    ranked, _ = rank(pair)
+    nearer = 0
+    for start in (ranked[:6], ranked[:12], ranked[:30], ranked[10:22], random.Random(1).sample(every, 12)):
+        found = exchanged(pair, start)
+        assert len(set(found)) == len(start)
+        assert found == exchanged(pair, start[::-1])
+        before, after = (abs(peer.share(some) - 1) for some in (start, found))
+        assert after <= before + 1e-4
+        nearer += after < before - 1e-3
+    assert nearer >= 2
+    assert exchanged(pair, every) == every
 
 
 def test_attributions_approach_what_the_nodes_together_do(stand: tuple[Any, Any, torch.Tensor]) -> None:
