@@ -57,7 +57,7 @@ def figures(directory: Path) -> dict[str, Any]:
     """What is said of one network: losses in nats a token, bytes in float16, shares of held-out cases."""
     lm = load(directory, device="cpu")
     spec = spec_from_config((directory / "config.json").read_text(encoding="utf-8"))
-    encoded = hasattr(lm.net, "encoder")
+    encoded = lm.reads_source
     return {
         "parameters": lm.n_parameters,
         "active": active_parameter_count(spec),
