@@ -87,7 +87,7 @@ def write(
 
 def _batches(lm: LanguageModel, rows: list[Row]) -> Iterator[list[Row]]:
     by_length = sorted(rows, key=lambda row: len(row.prompt))
-    encoded = hasattr(lm.net, "encoder")
+    encoded = lm.reads_source
     for _, alike in groupby(by_length, key=lambda row: len(row.prompt) if encoded else 0):
         some = list(alike)
         yield from (some[start : start + ROWS] for start in range(0, len(some), ROWS))

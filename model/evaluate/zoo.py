@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoint import LanguageModel, load
+from ..corpus import documents
 from ..kv_math import KvOptions, kv_bytes_per_token, kv_cache_bytes
 from ..published.hf_spec import spec_from_config
 from ..published.parameters import active_parameter_count
 from ..published.spec import ModelSpec
+from ..train.balance import loads
 from ..train.progress import heldout_loss
 from ..train.zoo import SHAPES, ZOO
 from .cases import SKILLS
@@ -25,6 +27,7 @@ README = ZOO / "README.md"
 BEGIN, END = "<!-- the table: python -m model.evaluate.zoo -->", "<!-- the end of the table -->"
 STORIES = "free stories"
 TOKENS = 96  # of the cache that is measured
+DOCUMENTS = 64  # that the experts' load is counted on
 
 
 def main() -> None:
@@ -54,7 +57,7 @@ def figures(directory: Path) -> dict[str, Any]:
     """What is said of one network: losses in nats a token, bytes in float16, shares of held-out cases."""
     lm = load(directory, device="cpu")
     spec = spec_from_config((directory / "config.json").read_text(encoding="utf-8"))
-    encoded = hasattr(lm.net, "encoder")
+    encoded = lm.reads_source
     return {
         "parameters": lm.n_parameters,
         "active": active_parameter_count(spec),
@@ -63,6 +66,7 @@ def figures(directory: Path) -> dict[str, Any]:
         "kv_token": kv_bytes_per_token(spec, "fp16"),
         "kv_source": _per_source_token(spec) if encoded else 0,
         **_measured(lm),
+        **_loads(lm),
         "skills": _skills(directory / "evaluation.json"),
     }
 
@@ -81,6 +85,14 @@ def _measured(lm: LanguageModel) -> dict[str, int]:
         "kv_token_measured": round((held.nbytes(2) - held.nbytes(1)) * halves),
         "kv_source_measured": round(held.nbytes(0) * halves) // TOKENS,
     }
+
+
+def _loads(lm: LanguageModel) -> dict[str, float]:
+    """The least and the most that any expert gets, in even shares of its layer; nothing where there are no experts."""
+    stream = documents(0, "heldout")
+    shares = loads(lm.net, [lm.tokenizer.encode(next(stream).text) for _ in range(DOCUMENTS)])
+    even = [float(share) * len(layer) for layer in shares for share in layer]
+    return {"least": round(min(even), 2), "most": round(max(even), 2)} if even else {}
 
 
 def _skills(report: Path) -> dict[str, float]:
@@ -116,6 +128,9 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         **{name: share(name) for name in skills},
         "cache, bytes a token (formula)": [_bytes(one, "") for one in ones],
         "cache, bytes a token (measured)": [_bytes(one, "_measured") for one in ones],
+        "busiest and idlest expert, in even shares": [
+            f"{one['most']:.2f}, {one['least']:.2f}" if "most" in one else "" for one in ones
+        ],
         "speed of training": ratio("training"),
         "speed of decoding": ratio("decoding"),
     }

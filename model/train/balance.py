@@ -6,7 +6,7 @@ added to the loss. Any other router gets the loss of the Switch Transformer (Fed
 4 to 6), as Mixtral does.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -51,6 +51,18 @@ def correct(net: nn.Module, runs: Sequence[Mapping[str, Tensor]]) -> None:
         if experts.balance is not None:
             counts = torch.stack([_counts(seen, name, len(experts.balance)) for seen in runs]).sum(0)
             experts.balance.add_(SPEED * (counts.mean() - counts).sign())
+
+
+@torch.inference_mode()
+def loads(net: nn.Module, texts: Iterable[list[int]]) -> list[Float[Tensor, "experts"]]:
+    """Of every layer with experts, the share of these texts' tokens that each expert got; a token goes to several."""
+    counts = {name: torch.zeros(len(experts.expert)) for name, experts in _experts(net).items()}
+    for ids in texts if counts else ():
+        with watched(net) as seen:
+            net(torch.tensor([ids]))
+        for name, count in counts.items():
+            count += _counts(seen, name, len(count))
+    return [count / count.sum() for count in counts.values()]
 
 
 def _experts(net: nn.Module) -> dict[str, Experts]:

@@ -209,3 +209,14 @@ def test_a_batch_in_two_parts_gives_the_gradient_of_the_whole(tmp_path: Path) ->
 def test_rows_are_those_of_every_other_network() -> None:
     rows = [pack_rows(zoo.tokenizer(zoo.SHAPES[name]), STAGE, 3) for name in ("llama", "falcon")]
     assert torch.equal(rows[0].ids, rows[1].ids)
+
+
+def test_the_load_of_experts_is_counted() -> None:
+    """All scores the same: topk takes the same two for every token, of two layers alike."""
+    net = family_of(TINY["mixtral"].to_hf()).build(TINY["mixtral"])
+    for layer in net.layers:
+        nn.init.zeros_(layer.ffn.router.weight)
+    for share in balance.loads(net, [[1, 2, 3], [4]]):
+        assert sorted(share.tolist()) == [0.0] * 6 + [0.5] * 2
+    plain = family_of(TINY["llama"].to_hf()).build(TINY["llama"])
+    assert balance.loads(plain, [[1, 2]]) == []
