@@ -46,7 +46,7 @@ def ends_payload(
     logits: Float[np.ndarray, "V"],
     named: Float[np.ndarray, "V"],
 ) -> Message:
-    """One token's vector before the first layer, after the last and after the final norm, with γ and β; its logits.
+    """One token's vector before the first layer, after the last and after the final norm, with its γ and β; its logits.
 
     A large vocabulary's logits are sent for the highest of `named` in each of COLUMNS stretches of ids, with its id:
     `named` are these logits themselves, or another run's with which they are compared.

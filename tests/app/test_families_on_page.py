@@ -1,0 +1,227 @@
+"""What the page shows of networks that are no LLaMA is what transformers computes of the same files."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from playwright.sync_api import Browser, Page
+from torch import Tensor
+
+from app.engine import LocalEngine
+from app.session import Runs
+from tests.app.looking import number, shown
+from tests.families import SIZES, Pair, pair_of, run, save
+from tests.page import new_page, wait_for_run
+from tests.plain import plain_site
+
+CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+DEEPSEEK: dict[str, Any] = {
+    "kv_lora_rank": 20,
+    "qk_nope_head_dim": 12,
+    "qk_rope_head_dim": 8,
+    "v_head_dim": 10,
+    "num_key_value_heads": 6,
+    "q_lora_rank": 16,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "moe_intermediate_size": 24,
+    "first_k_dense_replace": 1,
+    "intermediate_size": 80,
+    "n_group": 4,
+    "topk_group": 2,
+    "rope_parameters": {
+        "rope_theta": 1e4,
+        "rope_type": "yarn",
+        "factor": 4.0,
+        "original_max_position_embeddings": 32,
+        "mscale": 0.7,
+        "mscale_all_dim": 1.1,
+    },
+}
+GLM = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
+CONFIGS: dict[str, tuple[Any, tuple[str, ...]]] = {  # with transformers' names of a layer's norms
+    "bloom": (transformers.BloomConfig(**SIZES), ("input_layernorm", "post_attention_layernorm")),
+    "falcon-7b": (transformers.FalconConfig(**SIZES), ("input_layernorm",)),
+    "falcon-40b": (
+        transformers.FalconConfig(**SIZES, new_decoder_architecture=True, num_kv_heads=2),
+        ("ln_attn", "ln_mlp"),
+    ),
+    "glm": (transformers.GlmConfig(**SIZES | GLM), ("input_layernorm", "post_attention_layernorm")),
+    "deepseek": (
+        transformers.DeepseekV3Config(**SIZES | DEEPSEEK),
+        ("input_layernorm", "post_attention_layernorm"),
+    ),
+}
+PLACES = ((0, 1, 9, 4), (1, 4, 8, 3))  # layer, head, query, key
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[str, Pair]:
+    found = {name: pair_of(save(config, sharpness=1.0)) for name, (config, _) in CONFIGS.items()}
+    for name, pair in found.items():
+        object.__setattr__(pair.lm, "name", name)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
+    with plain_site(LocalEngine([pair.lm for pair in pairs.values()]), Runs()) as site:
+        page = new_page(browser, site, locale="en-US")
+        troubles: list[str] = []
+        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(site)
+        wait_for_run(page)
+        yield page
+        page.close()
+        assert troubles == []
+
+
+def read(page: Page, name: str) -> list[int]:
+    """Have this model read the prompt; the ids of what it read."""
+    asked = "glass.begin('running', [prompt, model, null])"
+    answer = f"fetch('ask/run', {{ method: 'POST', body: JSON.stringify({asked}) }})"
+    page.evaluate(f"async ([prompt, model]) => glass.publish(await (await {answer}).json())", [PROMPT, name])
+    page.wait_for_function("(name) => glass.state.trace.model.name === name && glass.state.status === 'idle'", arg=name)
+    return page.evaluate("glass.state.trace.tokens.ids")
+
+
+def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:
+    """A panel's value where it is shown, once it is complete; none may say that it could not be drawn."""
+    page.evaluate("(chapter) => glass.open(chapter)", chapter)
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    value = shown(page, kind, start)
+    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").get_attribute("data-kind")
+    return value
+
+
+def hooked(
+    pair: Pair, norms: tuple[str, ...], ids: list[int]
+) -> tuple[Any, dict[tuple[int, str], tuple[Tensor, Tensor]]]:
+    """transformers' run, and what each norm read and gave, by layer and our name of the norm."""
+    seen: dict[tuple[int, str], tuple[Tensor, Tensor]] = {}
+    layers = [module for module in pair.peer.modules() if hasattr(module, norms[0])]
+    marks = [
+        getattr(layer, norm).register_forward_hook(
+            lambda _module, given, made, at=(i, name): seen.__setitem__(at, (given[0][0], made[0]))
+        )
+        for i, layer in enumerate(layers)
+        for norm, name in zip(norms, ("attn", "ffn"), strict=False)
+    ]
+    theirs = run(pair.peer, torch.tensor([ids]))
+    for mark in marks:
+        mark.remove()
+    return theirs, seen
+
+
+def check_norms(
+    page: Page, pair: Pair, seen: dict[tuple[int, str], tuple[Tensor, Tensor]], layer: int, token: int
+) -> None:
+    """Mean and deviation, or the RMS, of every norm of the layer, and one channel of what it gives."""
+    centred = hasattr(pair.lm.net.norm, "bias")
+    there = [name for name in ("attn", "ffn") if (layer, name) in seen]
+    for name in there:
+        before, after = (vectors[token].double() for vectors in seen[layer, name])
+        page.evaluate("(which) => glass.settings.set('norm', { which })", name)
+        page.evaluate("([layer, query]) => glass.select({ layer, query })", [layer, token])
+        value = value_of(page, "glance", "rmsnorm", f"layer {layer} {name} token {token} ")
+        mean = before.mean() if centred else 0
+        divisor = float(((before - mean).square().mean() + pair.lm.config.norm_eps).sqrt())
+        assert number(value, "deviation" if centred else "rms") == pytest.approx(divisor, **CLOSE), name
+        if centred:
+            assert number(value, "mean") == pytest.approx(float(mean), **CLOSE), name
+        value = value_of(page, "norm", "norm-vector", f"layer {layer} {name} token {token} ")
+        channel = int(value.split("channel ")[1].split()[0])
+        assert number(value, "before") == pytest.approx(float(before[channel]), **CLOSE)
+        assert number(value, "output" if centred else "product") == pytest.approx(float(after[channel]), **CLOSE)
+        value = value_of(page, "norm", "norm-scale", f"layer {layer} {name} token {token} ")
+        assert "layer_eps=" in value
+    offered = page.locator("section[data-kind=norm-vector] [data-choice=ffn]")
+    assert offered.is_visible() == ("ffn" in there)
+
+
+def score_at(page: Page, key: int, chapter: str, kind: str) -> dict[str, float]:
+    """What a panel says of the score where the selection's key is this one."""
+    page.evaluate("(key) => glass.select({ key })", key)
+    value = value_of(page, chapter, kind)
+    assert f"key {key}" in value, value
+    return {name: number(value, name) for name in ("qk", "score", "bias", "weight") if f"{name}=" in value}
+
+
+def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> None:
+    """Weights, differences of scores as the logarithms of weights, and a bias as it is defined."""
+    weights = row.double()
+    page.evaluate("glass.open('attend')")
+    first, second = (score_at(page, at, "attend", "cell") for at in (key, query))
+    assert first["weight"] == pytest.approx(float(weights[key]), **CLOSE)
+    apart = float(weights[key].log() - weights[query].log())
+    assert first["score"] - second["score"] == pytest.approx(apart, rel=1e-3, abs=2e-4)
+    scale = page.evaluate("glass.state.trace.model.parts.scale")
+    assert first["qk"] * scale + first.get("bias", 0) == pytest.approx(first["score"], rel=1e-3, abs=2e-4)
+    page.evaluate("(key) => glass.select({ key })", key)
+    value = value_of(page, "glance", "attention", f"head {page.evaluate('glass.state.head')} query {query} key {key} ")
+    assert number(value, "weight") == pytest.approx(float(weights[key]), **CLOSE)
+    if page.evaluate("glass.state.trace.model.parts.rotary !== null"):
+        value = value_of(page, "position", "rope-score")
+        assert number(value, "score") == pytest.approx(first["score"], rel=1e-3, abs=2e-4)
+        value = value_of(page, "position", "rope-layout")
+        for name in ("half", "neighbours"):
+            found = re.search(rf"\b{name}=[^,]+,[^,]+,(\S+)", value)
+            assert found, value
+            assert float(found[1]) == pytest.approx(float(weights[key]), rel=1e-3, abs=1e-4), value
+        value_of(page, "position", "rope-scaling")
+
+
+def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
+    """ALiBi by transformers' own tensor, whose rows differ from a bias by distance by a constant."""
+    theirs = transformers.models.bloom.modeling_bloom.build_alibi_tensor(torch.ones(1, query + 1), heads, torch.float32)
+    value = value_of(page, "glance", "rope")
+    bias = float(theirs[head, 0, key] - theirs[head, 0, query])
+    assert number(value, "bias") == pytest.approx(bias, **CLOSE)
+    assert number(value, "slope") * (query - key) == pytest.approx(-bias, **CLOSE)
+    for kind in ("rope-score", "rope-scaling", "rope-layout"):
+        page.evaluate("glass.open('position')")
+        page.locator(f"section[data-kind={kind}][data-absent] .gp-absent").wait_for()
+
+
+def check_overview(
+    page: Page, theirs: Any, seen: dict[tuple[int, str], tuple[Tensor, Tensor]], layer: int, token: int
+) -> None:
+    """What leaves the norms, and the stream after the layer; the rows are those that the network has."""
+    page.evaluate("([layer, query]) => glass.select({ layer, query })", [layer, token])
+    value_of(page, "overview", "overview")
+    rows = page.locator("section[data-kind=overview] .ov-row").evaluate_all(
+        "rows => rows.map((row) => row.dataset.row)"
+    )
+    assert ("ffn_norm" in rows) == ((layer, "ffn") in seen)
+    truth = {f"{name}_norm": after for (i, name), (_, after) in seen.items() if i == layer}
+    for key, vectors in (truth | {"ffn_add": theirs.hidden_states[layer + 1][0]}).items():
+        page.locator(f"[data-row={key}] .ov-name").click()
+        page.wait_for_function(
+            "(start) => { const at = document.querySelector('[data-kind=overview]').dataset.value;"
+            " return at.startsWith(start) && at.includes('channel'); }",
+            arg=f"{key} layer {layer} token {token} ",
+        )
+        value = value_of(page, "overview", "overview")
+        channel = int(value.split("channel ")[1].split()[0])
+        assert number(value, "value") == pytest.approx(float(vectors[token, channel]), **CLOSE), key
+
+
+def test_each_family_is_shown_as_transformers_computes_it(page: Page, pairs: dict[str, Pair]) -> None:
+    for name, pair in pairs.items():
+        theirs, seen = hooked(pair, CONFIGS[name][1], read(page, name))
+        for layer, head, query, key in PLACES:
+            page.evaluate(
+                "(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key}
+            )
+            check_norms(page, pair, seen, layer, query)
+            check_scores(page, pair, theirs.attentions[layer][0, head, query], query, key)
+            if name == "bloom":
+                check_bias(page, pair.lm.config.n_heads, head, query, key)
+            else:
+                value_of(page, "glance", "rope", "pair ")
+            check_overview(page, theirs, seen, layer, query)
