@@ -191,6 +191,6 @@ def test_two_networks_read_one_sentence_on_the_page(
         expect(page.locator(".gp-sides [data-side='B-A']")).to_be_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         panel.locator("[data-side=A]").get_by_role("button", name="Head before").press("Enter")
-        expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("4 of 0–5")
-        expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("5 of 0–5")
+        expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("4 (0–5)")
+        expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("5 (0–5)")
         page.context.close()
