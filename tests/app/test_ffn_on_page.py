@@ -1,4 +1,4 @@
-"""Feed-forwards that are no SwiGLU, experts and latents: the page shows what transformers computes of the same files."""
+"""FFNs that are no SwiGLU, experts and latents: the page shows what transformers computes of the same files."""
 
 import re
 from collections import Counter
@@ -136,7 +136,7 @@ def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[s
     made = []
     for prompt in (PROMPT.replace("dog", "cat"), PROMPT):
         ids = read(page, "bloom", prompt)
-        page.evaluate("glass.sides() || glass.keep(glass.state.trace)")
+        page.evaluate("void (glass.sides() || glass.keep(glass.state.trace))")
         _, seen = keep(pairs["bloom"], ids, in_down=f"transformer.h.{layer}.mlp.dense_4h_to_h")
         made.append(float(seen["in_down"][0, token, neuron]))
     at(page, "ffn", layer=layer, query=token, neuron=neuron)
@@ -146,7 +146,7 @@ def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[s
         assert [number(value, rf"\b{side}\.product") for side in "AB"] == pytest.approx(made, **CLOSE)
     page.locator("section[data-kind=ffn-tokens]").scroll_into_view_if_needed()
     value_of(page, "ffn-tokens", f"B-A layer {layer} ")
-    page.evaluate("glass.showSide('B'); glass.keep(null)")
+    page.evaluate("glass.showSide('B'); void glass.keep(null)")
 
 
 def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int) -> None:
