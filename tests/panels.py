@@ -1,9 +1,12 @@
 """What the panels' own modules say about them, as Node reads it."""
 
 import json
+import re
 import subprocess
+from functools import cache
 from typing import Any
 
+from app.chapters import CHAPTERS
 from visuals import STATIC
 
 
@@ -24,3 +27,11 @@ def about() -> dict[str, dict[str, Any]]:
 def tensors() -> dict[str, list[str]]:
     """The tensors that each panel names; a panel without any is left out."""
     return {kind: said["tensors"] for kind, said in about().items() if "tensors" in said}
+
+
+@cache
+def of_a_llama() -> dict[str, tuple[str, ...]]:
+    """The chapters with the panels that a LLaMA has: one whose `about` has `only` is about other networks."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in STATIC.glob("panels/*/*.js")}
+    others = {kind for kind, said in texts.items() if re.search(r"export const about = \{ only:", said)}
+    return {chapter: tuple(kind for kind in kinds if kind not in others) for chapter, kinds in CHAPTERS.items()}

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.chapters import CHAPTERS, FIRST
+from app.chapters import FIRST
 from app.texts import table, text
 from model.trace import SHAPES
 from tests.app.looking import run, settled, shown
 from tests.page import open_page
-from tests.panels import tensors
+from tests.panels import of_a_llama, tensors
 from tests.peer import Peer
 from visuals.tensors import tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
-PANELS = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
+PANELS = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 NO_RUN = ("families", "family-parameters", "family-myths")
 NO_TENSOR = {"merges", "training", *NO_RUN, *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live")}
 PLACEHOLDER = re.compile(r"\{[^}]*\}")

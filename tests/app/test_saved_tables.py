@@ -17,12 +17,13 @@ from torch.nn.functional import cosine_similarity, silu
 from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from app.chapters import CHAPTERS, FIRST
+from app.chapters import FIRST
 from tests.app.looking import run, settled, shown
 from tests.app.test_inside_page import change
 from tests.app.test_inside_page import turned as turned_by
 from tests.app.test_saving import save
 from tests.page import open_page
+from tests.panels import of_a_llama
 from tests.peer import Peer
 
 FIRST_PROMPT, PROMPT = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
@@ -447,7 +448,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "head-change": head_change, "why": why, "score-terms": score_terms, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
 }  # fmt: skip
-HOMES = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds} | {"tokens": FIRST}
+HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 
 
 def test_every_panel_that_shows_a_run_is_checked() -> None:

@@ -18,10 +18,11 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import model
-from app.chapters import CHAPTERS, FIRST
+from app.chapters import FIRST
 from app.texts import text
 from tests.app.looking import run
 from tests.page import open_page, running_app, wait_for_run
+from tests.panels import of_a_llama
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROMPT = "<img src=x onerror=alert(1)>"
@@ -147,7 +148,7 @@ ALIKE = 6  # of 255: where a part is missing it is more, where only the fonts di
 EVERY = [
     (FIRST, "tokens"),
     *(
-        (chapter, kind) for chapter, kinds in CHAPTERS.items() for kind in kinds if kind != "causal-map"
+        (chapter, kind) for chapter, kinds in of_a_llama().items() for kind in kinds if kind != "causal-map"
     ),  # of a changed run there is none
 ]
 

@@ -11,12 +11,12 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from app.chapters import CHAPTERS
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
 from tests.app.looking import PANELS, WCAG, number, pick, run, shown
 from tests.page import wait_for_run
+from tests.panels import of_a_llama
 from tests.peer import Peer
 from visuals.payload import unpack
 
@@ -401,7 +401,7 @@ def test_the_switch_is_there_in_every_chapter_while_two_runs_are(page: Page) -> 
     page.evaluate("glass.keep(glass.state.trace)")
     expect(switch).to_be_hidden()
     run(page, SECOND)
-    for chapter, kinds in CHAPTERS.items():
+    for chapter, kinds in of_a_llama().items():
         page.evaluate("(name) => glass.open(name)", chapter)
         for side in ("A", "B", "B − A"):
             button = switch.get_by_role("button", name=side, exact=True)

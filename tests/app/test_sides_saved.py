@@ -13,10 +13,10 @@ import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import model
-from app.chapters import CHAPTERS
 from app.texts import text
 from tests.app.looking import number, run, settled, shown
 from tests.page import open_page
+from tests.panels import of_a_llama
 from tests.peer import Peer
 
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
@@ -25,7 +25,7 @@ AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
 PLAIN = ("training", "merges", "why", "score-terms", "logit-terms", "causal-map")
 SUBTRACTED = {
     chapter: [kind for kind in kinds if not kind.startswith("kv-") and kind not in PLAIN]
-    for chapter, kinds in CHAPTERS.items()
+    for chapter, kinds in of_a_llama().items()
     if chapter not in ("token", "kv", "compare")
 }
 Row = dict[str, str]

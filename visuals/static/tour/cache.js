@@ -17,6 +17,12 @@ function shapeOf(trace) {
 }
 /** The end of the texts' names that speak of a latent in place of keys and values. @param {Trace} trace */
 const formOf = (trace) => (latentOf(trace) ? "_latent" : "");
+/** How many numbers keys and values of a layer's heads have for one token, kept or rebuilt. @param {Trace} trace */
+function keyValueNumbers(trace) {
+  const { n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
+  const latent = latentOf(trace);
+  return latent ? heads * (width + latent.value) : 2 * kv * width;
+}
 const milliseconds = (seconds) => ({ value: seconds, text: milli(seconds) });
 /** What so many tokens take. @param {Trace} trace */
 const taken = (trace, tokens) => bytesOf(factorsOf(trace, tokens));
@@ -108,7 +114,7 @@ function shares(glass, trace) {
     say: formOf(trace) || (own === "GQA" ? "" : "_other"), asks: formOf(trace), answers: formOf(trace),
     numbers: {
       ...shapeOf(trace), own: words(own), mha: size("MHA"), gqa: bytes(taken(trace, 1)), mqa: size("MQA"), mla: size("MLA"),
-      latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(2 * kv * trace.model.head_dim), ratio: factor(heads / kv),
+      latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(keyValueNumbers(trace)), ratio: factor(heads / kv),
     },
   };
 }

@@ -1,0 +1,215 @@
+"""FFNs that are no SwiGLU, experts and latents: the page shows what transformers computes of the same files."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from playwright.sync_api import Browser, Page, expect
+from torch import Tensor
+from torch.nn.functional import silu
+
+from app.engine import LocalEngine
+from app.session import Runs
+from app.texts import text
+from tests.app.looking import number, shown
+from tests.families import SIZES, Pair, pair_of, run, save
+from tests.page import new_page, wait_for_run
+from tests.plain import plain_site
+
+CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+GROUPED = {"num_key_value_heads": 2, "head_dim": 8}
+MLA = {"kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10, "num_key_value_heads": 6}
+MOE = {"n_routed_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "first_k_dense_replace": 1}
+GROUPS = {"n_group": 4, "topk_group": 2, "routed_scaling_factor": 1.7, "q_lora_rank": 16, "intermediate_size": 80}
+CONFIGS: dict[str, Any] = {
+    "bloom": transformers.BloomConfig(vocab_size=320, hidden_size=48, n_layer=3, n_head=6),
+    "mixtral": transformers.MixtralConfig(**SIZES, **GROUPED, intermediate_size=24, num_local_experts=8),
+    "deepseek": transformers.DeepseekV3Config(**SIZES, **MLA, **MOE, **GROUPS),
+}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[str, Pair]:
+    found = {name: pair_of(save(config, sharpness=1.0)) for name, config in CONFIGS.items()}
+    for name, pair in found.items():
+        object.__setattr__(pair.lm, "name", name)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
+    with plain_site(LocalEngine([pair.lm for pair in pairs.values()]), Runs()) as site:
+        page = new_page(browser, site, locale="en-US")
+        troubles: list[str] = []
+        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(site)
+        wait_for_run(page)
+        yield page
+        page.close()
+        assert troubles == []
+
+
+def read(page: Page, name: str, prompt: str = PROMPT) -> list[int]:
+    """Have this model read the prompt; the ids of what it read."""
+    asked = "glass.begin('running', [prompt, model, null])"
+    answer = f"fetch('ask/run', {{ method: 'POST', body: JSON.stringify({asked}) }})"
+    page.evaluate(f"async ([prompt, model]) => glass.publish(await (await {answer}).json())", [prompt, name])
+    page.wait_for_function(
+        "([prompt, name]) => glass.state.trace.model.name === name && glass.state.trace.prompt === prompt"
+        " && glass.state.status === 'idle'",
+        arg=[prompt, name],
+    )
+    return page.evaluate("glass.state.trace.tokens.ids")
+
+
+def at(page: Page, chapter: str, **place: int | None) -> None:
+    page.evaluate("([chapter, place]) => { glass.open(chapter); glass.select(place); }", [chapter, place])
+
+
+def value_of(page: Page, kind: str, start: str) -> str:
+    """A panel's value once it is complete; no panel may say that it could not be drawn."""
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    value = shown(page, kind, start)
+    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").first.get_attribute("data-kind")
+    return value
+
+
+def keep(pair: Pair, ids: list[int], **modules: str) -> tuple[Any, dict[str, Tensor]]:
+    """transformers' run, and by name what went into (in_…) or came out of (out_…) some of its modules."""
+    seen: dict[str, Any] = {}
+    marks = []
+    for name, path in modules.items():
+        module = pair.peer.get_submodule(path)
+        if name.startswith("in_"):
+            marks.append(module.register_forward_pre_hook(lambda _, given, n=name: seen.__setitem__(n, given[0])))
+        else:
+            marks.append(module.register_forward_hook(lambda _, __, made, n=name: seen.__setitem__(n, made)))
+    theirs = run(pair.peer, torch.tensor([ids]))
+    for mark in marks:
+        mark.remove()
+    return theirs, seen
+
+
+def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
+    pair, layer, token = pairs["bloom"], 1, 7
+    ids = read(page, "bloom")
+    mlp = f"transformer.h.{layer}.mlp"
+    _, seen = keep(pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h")
+    up, made = (seen[name][0].double() for name in ("out_up", "in_down"))
+    down = pair.peer.get_submodule(f"{mlp}.dense_4h_to_h").weight.detach().double()
+    best = int(made[token].abs().argmax())
+    at(page, "ffn", layer=layer, query=token, neuron=None)
+    for neuron in (best, 5):
+        at(page, "ffn", layer=layer, query=token, neuron=neuron)
+        truth = {"up": up[token, neuron], "gelu": made[token, neuron], "product": made[token, neuron]}
+        value = value_of(page, "swiglu", f"neuron {neuron} up=")
+        assert "gate=" not in value
+        wrote = value_of(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
+        page.wait_for_function("document.querySelector('[data-kind=ffn-token]').dataset.value.includes('writes=')")
+        wrote = value_of(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
+        for name, number_of in truth.items():
+            assert number(value, name) == pytest.approx(float(number_of), **CLOSE), name
+            assert number(wrote, name) == pytest.approx(float(number_of), **CLOSE), name
+        length = (down[:, neuron] * made[token, neuron]).norm()
+        assert number(wrote, "writes") == pytest.approx(float(length), **CLOSE)
+        halves = [int((up[token] <= 0).sum()), int((up[token] > 0).sum())]
+        assert re.search(r"quadrants=([\d,]+)", wrote)[1] == ",".join(map(str, halves))  # pyright: ignore
+    found = value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+    row, column = (int(one) for one in re.search(r"neuron (\d+) token (\d+)", found).groups())  # pyright: ignore
+    assert number(found, "product") == pytest.approx(float(made[column, row]), **CLOSE)
+    page.wait_for_function("document.querySelector('[data-kind=ffn-tokens]').dataset.value.includes('mean_open=')")
+    found = value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+    assert number(found, "mean_open") == pytest.approx(float((up > 0).double().mean()), **CLOSE)
+    expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("GELU(up)")
+    for kind in ("experts", "latent"):
+        assert page.locator(f"section[data-kind={kind}]").is_hidden()
+
+
+def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
+    layer, token, neuron = 1, 7, 5
+    made = []
+    for prompt in (PROMPT.replace("dog", "cat"), PROMPT):
+        ids = read(page, "bloom", prompt)
+        page.evaluate("void (glass.sides() || glass.keep(glass.state.trace))")
+        _, seen = keep(pairs["bloom"], ids, in_down=f"transformer.h.{layer}.mlp.dense_4h_to_h")
+        made.append(float(seen["in_down"][0, token, neuron]))
+    at(page, "ffn", layer=layer, query=token, neuron=neuron)
+    page.evaluate("glass.showSide('B-A')")
+    for kind in ("swiglu", "ffn-token"):
+        value = value_of(page, kind, f"B-A layer {layer} token {token} neuron {neuron} ")
+        assert [number(value, rf"\b{side}\.product") for side in "AB"] == pytest.approx(made, **CLOSE)
+    page.locator("section[data-kind=ffn-tokens]").scroll_into_view_if_needed()
+    value_of(page, "ffn-tokens", f"B-A layer {layer} ")
+    page.evaluate("glass.showSide('B'); void glass.keep(null)")
+
+
+def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int) -> None:
+    """The choice, the load, and the strongest neuron of the best expert."""
+    block = f"model.layers.{layer}"
+    _, seen = keep(pair, ids, out_gate=f"{block}.mlp.gate", in_ffn=f"{block}.mlp", out_ffn=f"{block}.mlp")
+    _, weights, chosen = (part.view(len(ids), -1) for part in seen["out_gate"])
+    at(page, "ffn", layer=layer, query=token, neuron=None)
+    value = value_of(page, "experts", f"layer {layer} token {token} ")
+    truth = {int(e): float(w) for e, w in zip(chosen[token], weights[token], strict=True)}
+    for name in ("chosen", "formula"):
+        said = dict(one.split(":") for one in re.search(rf"{name}=(\S+)", value)[1].split(","))  # pyright: ignore
+        assert {int(e): float(w) for e, w in said.items()} == pytest.approx(truth, **CLOSE), name
+    counts = Counter(chosen.flatten().tolist())
+    assert re.search(r"load=([\d,]+)", value)[1] == ",".join(str(counts[e]) for e in range(8))  # pyright: ignore
+    assert number(value, "whole") == pytest.approx(float(seen["out_ffn"].view(len(ids), -1)[token].norm()), **CLOSE)
+    experts, x = pair.peer.get_submodule(f"{block}.mlp.experts"), seen["in_ffn"].view(len(ids), -1)[token].double()
+    for expert, weight in truth.items():
+        gate, up = (experts.gate_up_proj[expert].detach().double() @ x).chunk(2)
+        own = int((silu(gate) * up).abs().argmax())
+        neuron = expert * 24 + own
+        at(page, "ffn", layer=layer, query=token, neuron=neuron)
+        numbers = {"gate": gate[own], "silu": silu(gate[own]), "up": up[own], "weight": weight}
+        numbers["product"] = numbers["silu"] * numbers["up"] * weight
+        place = f"neuron {neuron} expert {expert} own {own} "
+        length = float((experts.down_proj[expert][:, own].detach().double() * numbers["product"]).norm())
+        for kind, start in (("swiglu", place), ("ffn-token", f"layer {layer} token {token} {place}")):
+            value = value_of(page, kind, start)
+            for name, number_of in numbers.items():
+                assert number(value, name) == pytest.approx(float(number_of), **CLOSE), (kind, name)
+        page.wait_for_function("document.querySelector('[data-kind=ffn-token]').dataset.value.includes('writes=')")
+        value = value_of(page, "ffn-token", f"layer {layer} token {token} {place}")
+        assert number(value, "writes") == pytest.approx(length, **CLOSE)
+    value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+
+
+def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
+    ids = read(page, "mixtral")
+    check_experts(page, pairs["mixtral"], ids, 1, 7)
+    expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("Chosen experts")
+    page.evaluate("glass.open('attend')")
+    assert page.locator("section[data-kind=latent]").is_hidden()
+
+
+def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) -> None:
+    pair = pairs["deepseek"]
+    ids = read(page, "deepseek")
+    at(page, "ffn", layer=0)
+    value_of(page, "experts", "layer 0 dense first 1")
+    page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()
+    page.wait_for_function("glass.state.layer === 1")
+    check_experts(page, pair, ids, 2, 6)
+    value = value_of(page, "experts", "layer 2 token 6 ")
+    _, seen = keep(pair, ids, out_shared="model.layers.2.mlp.shared_experts")
+    assert number(value, "shared") == pytest.approx(float(seen["out_shared"].view(len(ids), -1)[6].norm()), **CLOSE)
+    theirs, head, query = run(pair.peer, torch.tensor([ids])), 4, 8
+    scores = []
+    for key in (2, 5):
+        at(page, "attend", layer=2, head=head, query=query, key=key)
+        value = value_of(page, "latent", f"layer 2 head {head} query {query} key {key} ")
+        assert number(value, "absorbed") == pytest.approx(number(value, "score"), rel=1e-5, abs=1e-6)
+        scores.append(number(value, "score"))
+        assert (number(value, "kept"), number(value, "expanded")) == (20 + 8, 6 * (12 + 8 + 10))
+    weights = theirs.attentions[2][0, head, query, [2, 5]].log()
+    assert scores[1] - scores[0] == pytest.approx(float(weights[1] - weights[0]), **CLOSE)
+    expect(page.locator("section[data-kind=qkv] .gp-absent")).to_contain_text("latent")
