@@ -85,6 +85,7 @@ test("what is spoken of stands above the bar, with its panel's head where there 
   assert.equal(offsetOf({ top: 520, height: 100 }, { top: 500, height: 2000 }, 400), 492); // not above its panel
   assert.equal(offsetOf({ top: 900, height: 700 }, { top: 500, height: 2000 }, 400), 892); // from its top
   assert.equal(offsetOf({ top: 900, height: 50 }, { top: 800, height: 300 }, 400), 792); // the whole panel fits
+  assert.equal(offsetOf({ top: 700, height: 100 }, { top: 500, height: 2000 }, 400), 492); // with the head of its panel
 });
 
 test("a tour that is left puts back what it has set and switched off, and nothing else", () => {

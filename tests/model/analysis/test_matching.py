@@ -1,4 +1,4 @@
-"""How a head tells one token from another: the parts sum to the terms, and what is said of another text is what it gives."""
+"""How a head tells one token from another: parts sum to terms, and what is said of another text is what it gives."""
 
 import torch
 
