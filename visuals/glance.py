@@ -10,6 +10,7 @@ from jaxtyping import Float
 from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import Effects, effects
+from model.analysis.matching import Matching
 from model.analysis.nodes import run_pair
 from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
@@ -72,6 +73,17 @@ def looks_payload(info: Looks, piece: str) -> Message:
             for part, probability, loss in found.parts
         ],
     }
+
+
+def matching_payload(found: Matching | None, pieces: Pieces) -> Message:
+    """What a head compared; {} where there is nothing to tell."""
+    if found is None:
+        return {}
+    ways = {
+        name: [step._asdict() for step in way.steps] for name, way in (("asked", found.asked), ("told", found.told))
+    }
+    other = found.other and found.other._asdict() | {"piece": pieces([found.other.id])[0]}
+    return found._asdict() | ways | {"other": other}
 
 
 def outside_payload(found: Outside) -> Message:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from model import GlassLlamaError, Node
+from model.analysis.matching import matching as find_matching
 from model.analysis.outside import outside as find_outside
 from model.analysis.swaps import swaps
 from model.errors import shortly
@@ -13,6 +14,7 @@ from visuals.glance import (
     edges_payload,
     looks,
     looks_payload,
+    matching_payload,
     outside_payload,
     swaps_payload,
 )
@@ -21,7 +23,7 @@ from visuals.payload import Message
 from ..engine import Engine
 from ..examples import nearest_example
 from ..prompts import check_text
-from ..requests import PAIR_TOKENS, map_limit, text_until, token_of, unchanged, whole
+from ..requests import PAIR_TOKENS, layer_of, map_limit, text_until, token_of, unchanged, whole
 from ..session import HeldRun
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
@@ -36,6 +38,15 @@ def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
     info = engine.study(held.model, looks, held.trace, target, token_of(held, asked), long=True)
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
+
+
+def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer, head, query, key}: what made the head's score of the key higher than of another answer in the text; {}
+    where there is nothing to tell."""
+    layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
+    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    found = engine.study(held.model, find_matching, held.trace, layer, head, query, key, long=True)
+    return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
@@ -90,4 +101,4 @@ def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], tokens: int) ->
     return found
 
 
-DETAILS = {"why": why, "outside": outside, "words": words, "circuit": circuit, "edges": edges}
+DETAILS = {"why": why, "matching": matching, "outside": outside, "words": words, "circuit": circuit, "edges": edges}

@@ -184,10 +184,13 @@ def _best(promises: dict[Part, float], kind: str, count: int) -> Iterable[Part]:
 
 
 def _log_p(trace: Trace, position: int) -> Float[Tensor, "V"]:
-    """Log-probabilities of the run itself at one position: final norm and head on the recorded stream."""
+    """Log-probabilities of the run itself at one position: final norm and head on the recorded stream.
+
+    In float64, as the page works out its own from the same logits: so one probability is written alike everywhere.
+    """
     lm = trace.lm
     if position == len(trace.token_ids) - 1:
-        return torch.from_numpy(trace.logits).log_softmax(-1)
+        return torch.from_numpy(trace.logits).double().log_softmax(-1)
     with torch.inference_mode():
         x = torch.from_numpy(trace.residual[-1, position]).to(lm.device, lm.dtype)
-        return lm.net.scored(x).float().cpu().log_softmax(-1)
+        return lm.net.scored(x).double().cpu().log_softmax(-1)

@@ -7,11 +7,14 @@ import { wayOf } from "../../visuals/static/tour/keys.js";
 import { openProgress } from "../../visuals/static/tour/progress.js";
 import { offsetOf } from "../../visuals/static/tour/spotlight.js";
 import { createTour } from "../../visuals/static/tour/tour.js";
+import { createSettings } from "../../visuals/static/settings.js";
+import { createStore } from "../../visuals/static/store.js";
 import { pack, runMessage } from "./payload_help.js";
 import { T, TABLES, at, foundIn, ramp, round, valuesOf, world } from "./tour_help.js";
 
 const { STOPS } = await import("../../visuals/static/tour/stops.js");
 const { createPlaces, placesOf } = await import("../../visuals/static/tour/places.js");
+const { createReturn } = await import("../../visuals/static/tour/return.js");
 const { TOURS, tourOf } = await import("../../visuals/static/tour/tours.js");
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} ≠ ${b}`);
@@ -82,6 +85,33 @@ test("what is spoken of stands above the bar, with its panel's head where there 
   assert.equal(offsetOf({ top: 520, height: 100 }, { top: 500, height: 2000 }, 400), 492); // not above its panel
   assert.equal(offsetOf({ top: 900, height: 700 }, { top: 500, height: 2000 }, 400), 892); // from its top
   assert.equal(offsetOf({ top: 900, height: 50 }, { top: 800, height: 300 }, 400), 792); // the whole panel fits
+  assert.equal(offsetOf({ top: 700, height: 100 }, { top: 500, height: 2000 }, 400), 492); // with the head of its panel
+});
+
+test("a tour that is left puts back what it has set and switched off, and nothing else", () => {
+  const store = createStore();
+  store.publish({ ...runMessage([5, 6, 5]), changes: {} });
+  const settings = createSettings(store, { rope: { both: "7" }, lens: { follow: "top" } });
+  const asked = [];
+  const way = createReturn({ settings, state: store.state, on: store.on, change: (changes) => asked.push(changes) });
+  way.keep();
+  way.during(() => settings.set("rope", { both: 0 }));
+  settings.set("rope", { both: 100 }); // by the reader, as the stop asks
+  settings.set("lens", { follow: "" }); // by the reader, elsewhere
+  way.during(() => {}, { heads: [[1, 2], [0, 1]] });
+  store.publish({ ...runMessage([5, 6, 5], { id: "off" }), changes: { heads: [[1, 2], [0, 1]] } });
+  way.bring();
+  assert.deepEqual([settings.get("rope"), settings.get("lens"), asked], [{ both: "7" }, {}, [{}]]);
+  way.keep(); // the heads were off before this one
+  way.during(() => {}, { heads: [[1, 2], [0, 1]] });
+  way.bring();
+  assert.equal(asked.length, 1);
+});
+
+test("the stop on matching names the pair of writers, and what each of them carried", () => {
+  const numbers = valuesOf(at("match", world()));
+  assert.deepEqual([numbers.n_terms, numbers.key_value, numbers.query_value], [4, 1.5, 3.5]); // a row is the query's writer, a column the key's
+  assert.deepEqual([numbers.rival, numbers.score, numbers.other_rival, numbers.told.includes("head 1 of layer 0")], ["6", 2.5, "0.7500", true]);
 });
 
 test("what a tour leads to is what was measured", () => {
@@ -158,7 +188,7 @@ test("the numbers of the stops are those of the run's arrays, worked out another
   near(ffn.product, (gate[3] / (1 + Math.exp(-gate[3]))) * up[3]);
   near(ffn.turned_product, (-gate[3] / (1 + Math.exp(gate[3]))) * up[3]);
   const lens = valuesOf(at("lens", made));
-  assert.deepEqual([lens.first, lens.rank, lens.n_adds, made.glass.state.locked.layer], [2, 5, 8, 2]);
+  assert.deepEqual([lens.first, lens.rank, lens.n_adds, made.glass.state.locked.layer], [2, 5, 8, 0]);
   const logits = valuesOf(at("logits", made));
   near(logits.heads, [...round(ramp(48, 0.3))].reduce((a, b) => a + b, 0));
   const choice = valuesOf(at("choice", made));

@@ -8,9 +8,9 @@ globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { homesOf } = await import(`${panels}/choice/causal-map.js`);
 const { verdict } = await import(`${panels}/glance/answer.js`);
-const { columnsOf } = await import(`${panels}/glance/drawing.js`);
+const { columnsOf, rowsOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { filled } = await import(`${panels}/glance/words.js`);
+const { filled, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
   const store = createStore();
@@ -33,6 +33,18 @@ test("heads that read the answer are said to decide only where little of it is l
 test("a circuit's columns are the tokens that hold a node, those that differ, and the last", () => {
   const nodes = [{ token: 4 }, { token: 2 }, { token: 4 }];
   assert.deepEqual(columnsOf({ nodes, differ: [1], other_pieces: Array(8) }), [1, 2, 4, 7]);
+});
+
+test("a circuit's rows name the layers that are left out", () => {
+  const nodes = [{ layer: 6 }, { layer: 2 }, { layer: 6 }];
+  const row = (from, to, empty) => ({ from, to, empty });
+  assert.deepEqual(rowsOf({ nodes }, 8), [row(7, 7, true), row(6, 6, false), row(3, 5, true), row(2, 2, false), row(0, 1, true)]);
+});
+
+test("a word that stands in a text several times is told by its number, and parts of words do not count", () => {
+  const text = "Tom is in. Tomato. 😀 Tom is in the";
+  assert.deepEqual([whichOf(text, "Tom", 0), whichOf(text, "Tom", 21), whichOf(text, "the", 31)], [1, 2, 0]);
+  assert.deepEqual([whichOf("汤姆在厨房里。汤姆在", "汤姆", 7), whichOf("( [ (", "(", 4)], [2, 2]);
 });
 
 test("at each depth the answer lives where most is lost", () => {

@@ -25,9 +25,8 @@ export function createBar(glass, ways) {
   const next = h("button.tour-button.tour-next", { click: ways.next });
   const leave = h("button.tour-button", { "data-text": "tour.leave", click: ways.leave });
   const element = h("aside.tour-bar", { role: "region", "aria-labelledby": "tour-title", hidden: "" },
-    h("div.tour-top", null, list, leave),
-    h("div.tour-middle", null, title, said, h("div.tour-task", null, ask, h("div.tour-does", null, act, reveal), answer)),
-    h("div.tour-ways", null, h("span.tour-keys", { "data-text": "tour.keys" }), back, next));
+    h("div.tour-top", null, list, h("span.tour-keys", { "data-text": "tour.keys" }), leave, back, next),
+    h("div.tour-middle", null, title, said, h("div.tour-task", null, ask, h("div.tour-does", null, act, reveal), answer)));
   let walk = null; // the tour that one is on
   let dots = [];
   let before = null; // what had the focus before the tour

@@ -1,6 +1,7 @@
 // The tours on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its numbers.
 
 import { isChanged } from "../off.js";
+import { createReturn } from "./return.js";
 import { h } from "../dom.js";
 import { createBar } from "./bar.js";
 import { listenToTour } from "./keys.js";
@@ -20,6 +21,7 @@ export function createGuide(glass) {
   const ways = Object.fromEntries(["next", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]));
   const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);
+  const before = createReturn(glass);
   let led = {}; // what was selected, and for which stop of which run: the reader's own choice after that stays
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
   listenToTour(() => now !== null, ways);
@@ -29,8 +31,11 @@ export function createGuide(glass) {
   /** A tour was gone through, begun or left: where one is, is written into the link. @param {string} name of the tour */
   function changed(name) {
     const tour = tours.find((one) => one.name === name);
+    const was = now;
     if (tour.way.at() >= 0) now = tour;
     else if (now === tour) now = null;
+    if (now && !was) before.keep();
+    if (was && !now) before.bring();
     progress.set(name, tour.way.saved());
     const stop = stopNow();
     glass.settings.set("tour", { stop: stop?.name });
@@ -40,7 +45,7 @@ export function createGuide(glass) {
     led = {};
     if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
     if (state.chapter !== stop.chapter) glass.open(stop.chapter);
-    stop.set?.(glass);
+    before.during(() => stop.set?.(glass));
     spotlight.follow();
     draw();
     glass.repaint();
@@ -61,7 +66,7 @@ export function createGuide(glass) {
       queueMicrotask(() => glass.select(selection));
     }
     const told = stop.told(glass, found);
-    bar.tell(stop, told, isChanged(state.trace));
+    bar.tell(stop, told && { ...told, act: told.act && { ...told.act, run: () => before.during(told.act.run, told.act.changes) } }, isChanged(state.trace));
   }
 
   /** The model that is shown has nothing that this tour could speak of. */

@@ -25,12 +25,6 @@ function readLens(answer, at) {
   };
 }
 
-/** The layer after which the choice is first and stays so. @returns {number} the last until it has come */
-export function lensLayer(glass, { at }) {
-  const answer = glass.detail("lens", asked);
-  return answer ? readLens(answer, at).depth - 1 : glass.state.trace.model.n_layers - 1;
-}
-
 export function lens(glass, { at }) {
   const answer = glass.detail("lens", asked);
   if (!answer) return null;
@@ -41,7 +35,7 @@ export function lens(glass, { at }) {
     numbers: {
       query: piece(pieces[at]), n_layers: whole(depths - 1), n_adds: whole(2 * (depths - 1)), choice: piece(name(target)), first: whole(depth - 1), own: chance(own(depth)),
       n_before: whole(depth - 2), before: chance(own(depth - 1)), said: piece(name(best(depth - 1))), rank: whole(rank(depth - 1) + 1),
-      last: whole(depths - 2), end: chance(own(depths - 1)), start: chance(own(0)), start_said: piece(name(best(0))),
+      last: whole(depths - 2), end: chance(own(depths - 1)), start: chance(own(0)), after: chance(own(1)), start_said: piece(name(best(0))),
     },
   };
 }
@@ -113,10 +107,11 @@ export function off(glass, found) {
   const chances = [...look.by_chance].sort((a, b) => a - b);
   const middle = chances[Math.floor(chances.length / 2)];
   const known = look.heads.length > 0 && middle !== undefined;
+  const put = changed ? {} : { heads };
   return {
     say: !heads.length ? "_none" : changed ? "_changed" : "", asks: !heads.length ? "_none" : changed ? "_changed" : "",
     answers: !heads.length ? "_none" : known ? "" : "_alone",
-    act: heads.length ? { text: changed ? "off_back" : "off_act", run: () => glass.change(changed ? {} : { heads }) } : undefined,
+    act: heads.length ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) } : undefined,
     numbers: {
       answer: piece(found.piece), n_heads: whole(heads.length), heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
       key: piece(trace.tokens.pieces[look.heads.length ? look.key : found.head.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),

@@ -3,23 +3,34 @@
 
 const GAP = 8;
 
-/** By how much to scroll so that a box stands in the room: in its middle if it fits, else from its top; never above its panel. */
+/**
+ * By how much to scroll so that a box stands in the room: with all of its panel above it if that fits, else in the middle,
+ * and what is higher than the room from its top; never above its panel.
+ */
 export function offsetOf(box, panel, room) {
-  const fits = box.height <= room - 2 * GAP;
-  const by = box.top - (fits ? Math.max(GAP, (room - box.height) / 2) : GAP);
-  return panel.height <= room - 2 * GAP ? panel.top - GAP : Math.max(by, panel.top - GAP);
+  const free = room - 2 * GAP;
+  if (box.top + box.height - panel.top <= free) return panel.top - GAP;
+  return Math.max(box.top - (box.height <= free ? Math.max(GAP, (room - box.height) / 2) : GAP), panel.top - GAP);
+}
+
+/** What all of these elements take up, of those that are shown; null where none is. @param {Element[]} elements @returns {{ top: number, height: number }|null} */
+export function around(elements) {
+  const boxes = elements.filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect());
+  if (!boxes.length) return null;
+  const top = Math.min(...boxes.map((box) => box.top));
+  return { top, height: Math.max(...boxes.map(({ top: from, height }) => from + height)) - top };
 }
 
 /** @param {HTMLElement} bar at the bottom of the window */
 export function createSpotlight(bar) {
-  let [panel, part, following] = [null, null, false];
+  let [panel, parts, following] = [null, [], false];
   const sizes = new ResizeObserver(() => aim());
 
   function aim() {
     document.body.style.setProperty("--tour-bar", `${bar.offsetHeight}px`);
     if (!following || !panel?.getClientRects().length) return;
-    const box = (part?.getClientRects().length ? part : panel).getBoundingClientRect();
-    const by = offsetOf(box, panel.getBoundingClientRect(), innerHeight - bar.offsetHeight);
+    const whole = panel.getBoundingClientRect();
+    const by = offsetOf(around(parts) ?? whole, whole, innerHeight - bar.offsetHeight);
     if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: "instant" });
   }
 
@@ -27,23 +38,23 @@ export function createSpotlight(bar) {
     element?.classList.toggle(name, on);
   }
 
-  /** @param {string} kind of a panel @param {string} [selector] of a part of it, which may not be drawn yet */
+  /** @param {string} kind of a panel @param {string} [selector] of parts of it, which may not be drawn yet */
   function show(kind, selector) {
     const found = document.querySelector(`section.glass-panel[data-kind="${kind}"]`);
-    const inside = selector ? found?.querySelector(selector) ?? null : null;
-    if (found === panel && inside === part) return;
+    const inside = selector && found ? [...found.querySelectorAll(selector)] : [];
+    if (found === panel && inside.length === parts.length && inside.every((one, i) => one === parts[i])) return;
     hide();
-    [panel, part] = [found, inside];
+    [panel, parts] = [found, inside];
     mark(panel, "is-spot", true);
-    mark(part, "is-spot-part", true);
+    for (const part of parts) mark(part, "is-spot-part", true);
     for (const one of [document.querySelector(".page-body"), bar, panel]) if (one) sizes.observe(one);
     aim();
   }
   function hide() {
     sizes.disconnect();
     mark(panel, "is-spot", false);
-    mark(part, "is-spot-part", false);
-    panel = part = null;
+    for (const part of parts) mark(part, "is-spot-part", false);
+    [panel, parts] = [null, []];
   }
   /** Follows what is shown anew, wherever the reader has scrolled. */
   function follow() {

@@ -4,15 +4,17 @@ import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
 import { embedding, norm, project, rope, strongestPair, tokens } from "./enter.js";
 import { carry, ffn, head, softmax } from "./layers.js";
-import { choice, lens, lensLayer, logits, off } from "./leave.js";
+import { choice, lens, logits, off } from "./leave.js";
+import { match } from "./match.js";
 
 /**
  * @typedef {import("./places.js").Places} Places
  * @typedef {import("../decode.js").Trace} Trace
  * @typedef {{ numbers: Object<string, import("./numbers.js").Said>, say?: string, asks?: string, answers?: string,
- *   act?: { text: string, run: () => void, busy?: boolean } }} Told
+ *   act?: { text: string, run: () => void, busy?: boolean, changes?: object } }} Told
  * `numbers` fill the texts <section>.<stop>_says, _asks and _answers, with `say`, `asks` and `answers` put at the end of these
- * names (each the one before it where it is left out); `act`: a button for what the reader is to do
+ * names (each the one before it where it is left out); `act`: a button for what the reader is to do, with the changes of the run that
+ * it asks for
  * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void, namesChanges?: boolean,
  *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null }} Stop
  * `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
@@ -26,17 +28,18 @@ const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.s
 
 /** @type {Stop[]} */
 export const STOPS = [
-  { name: "tokens", chapter: "token", panel: "merges", select: ({ at }) => ({ query: at }), told: tokens },
-  { name: "embedding", chapter: "norm", panel: "norm-vector", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
-  { name: "norm", chapter: "norm", panel: "norm-vector", set: firstNorm, select: atHead, told: norm },
-  { name: "project", chapter: "position", panel: "rope", select: (found, glass) => ({ ...atHead(found), pair: strongestPair(glass, found) }), told: project },
-  { name: "rope", chapter: "position", panel: "rope-score", set: (glass) => adjust(glass, { both: "", distance: "" }), select: atHead, told: rope },
+  { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
+  { name: "embedding", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
+  { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm },
+  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found, glass) => ({ ...atHead(found), pair: strongestPair(glass, found) }), told: project },
+  { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope },
   { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head },
+  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-pairs", select: atHead, told: match },
   { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
   { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry },
-  { name: "ffn", chapter: "ffn", panel: "ffn-token", select: ({ at, head: { layer }, neuron }) => ({ layer: neuron?.layer ?? layer, neuron: neuron?.index ?? null, query: at }), told: ffn },
-  { name: "lens", chapter: "choice", panel: "lens", set: unset("lens", "follow"), select: (found, glass) => ({ query: found.at, layer: lensLayer(glass, found) }), told: lens },
-  { name: "logits", chapter: "choice", panel: "logit-terms", set: unset("logit-terms", "versus"), select: atHead, told: logits },
+  { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: ({ at, head: { layer }, neuron }) => ({ layer: neuron?.layer ?? layer, neuron: neuron?.index ?? null, query: at }), told: ffn },
+  { name: "lens", chapter: "choice", panel: "lens", part: ".gp-options + *", set: unset("lens", "follow"), select: ({ at }) => ({ query: at, layer: 0 }), told: lens },
+  { name: "logits", chapter: "choice", panel: "logit-terms", part: ".wy-notice", set: unset("logit-terms", "versus"), select: atHead, told: logits },
   { name: "choice", chapter: "glance", panel: "next", select: atHead, told: choice },
-  { name: "off", chapter: "glance", panel: "why", select: atHead, told: off, namesChanges: false },
+  { name: "off", chapter: "glance", panel: "why", part: ".wy-stage", select: atHead, told: off, namesChanges: false },
 ];

@@ -31,7 +31,7 @@ export default function scoreTerms(element, glass) {
   });
   const say = h("p.wy-notice");
   const lists = ["at_key", "at_query", "pairs"].map((name) => ({ name, title: h("h3.gp-subtitle"), ...createTerms(glass, "score-terms") }));
-  const place = ({ title, element: list }) => h("div", null, title, list);
+  const place = ({ name, title, element: list }) => h(`div.st-${name}`, null, title, list);
   panel.body.append(say, h("div.gp-columns", null, ...lists.slice(0, 2).map(place)), place(lists[2]));
 
   /** One term a source: its pairs with all sources of the other stream together. @param {"q"|"k"} side */

@@ -45,7 +45,7 @@ export default function causalMap(element, glass) {
   panel.body.append(say, offers, map.element);
   const wide = widthOf(map.element, glass);
 
-  const offer = part((words) => offers.replaceChildren(...swapButtons(glass, words?.swaps ?? [], choose)));
+  const offer = part((words) => offers.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)));
   const choose = (other) => chooseText(glass, other, momentOf(state).at);
 
   /** The text to compare with: the one chosen on the first screen, else the first that is offered. */

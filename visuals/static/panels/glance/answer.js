@@ -3,6 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { part, watched } from "../../reads.js";
+import { matchingOf, namesOf } from "./matching.js";
 import { filled, lead, leadTo, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
@@ -21,11 +22,12 @@ export function createAnswer(glass, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
   const said = h("div.wy-said", { "aria-live": "polite" });
+  const how = h("div.wy-said.wy-how", { hidden: "" });
   const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : { heads: readers() }) });
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
-  const element = h("div.wy-answer", { hidden: "" }, said, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
+  const element = h("div.wy-answer", { hidden: "" }, said, how, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
@@ -58,6 +60,17 @@ export function createAnswer(glass, moment) {
       ...(chance === null ? [] : [sentence("chance", { ...given, chance: share(chance), draws: String(look.by_chance.length) })]),
     ];
   }
+
+  /** How the head tells the token that it reads from another answer in the text; nothing where that cannot be said. */
+  const tellHow = part((found, first, position, pieces, _language) => {
+    how.hidden = !found;
+    if (!found) return undefined;
+    const names = namesOf(found, { query: position, key: first.key }, glass.text, pieces);
+    const pair = lead(glass, names.term, { layer: first.layer, head: first.head, query: position, key: first.key }, "attend", "score-terms");
+    const say = (name) => h("p", null, ...filled(text(name, { layer: first.layer, head: first.head }), { ...names, term: pair }));
+    how.replaceChildren(say("matching"), ...(names.same ? [say("matching_same")] : []), ...(found.other ? [say("matching_other")] : []));
+    return undefined;
+  });
 
   /** The ranking: each part, what is left without it, and where a head looks. */
   function rowsOf() {
@@ -97,6 +110,9 @@ export function createAnswer(glass, moment) {
     element.hidden = !open;
     if (!open) return;
     show(found, state.language, isChanged(state.trace));
+    const { first, position } = found ?? {};
+    const pair = first ? matchingOf(glass, { ...first, query: position }).found : null;
+    tellHow(pair, first, position, state.trace.tokens.pieces, state.language);
     if (found && leading) follow();
     fetchCircuit();
     view.circuit?.draw(found);

@@ -45,7 +45,7 @@ export function createCircuit(glass, element, moment) {
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
   const offer = part((found, _language) => {
-    offers.replaceChildren(...swapButtons(glass, found.swaps, (chosen) => { box.value = chosen; choose(chosen); }));
+    offers.replaceChildren(...swapButtons(glass, found, (chosen) => { box.value = chosen; choose(chosen); }));
   });
   const fill = part((found) => { box.value = found.text; });
   const show = part((other) => { box.value = other; });

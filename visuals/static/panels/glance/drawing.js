@@ -14,6 +14,21 @@ export function columnsOf({ nodes, differ, other_pieces: pieces }) {
   return [...new Set([...nodes.map(({ token }) => token), ...differ, pieces.length - 1])].sort((a, b) => a - b);
 }
 
+/**
+ * The rows from the top: layers that hold a node, and between them the stretches of layers that hold none.
+ * @param {number} count of all layers @returns {{ from: number, to: number, empty: boolean }[]}
+ */
+export function rowsOf({ nodes }, count) {
+  const rows = [];
+  for (let layer = count - 1; layer >= 0; layer -= 1) {
+    const empty = !nodes.some((node) => node.layer === layer);
+    const last = rows.at(-1);
+    if (empty && last?.empty) last.from = layer;
+    else rows.push({ from: layer, to: layer, empty });
+  }
+  return rows;
+}
+
 /** @param {object} glass */
 export function createDrawing(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
@@ -42,7 +57,7 @@ export function createDrawing(glass) {
     const { nodes, differ, other_pieces: theirs, answer, other } = circuit;
     const columns = columnsOf(circuit);
     const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
-    const layers = [...new Set(nodes.map(({ layer }) => layer))].sort((a, b) => b - a);
+    const layers = rowsOf(circuit, glass.state.trace.model.n_layers);
     places = new Map();
     const cell = (layer, token) => {
       const here = nodes.filter((node) => node.layer === layer && node.token === token).sort((a, b) => (a.head ?? -1) - (b.head ?? -1));
@@ -50,6 +65,7 @@ export function createDrawing(glass) {
       return h("div.wy-cell", null, of("ffn"), of("head"));
     };
     const last = pieces.length - 1;
+    const across = `grid-column: 2 / span ${columns.length}`;
     const goal = h("span.wy-goal", null, text("goal", { answer: word(answer.piece), other: word(other.piece) }));
     places.set(`logits ${glass.state.trace.model.n_layers} null ${last}`, goal);
     const token = (t) => {
@@ -60,8 +76,11 @@ export function createDrawing(glass) {
     grid.style.gridTemplateColumns = `auto repeat(${columns.length}, minmax(48px, 220px))`;
     grid.replaceChildren(
       lines,
-      h("span.wy-layer"), h("div.wy-top", { style: `grid-column: 2 / span ${columns.length}` }, goal),
-      ...layers.flatMap((layer) => [h("span.wy-layer", null, text("layer", { layer })), ...columns.map((t) => cell(layer, t))]),
+      h("span.wy-layer"), h("div.wy-top", { style: across }, goal),
+      ...layers.flatMap(({ from, to, empty }) => {
+        const name = h("span.wy-layer", null, text(from === to ? "layer" : "layers", { layer: from, from, to }));
+        return empty ? [name, h("span.wy-none", { style: across }, text("no_part", { count: nodes.length }))] : [name, ...columns.map((t) => cell(to, t))];
+      }),
       h("span.wy-layer"), ...columns.map(token),
     );
     read.textContent = text("drawing_means");

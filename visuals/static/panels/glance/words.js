@@ -38,6 +38,23 @@ export function lead(glass, words, selection, chapter, kind) {
 export const filled = (template, given) =>
   template.split(/(\{\w+\})/).map((piece) => given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece);
 
-/** Words to change as buttons, which hand on the text that then results. @param {{ word: string, other: string, piece: string, text: string }[]} swaps @param {(text: string) => void} choose */
-export const swapButtons = (glass, swaps, choose) =>
-  swaps.map((swap) => h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap.text) }, glass.text("why.swap", { word: swap.word, other: swap.other, answer: word(swap.piece) })));
+const LETTER = /[A-Za-z]/;
+/**
+ * Which one of several a word is in the text.
+ * @param {string} text @param {string} one @param {number} start in characters, as Python counts them @returns {number} from 1; 0 where it stands there once
+ */
+export function whichOf(text, one, start) {
+  const all = [...text];
+  const here = (i) => all.slice(i, i + [...one].length).join("") === one
+    && !(LETTER.test(one) && (LETTER.test(all[i - 1] ?? "") || LETTER.test(all[i + [...one].length] ?? "")));
+  const places = all.map((_, i) => i).filter(here);
+  return places.length > 1 ? places.indexOf(start) + 1 : 0;
+}
+
+/** Words to change as buttons, which hand on the text that then results. @param {{ swaps: { start: number, word: string, other: string, piece: string, text: string }[], text: string }} found the detail "words" @param {(text: string) => void} choose */
+export const swapButtons = (glass, { swaps, text }, choose) =>
+  swaps.map((swap) => {
+    const which = whichOf(text, swap.word, swap.start);
+    const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: swap.word, other: swap.other, answer: word(swap.piece) });
+    return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap.text) }, words);
+  });

@@ -1,4 +1,5 @@
-// Plays the run again: the prefill, then one generated token after the other, by moving the selected token.
+// Plays the run again: the prefill, then one generated token after the other, by moving the selected token. Where nothing
+// was written yet, the same button has it written.
 
 import { h } from "../../dom.js";
 
@@ -19,7 +20,8 @@ export function player(glass) {
     glass.select({ query: Math.max(locked.query + 1, trace.nPrompt) });
   };
   let played = null;
-  const button = h("button.kv-button", { click: play });
+  const isWritten = ({ trace }) => trace && trace.T > trace.nPrompt;
+  const button = h("button.kv-button", { click: () => (isWritten(state) ? play() : document.querySelector("#generate")?.click()) });
   function play() {
     if (timer) return stop();
     played = state.trace;
@@ -31,9 +33,9 @@ export function player(glass) {
 
   function draw() {
     const { trace } = state;
-    const written = trace && trace.T > trace.nPrompt;
-    button.textContent = glass.text(timer ? "kv-live.pause" : "kv-live.play");
-    button.disabled = !written || trace.generating;
+    const written = isWritten(state);
+    button.textContent = glass.text(timer ? "kv-live.pause" : written || trace?.generating ? "kv-live.play" : "kv-live.write");
+    button.disabled = !trace || trace.generating || (!written && state.status !== "idle");
     note.textContent = written || trace?.generating ? "" : glass.text("kv-live.nothing_written");
   }
   return { element: h("div.kv-player", null, button, note), draw };

@@ -66,10 +66,14 @@ export default function ropeScore(element, glass) {
       .join(" ");
     panel.tell(
       `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
-      panel.text("read", {
+      panel.text(found.query - found.key === m - n ? "read" : "read_moved", {
         pair,
-        term: shown(found.here[pair], 5),
-        sum: shown(found.sumHere, 5),
+        m: found.query,
+        n: found.key,
+        term: shown(found.moved[pair], 5),
+        sum: shown(found.sumMoved, 5),
+        run_term: shown(found.here[pair], 5),
+        run_sum: shown(found.sumHere, 5),
         wavelength: shown(wavelength(frequency), 4),
       }),
     );

@@ -49,11 +49,12 @@ export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) 
   const scaled = (sum) => (scaledByRoot(model) ? fraction(shown(sum, 6), root(String(model.head_dim))) : `${inBrackets(sum, 6)} · ${shown(model.parts.scale, 6)}`);
   // What channels outside the pairs add is the same wherever both stand.
   const whole = (sum) => (turnsPart(model) ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)] : [strong(sum, 6)]);
-  const was = query === m && key === n ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
+  const atRun = query === m && key === n;
+  const was = atRun ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
   return [
     line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
     line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${whole(sumHere)},   ${scaled(sumHere + rest)} = ${strong(scores[0])} = ${text("score")}`,
-    line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
-    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
+    ...(atRun ? [] : [line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
+    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`]),
   ];
 }

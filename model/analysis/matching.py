@@ -1,0 +1,228 @@
+"""How a head tells the token that it reads from another of its kind: by what was asked for, matched with what was told.
+
+A score is a sum over pairs of writers, one at the query's token and one at the key's (score_terms.py). The difference
+between the scores of two keys is therefore a sum over pairs, too, and the pair with the largest share of it says what
+the head compares. What its two writers carried is followed back: a head's write is a sum over the tokens that it looked
+at, and over what was written there below it. Last, another word is put in the place of what was asked for, and the head
+is run again.
+
+Symbols: S sources, T tokens, d d_model.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..attention import Attention
+from ..trace import Trace, run_trace
+from .score_terms import Source, _normed, score_terms, stream_writes
+
+LOOKS = 0.5  # the least weight with which a head counts as having brought a token
+LARGEST = 1024  # tokens of all texts that are run in one pass
+
+
+class Step(NamedTuple):
+    """A head at token `at` that looks at token `key` with `weight`."""
+
+    layer: int
+    head: int
+    at: int
+    key: int
+    weight: float
+
+
+class Way(NamedTuple):
+    """How something came to a token: by `steps`, the last one first; without any it is the token's own embedding."""
+
+    at: int
+    steps: tuple[Step, ...]
+
+    @property
+    def near(self) -> int:
+        """The token that it was fetched from last."""
+        return self.steps[0].key if self.steps else self.at
+
+
+class Other(NamedTuple):
+    """The same head with token `id` at `position` instead: its two scores. The most probable next token is then the
+    rival."""
+
+    position: int
+    id: int
+    score: float
+    rival_score: float
+
+
+class Matching(NamedTuple):
+    """`score` is the head's for `key`, `rival_score` for `rival`.
+
+    The pair of `asked`, at the query's token, and `told`, at the key's, adds `term` to the first, and the same two
+    writers add `rival_term` to the second. `from_asked` is what all heads at the query's token that looked at the same
+    token as that of `asked` make of the difference, with the embedding where it is the query's own. `other` has another
+    token there; it is None where none of the text makes the rival the answer, and in a run with something switched off.
+    """
+
+    rival: int
+    score: float
+    rival_score: float
+    asked: Way
+    told: Way
+    term: float
+    rival_term: float
+    from_asked: float
+    other: Other | None
+
+
+def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Matching | None:
+    """What makes a head at `query` score `key` higher than the likeliest other answer that stands in the text.
+
+    None where there is nothing to tell: `key` is not the token that the model gives next, no other candidate stands in
+    the text, the rival's score is not lower, the pair that counts most is no match of heads or embeddings, or the
+    network's attention is not of the kind of LLaMA's.
+    """
+    ids = trace.token_ids
+    answer = int(_logits(trace, query).argmax())
+    rival = _rival(trace, query, key)
+    if ids[key] != answer or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
+        return None
+    own, others = (score_terms(trace, layer, head, query, at) for at in (key, rival))
+    apart = own.terms - others.terms
+    if own.score <= others.score:
+        return None
+    kept = torch.tensor([source.kind in ("head", "embedding") for source in own.sources])
+    best = int(apart.masked_fill(~(kept[:, None] & kept), -torch.inf).argmax())
+    i, j = divmod(best, len(own.sources))
+    asked = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
+    told = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
+    if asked is None or told is None or apart[i, j] <= 0 or own.terms[i, j] <= 0:
+        return None
+    alike = [n for n, source in enumerate(own.sources) if _fetches(trace, source, query) == asked.near]
+    return Matching(
+        rival,
+        own.score,
+        others.score,
+        asked,
+        told,
+        float(own.terms[i, j]),
+        float(others.terms[i, j]),
+        float(apart[alike].sum()),
+        _other(trace, layer, head, (query, key, rival), asked.near),
+    )
+
+
+def _logits(trace: Trace, at: int) -> Float[Tensor, "V"]:
+    with torch.inference_mode():
+        return trace.lm.net.scored(torch.from_numpy(trace.residual[-1, at]).to(trace.lm.device, trace.lm.dtype)).cpu()
+
+
+def _rival(trace: Trace, query: int, key: int) -> int | None:
+    """Where the most probable of the other tokens that stand before the query stands last."""
+    ids, logits = trace.token_ids, _logits(trace, query)
+    places = {token: at for at, token in enumerate(ids[:query]) if token != ids[key]}
+    return places[max(places, key=lambda token: float(logits[token]))] if places else None
+
+
+def _look(trace: Trace, source: Source, at: int) -> Step | None:
+    """Where a head that wrote at a token looked from there; None for another source, and where it looked at no one."""
+    if source.kind != "head" or source.layer is None or source.head is None:
+        return None
+    row = trace.layer(source.layer).attention[source.head, at]
+    seen = int(row.argmax())
+    return Step(source.layer, source.head, at, seen, float(row[seen])) if row[seen] >= LOOKS else None
+
+
+def _fetches(trace: Trace, source: Source, at: int) -> int | None:
+    """The token whose content a source brought to `at`: that a head looked at, or for the embedding `at` itself."""
+    step = _look(trace, source, at)
+    return at if source.kind == "embedding" else step.key if step else None
+
+
+def _way(
+    trace: Trace, layer: int, head: int, places: tuple[int, int], pair: tuple[Source, Source], side: Literal["q", "k"]
+) -> Way | None:
+    """How what the pair's source of this side carries came to its token."""
+    at, source = (places[0], pair[0]) if side == "q" else (places[1], pair[1])
+    if source.kind == "embedding":
+        return Way(at, ())
+    step = _look(trace, source, at)
+    if step is None:
+        return None
+    sources, terms = parts_of_term(trace, layer, head, places, pair, side, step)
+    further = _look(trace, sources[int(terms.argmax())], step.key)
+    return Way(at, (step,) if further is None or further.key == step.key else (step, further))
+
+
+def parts_of_term(
+    trace: Trace,
+    layer: int,
+    head: int,
+    places: tuple[int, int],
+    pair: tuple[Source, Source],
+    side: Literal["q", "k"],
+    step: Step,
+) -> tuple[tuple[Source, ...], Float[Tensor, " S"]]:
+    """Of one term of a score, whose writer on this side is the head of `step`: what came from the token that it looked
+    at, as a sum over what was written there below it.
+
+    With α the step's weight, source s brings α·W_O·W_V·(γ ⊙ s / RMS), and its part of the term is the score of that
+    with the pair's other writer. Biases of V are left out. float64.
+    """
+    lm, block = trace.lm, trace.lm.net.block(step.layer)
+    attn = block.attn
+    assert isinstance(attn, Attention)
+    sources, (streams,) = stream_writes(trace, step.layer, [step.key])
+    normed = block.attn_norm.apart(streams, torch.tensor(trace.attn_norm_rms[step.layer, step.key]))
+    start = sum(attn.qkv_proj.rows[:2]) + step.head * attn.n_kv_heads // attn.n_heads * attn.head_dim
+    columns = slice(step.head * attn.head_dim, (step.head + 1) * attn.head_dim)
+    w_v = attn.qkv_proj.weight[start : start + attn.head_dim].detach().cpu().double()
+    w_o = attn.o_proj.weight[:, columns].detach().cpu().double()
+    brought = step.weight * normed @ w_v.T @ w_o.T
+    with torch.inference_mode():
+        vectors = [
+            _vectors(trace, layer, head, kind, at, source, brought if kind == side else None)
+            for kind, at, source in zip(("q", "k"), places, pair, strict=True)
+        ]
+        scale = lm.net.block(layer).attn.score_scale
+    q, k = vectors
+    return sources, ((q * k).sum(-1) * scale).detach()
+
+
+def _vectors(
+    trace: Trace,
+    layer: int,
+    head: int,
+    kind: Literal["q", "k"],
+    at: int,
+    source: Source,
+    parts: Float[Tensor, "S d"] | None,
+) -> Float[Tensor, "S1 width"]:
+    """The query, or key, that these parts of a token's stream make, each by itself; without any, the source's write."""
+    block = trace.lm.net.block(layer)
+    if parts is None:
+        sources, (streams,) = stream_writes(trace, layer, [at])
+        parts = streams[sources.index(source)][None]
+    rest = torch.from_numpy(trace.residual[layer, at]).double() - parts.sum(0)  # or a norm of q and k would differ
+    divisor = torch.tensor(trace.attn_norm_rms[layer, at])
+    normed = _normed(block.attn_norm, torch.cat((parts, rest[None])), divisor)
+    places = trace.lm.net.places(0, len(trace.token_ids))
+    return block.attn.vectors(kind, normed, head, places, at)[: len(parts)]
+
+
+def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], position: int) -> Other | None:
+    """The token of the text that in this place makes the rival the answer most surely."""
+    query, key, rival = places
+    ids = trace.token_ids[: query + 1]
+    if position in (key, rival) or trace.intervention:
+        return None
+    tried = [token for token in dict.fromkeys(ids) if token != ids[position]][: max(1, LARGEST // len(ids))]
+    texts = [[*ids[:position], token, *ids[position + 1 :]] for token in tried]
+    with torch.inference_mode():
+        logits = trace.lm.net(torch.tensor(texts, device=trace.lm.device), last_only=True)[:, -1].float()
+    found = logits.log_softmax(-1)[:, ids[rival]].masked_fill(logits.argmax(-1) != ids[rival], -torch.inf)
+    n = int(found.argmax())
+    if found[n] == -torch.inf:
+        return None
+    scores = run_trace(trace.lm, texts[n]).layer(layer).scores[head, query]
+    return Other(position, tried[n], float(scores[key]), float(scores[rival]))

@@ -1,0 +1,74 @@
+"""How a head tells one token from another: parts sum to terms, and what is said of another text is what it gives."""
+
+import torch
+
+import model
+from model.analysis.effects import effects
+from model.analysis.matching import Matching, matching, parts_of_term
+from model.analysis.score_terms import Source, score_terms, stream_writes
+from model.interventions import Intervention
+
+TEXTS = {
+    "Tom is in the kitchen. Lily is in the garden. Tom is in the": ("Tom", "Tom", "garden"),
+    "汤姆在厨房里。莉莉在花园里。汤姆在": ("汤姆", "汤姆", "花园"),
+    "Tom is in the kitchen. Lily is in the garden. She is in the": ("Lily", "Lily", "kitchen"),
+}
+
+
+def found_in(trace: model.Trace) -> tuple[tuple[int, int, int, int], Matching | None]:
+    """The place that the page shows, and what is found there."""
+    first = effects(trace, heads=12, neurons=0, chances=0).first
+    assert first
+    query = len(trace.token_ids) - 1
+    key = int(trace.layer(first.layer).attention[first.number, query].argmax())
+    place = (first.layer, first.number, query, key)
+    return place, matching(trace, *place)
+
+
+def test_whom_is_asked_about_is_matched_with_what_was_told_of_them() -> None:
+    lm = model.load(device="cpu")
+    for text, (asked, told, rival) in TEXTS.items():
+        trace = model.run_trace(lm, text)
+        (layer, head, query, key), found = found_in(trace)
+        assert found, text
+        at = [trace.pieces[way.steps[-1].key].strip() for way in (found.asked, found.told)]
+        assert (*at, trace.pieces[found.rival].strip()) == (asked, told, rival)
+        scores = trace.layer(layer).scores[head, query]
+        assert found.score == scores[key] > scores[found.rival] == found.rival_score
+        assert found.other  # the same head in a run of the other text
+        ids = list(trace.token_ids)
+        ids[found.other.position] = found.other.id
+        other = model.run_trace(lm, ids)
+        assert int(other.logits.argmax()) == trace.token_ids[found.rival]
+        row = other.layer(layer).scores[head, query]
+        assert (found.other.score, found.other.rival_score) == (row[key], row[found.rival])
+
+
+def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
+    """With all tokens that the writer looked at, they sum to the term: it has no biases."""
+    lm = model.load(device="cpu")
+    trace = model.run_trace(lm, "Tom is in the kitchen. Lily is in the garden. Tom is in the")
+    (layer, head, query, key), found = found_in(trace)
+    assert found
+    own = score_terms(trace, layer, head, query, key)
+    for side, way in (("q", found.asked), ("k", found.told)):
+        step, other = way.steps[0], (found.told if side == "q" else found.asked).steps[0]
+        pair = [Source("head", one.layer, one.head) for one in (step, other)]
+        i, j = (own.sources.index(one) for one in (pair if side == "q" else pair[::-1]))
+        both = (own.sources[i], own.sources[j])
+        weights = trace.layer(step.layer).attention[step.head, step.at]
+        total = 0.0
+        for t, weight in enumerate(weights[: step.at + 1]):
+            taken = step._replace(key=t, weight=float(weight))
+            total += float(parts_of_term(trace, layer, head, (query, key), both, side, taken)[1].sum())
+        assert torch.isclose(torch.tensor(total), own.terms[i, j].float(), rtol=1e-4)
+        assert len(stream_writes(trace, step.layer, [step.key])[0]) == 1 + step.layer * (lm.config.n_heads + 1)
+
+
+def test_nothing_is_said_where_nothing_is_copied_and_of_a_changed_run_no_other_text_is_run() -> None:
+    lm = model.load(device="cpu")
+    for text in ("一，二，三，四，", "Tom"):
+        assert found_in(model.run_trace(lm, text))[1] is None, text
+    trace = model.run_trace(lm, next(iter(TEXTS)), Intervention(ffn=(7,)))
+    _, found = found_in(trace)
+    assert found is None or found.other is None

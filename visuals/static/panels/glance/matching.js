@@ -1,0 +1,40 @@
+// How a head tells the token that it reads from a rival: the pair of writers that makes most of the difference, in words.
+
+import { shown } from "../../dom.js";
+import { word } from "./words.js";
+
+/**
+ * @typedef {{ layer: number, head: number, at: number, key: number, weight: number }} Step a head that looked at a token
+ * @typedef {{ rival: number, score: number, rival_score: number, asked: Step[], told: Step[], term: number, rival_term: number,
+ *   from_asked: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
+ */
+
+/** The answer "matching" about a head; null where it has not come, and where there is nothing to tell. @returns {{ come: boolean, found: Matching|null }} */
+export function matchingOf(glass, { layer, head, query, key }) {
+  const answer = glass.detail("matching", { layer, head, query, key });
+  return { come: Boolean(answer), found: answer && "rival" in answer ? answer : null };
+}
+
+/** What brought something to a token, in words. @param {Step[]} steps the last one first; none: the token's own embedding */
+function wayOf(steps, text, pieces) {
+  if (!steps.length) return text("why.way_own");
+  const [last, before] = steps.map(({ layer, head, key, weight }) => ({ layer, head, key: word(pieces[key]), weight: shown(weight, 2) }));
+  const first = text("why.way_head", last);
+  return before ? `${first}${text("why.way_before", { ...before, at: last.key })}` : first;
+}
+
+/** The token that a way leads back to. @param {Step[]} steps @param {number} at where it ends */
+const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
+
+/** Everything that the sentences about it name, as texts. @param {Matching} found @param {{ query: number, key: number }} place */
+export function namesOf(found, { query, key }, text, pieces) {
+  const { asked, told, rival, score, rival_score: against, term, rival_term: less, from_asked: from, other } = found;
+  const [of, on] = [originOf(asked, query), originOf(told, key)].map((t) => word(pieces[t]));
+  const near = asked.length ? asked[0].key : query;
+  return {
+    query: word(pieces[query]), key: word(pieces[key]), rival: word(pieces[rival]), score: shown(score, 4), rival_score: shown(against, 4),
+    gap: shown(score - against, 4), term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(from, 3),
+    asked: wayOf(asked, text, pieces), told: wayOf(told, text, pieces), near: word(pieces[near]), near_at: String(near), origin: of, same: of === on,
+    ...(other && { other: word(other.piece), other_score: shown(other.score, 4), other_rival: shown(other.rival_score, 4) }),
+  };
+}

@@ -1,0 +1,30 @@
+// What the tour reads of how the head tells its token from another: the score as a sum over pairs of writers.
+
+import { matchingOf, namesOf } from "../panels/glance/matching.js";
+import { added, plain, whole, words } from "./numbers.js";
+
+/** Of a score's terms the writer that adds most on one side, with all that it meets on the other. */
+function strongest({ sources, terms: { data } }, side) {
+  const sums = sources.map((_, one) => sources.reduce((sum, _, other) => sum + data[side === "q" ? one * sources.length + other : other * sources.length + one], 0));
+  const best = sums.indexOf(Math.max(...sums));
+  return { source: sources[best], value: sums[best] };
+}
+
+export function match(glass, { at, head: { layer, head, key } }) {
+  const { pieces } = glass.state.trace.tokens;
+  const place = { layer, head, query: at, key };
+  const terms = glass.detail("score_terms", place);
+  const { come, found } = matchingOf(glass, place);
+  if (!terms || !come) return null;
+  const nameOf = ({ source: { kind, ...where } }) => words(glass.text(`score-terms.source_${kind}`, where));
+  const [ofKey, ofQuery] = [strongest(terms, "k"), strongest(terms, "q")];
+  const names = found ? Object.entries(namesOf(found, place, glass.text, pieces)).filter(([name]) => name !== "same") : [];
+  return {
+    say: found ? "" : "_none", asks: found?.other ? "" : "_none", answers: found?.other ? "" : "_none",
+    numbers: {
+      layer: whole(layer), head: whole(head), n_terms: whole(terms.sources.length ** 2), key: words(pieces[key].trim() || pieces[key]), query: words(pieces[at].trim() || pieces[at]),
+      score: plain(terms.score, 4), of_key: nameOf(ofKey), key_value: added(ofKey.value, 3), of_query: nameOf(ofQuery), query_value: added(ofQuery.value, 3),
+      ...Object.fromEntries(names.filter(([name]) => name !== "score").map(([name, text]) => [name, words(text)])),
+    },
+  };
+}
