@@ -90,7 +90,8 @@ def check_numbers(page: Page, at: dict[str, Any]) -> None:
 
 
 def check_place(at: dict[str, Any], width: int) -> None:
-    assert at["top"] >= 0 and at["seen"], at  # under nothing that sticks to the top
+    assert at["top"] >= 0, at
+    assert at["seen"], at  # under nothing that sticks to the top
     if at["part"]:  # what is named is whole, unless it is higher than the room
         assert at["bottom"] <= at["bar"] or at["bottom"] - at["top"] > at["bar"] - 16, at
     assert min(at["bottom"], at["bar"]) - at["top"] >= min(100, at["bottom"] - at["top"]), at
