@@ -135,7 +135,9 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         "speed of decoding": ratio("decoding"),
     }
     lines = ["| | " + " | ".join(found) + " |", "|---|" + "---|" * len(found)]
-    return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items())])
+    return "\n".join(
+        [*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items() if any(cells))]
+    )
 
 
 def _bytes(one: dict[str, Any], which: str) -> str:
