@@ -38,12 +38,12 @@ class HeadWriteInfo(NamedTuple):
     `attn_out` is what all heads of the layer write together.
     """
 
-    mixed: Float[np.ndarray, " head_dim"]
+    mixed: Float[np.ndarray, " width"]
     written: Float[np.ndarray, " d"]
     stream: Float[np.ndarray, " d"]
     attn_out: Float[np.ndarray, " d"]
     channels: Int[np.ndarray, " K"]
-    rows: Float[np.ndarray, "K head_dim"]
+    rows: Float[np.ndarray, "K width"]
 
 
 def projection_info(
@@ -71,15 +71,15 @@ def projection_payload(info: ProjectionInfo) -> Message:
     return {name: None if part is None else pack(part, "f4") for name, part in info._asdict().items()}
 
 
-def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d head_dim"]:
-    """The columns of W_O that read this head's output, float32."""
-    width = lm.config.head_dim
-    weight = lm.net.get_parameter(f"layers.{layer}.attn.o_proj.weight")[:, head * width : (head + 1) * width]
-    return weight.float().cpu().numpy()
+def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d width"]:
+    """The columns of W_O that read this head's output, float32: as many as its values are wide."""
+    weight = lm.net.get_parameter(f"layers.{layer}.attn.o_proj.weight")
+    width = weight.shape[1] // lm.config.n_heads
+    return weight[:, head * width : (head + 1) * width].float().cpu().numpy()
 
 
 def head_write_info(
-    columns: Float[np.ndarray, "d head_dim"], layer: LayerTrace, head: int, query: int, count: int = CHANNELS
+    columns: Float[np.ndarray, "d width"], layer: LayerTrace, head: int, query: int, count: int = CHANNELS
 ) -> HeadWriteInfo:
     """A head's write at one token, from its columns of W_O (head_columns) and its layer's trace; float64 inside."""
     group_size = len(layer.q) // len(layer.v)
@@ -95,7 +95,7 @@ def head_write_payload(info: HeadWriteInfo) -> Message:
 
 
 def values_payload(layer: LayerTrace) -> Message:
-    """The value vectors of a layer, (n_kv_heads, T, head_dim)."""
+    """The value vectors of a layer, (n_kv_heads, T, width)."""
     return {"v": pack(layer.v, "f4")}
 
 

@@ -42,7 +42,7 @@ DEEPSEEK: dict[str, Any] = {
         "mscale_all_dim": 1.1,
     },
 }
-GLM = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
+GLM: dict[str, Any] = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
 CONFIGS: dict[str, tuple[Any, tuple[str, ...]]] = {  # with transformers' names of a layer's norms
     "bloom": (transformers.BloomConfig(**SIZES), ("input_layernorm", "post_attention_layernorm")),
     "falcon-7b": (transformers.FalconConfig(**SIZES), ("input_layernorm",)),
@@ -56,7 +56,6 @@ CONFIGS: dict[str, tuple[Any, tuple[str, ...]]] = {  # with transformers' names 
         ("input_layernorm", "post_attention_layernorm"),
     ),
 }
-PLACES = ((0, 1, 9, 4), (1, 4, 8, 3))  # layer, head, query, key
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +173,9 @@ def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> N
             assert found, value
             assert float(found[1]) == pytest.approx(float(weights[key]), rel=1e-3, abs=1e-4), value
         value_of(page, "position", "rope-scaling")
+        value = value_of(page, "glance", "rope", "pair ")
+        product = number(value, "qk" if " qk=" in value else "sum")
+        assert product * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
 
 
 def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
@@ -211,17 +213,14 @@ def check_overview(
         assert number(value, "value") == pytest.approx(float(vectors[token, channel]), **CLOSE), key
 
 
-def test_each_family_is_shown_as_transformers_computes_it(page: Page, pairs: dict[str, Pair]) -> None:
-    for name, pair in pairs.items():
-        theirs, seen = hooked(pair, CONFIGS[name][1], read(page, name))
-        for layer, head, query, key in PLACES:
-            page.evaluate(
-                "(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key}
-            )
-            check_norms(page, pair, seen, layer, query)
-            check_scores(page, pair, theirs.attentions[layer][0, head, query], query, key)
-            if name == "bloom":
-                check_bias(page, pair.lm.config.n_heads, head, query, key)
-            else:
-                value_of(page, "glance", "rope", "pair ")
-            check_overview(page, theirs, seen, layer, query)
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pairs: dict[str, Pair]) -> None:
+    pair = pairs[name]
+    theirs, seen = hooked(pair, CONFIGS[name][1], read(page, name))
+    layer, head, query, key = 1, 4, 9, 3
+    page.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key})
+    check_norms(page, pair, seen, layer, query)
+    check_scores(page, pair, theirs.attentions[layer][0, head, query], query, key)
+    if name == "bloom":
+        check_bias(page, pair.lm.config.n_heads, head, query, key)
+    check_overview(page, theirs, seen, layer, query)

@@ -41,5 +41,10 @@ export function nameTensors(diagram, run) {
     parts.shape.textContent = wide ? `${dims} = ${shapeText(shape)}` : shapeText(shape);
     const inner = innerShapes(key, run.trace, run.layer).map(([part, size]) => `${part} ${shapeText(size)}`).join(" · ");
     parts.inner.textContent = wide ? inner : "";
+    // A latent's shapes are too many for the strip's width: they end where the row does.
+    const { strip, limit } = diagram.layout().columns;
+    const far = key === "attn" && run.trace.model.parts.latent;
+    parts.inner.setAttribute("x", far ? limit : strip);
+    parts.inner.setAttribute("text-anchor", far ? "end" : "start");
   }
 }

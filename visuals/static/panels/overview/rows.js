@@ -79,7 +79,7 @@ function normOf(key, { stream, layer, token, trace }) {
 function attnShapes({ n_heads, n_kv_heads, head_dim, parts: { latent } }, T) {
   const [q, scores] = [["q", [n_heads, T, head_dim]], ["scores", [n_heads, T, T]]];
   if (!latent) return [q, ["k, v", [n_kv_heads, T, head_dim]], scores];
-  return [["latent", [T, latent.rank]], ["k rope", [T, latent.rope]], q, ["k", [n_heads, T, head_dim]], ["v", [n_heads, T, latent.value]], scores];
+  return [["latent", [T, latent.rank]], ["k rope", [T, latent.rope]], ["q, k", [n_heads, T, head_dim]], ["v", [n_heads, T, latent.value]]];
 }
 
 /** Shapes of what a feed-forward computes inside itself: of experts, for each token those that it goes to. */

@@ -1,7 +1,7 @@
 // A bias by distance in place of a rotation: a curve for each head, and the score of the chosen query and key with it.
 
 import { biasAt, kvHead, rotatedHead, row, slopeOf } from "../../compute.js";
-import { exact, h, inBrackets, line, sample, shown, strong } from "../../dom.js";
+import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, ticks, xAt, xOf, yOf } from "../../plot.js";
@@ -72,8 +72,8 @@ export function createBias(glass, text) {
     const { trace: { model }, layer, head, query, key } = state;
     const lines = slope === null
       ? [line`b[${String(distance)}] = ${strong(bias)}`]
-      : [line`${text("slope", { head })} = ${strong(slope)}`, line`b = ${text("slope_distance")} = −${shown(slope, 5)} · (${String(query)} − ${String(key)}) = −${shown(slope, 5)} · ${String(distance)} = ${strong(bias)}`];
-    formula.replaceChildren(...lines, scoreLine(model, { dot: product, score, head, query, key }, text), line`${text("without_bias")} ${shown(score - bias, 5)} → ${text("with_bias")} ${inBrackets(score)}`);
+      : [line`${text("slope", { head })} = ${strong(slope)}`, line`b = ${text("slope_times")} = −${shown(slope, 5)} · (${String(query)} − ${String(key)}) = −${shown(slope, 5)} · ${String(distance)} = ${strong(bias)}`];
+    formula.replaceChildren(...lines, scoreLine(model, { dot: product, score, head, query, key }, text), line`${text("without_bias")} ${shown(score - bias, 5)} → ${text("with_bias")} ${shown(score, 5)}`);
     const sloped = slope === null ? "" : ` slope=${exact(slope)}`;
     return [
       `layer ${layer} head ${head} query ${query} key ${key} distance ${distance}${sloped} bias=${exact(bias)} qk=${exact(product)} score=${exact(score)}`,
