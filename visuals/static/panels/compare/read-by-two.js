@@ -14,7 +14,7 @@ import { headOf, reading, samePlace } from "./two.js";
 const SIDES = ["A", "B"];
 const NEXT = 5;
 
-export const about = { tensors: ["attention", "logits"], sides: "both", namesChanges: false };
+export const about = { tensors: ["attention", "logits"], sides: "both" };
 
 /** One network's half: its words in the shade of what a head makes of them, and what it would write next. */
 function createCard(side, glass, panel, step, point) {
