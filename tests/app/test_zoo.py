@@ -182,7 +182,9 @@ def test_two_networks_read_one_sentence_on_the_page(
             value = shown(page, "read-by-two", f"B layer {layer} head {head} query {query} key 1 ")
             weight = float(b.attentions[layer][0, head, query, 1])
             assert abs(float(value.partition("weight=")[2]) - weight) < 1e-5
-            words.nth(1).blur()
+            page.keyboard.press("Tab")  # the words are still the same elements
+            shown(page, "read-by-two", f"B layer {layer} head {head} query {query} key 2 ")
+            words.nth(2).blur()
         assert page.evaluate("[glass.state.kept.model.name, glass.subtractable()]") == [engine.names[0], False]
         expect(panel).to_contain_text("nothing is subtracted")
         for kind in ("stream-change", "head-change"):
