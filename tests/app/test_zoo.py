@@ -157,7 +157,7 @@ def test_what_a_network_costs(engine: LocalEngine, directory: Path) -> None:
 
 
 def test_two_networks_read_one_sentence_on_the_page(
-    engine: LocalEngine, directory: Path, browser: Browser, lm: model.LanguageModel
+    engine: LocalEngine, directory: Path, browser: Browser, checkpoint: Path, lm: model.LanguageModel
 ) -> None:
     with plain_site(engine, Runs()) as site:
         page = open_page(browser, f"{site}#lang=en&prompt={PROMPT}&layer=2&head=5&chapter=compare", width=360)
@@ -171,19 +171,20 @@ def test_two_networks_read_one_sentence_on_the_page(
             peer = pair_of(directory / family).peer
             b = run(peer, torch.tensor([page.evaluate("glass.state.trace.tokens.ids")]))
             told = numbers(shown(page, "read-by-two", "A next="))
-            first = model.run_trace(lm, PROMPT)
-            chances = [torch.from_numpy(first.logits).softmax(-1).max(), b.logits[0, -1].softmax(-1).max()]
+            a = run(pair_of(checkpoint).peer, torch.tensor([page.evaluate("glass.state.kept.tokens.ids")]))
+            chances = [theirs.logits[0, -1].softmax(-1).max() for theirs in (a, b)]
             np.testing.assert_allclose([side["p"] for side in told], chances, rtol=1e-4)
             assert told[0]["kept"] == own_cache(lm)
-            layer, head = (min(most, own - 1) for most, own in ((2, peer.config.num_hidden_layers),
-                                                                (5, peer.config.num_attention_heads)))  # fmt: skip
+            layer, head, query = page.evaluate("[glass.state.layer, glass.state.head, glass.state.query]")
+            assert (layer, head) == (1, 3)  # Qwen's last ones here, and then kept
             words = panel.locator("[data-side=B] .rbt-word")
             words.nth(1).focus()
-            query = page.evaluate("glass.state.query")
             value = shown(page, "read-by-two", f"B layer {layer} head {head} query {query} key 1 ")
             weight = float(b.attentions[layer][0, head, query, 1])
             assert abs(float(value.partition("weight=")[2]) - weight) < 1e-5
-            words.nth(1).blur()
+            page.keyboard.press("Tab")  # the words are still the same elements
+            shown(page, "read-by-two", f"B layer {layer} head {head} query {query} key 2 ")
+            words.nth(2).blur()
         assert page.evaluate("[glass.state.kept.model.name, glass.subtractable()]") == [engine.names[0], False]
         expect(panel).to_contain_text("nothing is subtracted")
         for kind in ("stream-change", "head-change"):
@@ -191,6 +192,6 @@ def test_two_networks_read_one_sentence_on_the_page(
         expect(page.locator(".gp-sides [data-side='B-A']")).to_be_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         panel.locator("[data-side=A]").get_by_role("button", name="Head before").press("Enter")
-        expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("4 (0–5)")
-        expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("5 (0–5)")
+        expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("2 (0–5)")
+        expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("3 (0–5)")
         page.context.close()

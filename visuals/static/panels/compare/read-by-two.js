@@ -14,7 +14,7 @@ import { headOf, reading, samePlace } from "./two.js";
 const SIDES = ["A", "B"];
 const NEXT = 5;
 
-export const about = { tensors: ["attention", "logits"], sides: "both", namesChanges: false };
+export const about = { tensors: ["attention", "logits"], sides: "both" };
 
 /** One network's half: its words in the shade of what a head makes of them, and what it would write next. */
 function createCard(side, glass, panel, step, point) {
@@ -26,15 +26,15 @@ function createCard(side, glass, panel, step, point) {
   const element = h("div.cmp-run", { "data-side": side }, title, facts, h("div.cmp-row", null, steps.layer.element, steps.head.element), words, caption, next.element);
   const own = { preview: point, focus: point, endPreview: () => point(null), select: point };
   linkRows(words, own, ({ dataset }) => ({ side, token: Number(dataset.token) }), ".rbt-word");
+  words.addEventListener("focusout", () => point(null));
 
-  const shadeWords = part((trace, found, query) => {
+  const shadeWords = part((trace, weights, query) => { // a row's weights stay the same array: a word keeps the focus
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(...trace.tokens.pieces.map((piece, token) => {
-      const weight = found?.weights[token]; // none after the query: the mask hides it
+      const weight = weights?.[token]; // none after the query: the mask hides it
       const place = weight === undefined ? null : WEIGHTS.place(weight);
       const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
-      const word = h(`span.rbt-word${token === query ? ".is-query" : ""}`, { tabindex: "0", "data-token": token, style }, visible(piece));
-      return word;
+      return h(`span.rbt-word${token === query ? ".is-query" : ""}`, { tabindex: "0", "data-token": token, style }, visible(piece));
     }));
   });
   const fillNext = part((trace) => {
@@ -52,7 +52,7 @@ function createCard(side, glass, panel, step, point) {
     steps.head.show(text("of", { value: head, last: heads - 1 }), head === 0, head === heads - 1);
     const piece = (token) => visible(trace.tokens.pieces[token]);
     caption.textContent = found ? text("most", { query: piece(query), key: piece(found.most), weight: share(found.weights[found.most]) }) : text("coming");
-    shadeWords(trace, found, query);
+    shadeWords(trace, found?.weights ?? null, query);
     fillNext(trace);
   }
   return { element, draw };
