@@ -207,7 +207,7 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     for key in (2, 5):
         at(page, "attend", layer=2, head=head, query=query, key=key)
         value = value_of(page, "latent", f"layer 2 head {head} query {query} key {key} ")
-        assert number(value, "absorbed") == pytest.approx(number(value, "score"), rel=1e-5, abs=1e-6)
+        assert number(value, "absorbed") == pytest.approx(number(value, "score"), rel=1e-5, abs=5e-6)
         scores.append(number(value, "score"))
         assert (number(value, "kept"), number(value, "expanded")) == (20 + 8, 6 * (12 + 8 + 10))
     weights = theirs.attentions[2][0, head, query, [2, 5]].log()
