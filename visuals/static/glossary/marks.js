@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { createFinder } from "./forms.js";
 import { TERMS } from "./terms.js";
 
-const LINES = ".gp-title, .gp-note, .wy-said p, .wy-faith p";
+const LINES = ".gp-title, .gp-note, .wy-said p, .wy-how p, .wy-faith p";
 const BOX = ".gp-explain";
 const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";

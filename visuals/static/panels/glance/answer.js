@@ -22,7 +22,7 @@ export function createAnswer(glass, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
   const said = h("div.wy-said", { "aria-live": "polite" });
-  const how = h("div.wy-said.wy-how", { hidden: "" });
+  const how = h("div.wy-how", { hidden: "" });
   const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : { heads: readers() }) });
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
