@@ -13,7 +13,7 @@ from tests.app.looking import number, pick, run, shown
 from tests.peer import Peer
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
-PICKS = 200
+PICKS = 24  # beside the whole tables of tests/app/test_saved_tables.py
 # Five digits are shown, and both sides compute in float32 or better.
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 

@@ -125,7 +125,9 @@ def test_every_channel_is_what_transformers_computes(panel: Page, roomy_checkpoi
     for i, vector in enumerate(VECTORS):
         buttons.nth(i).click()
         check(panel, peer, AT, vector)
-        for channel in range(peer.config.head_dim):
+        for channel in (
+            range(peer.config.head_dim) if vector == "q" else (0, 5)
+        ):  # the first test has the weights of all
             panel.evaluate("(c) => glass.settings.set('qkv', {...glass.settings.get('qkv'), channel: c})", str(channel))
             check(panel, peer, AT, vector, channel)
         panel.get_by_role("button", name=text("qkv.largest"), exact=True).click()
