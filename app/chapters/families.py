@@ -9,7 +9,8 @@ from ..engine import Engine
 from ..zoo import small_name
 
 PANELS = ("families", "family-parameters", "family-myths")
-# Which panel shows a row live, chapter and panel; where a line's code leads elsewhere; and where, in another network.
+# Which panel shows a row live, chapter and panel; where a line's code leads instead; and where it does as long as no
+# model of the family is on offer: beside what the shown network has.
 ROW_PLACES = {
     "stack": ("overview", "overview"),
     "norm": ("norm", "norm-vector"),
@@ -25,13 +26,17 @@ ROW_PLACES = {
     "parameters": ("families", "family-parameters"),
 }
 CODE_PLACES = {
-    "alibi": ("attend", "cell"),
-    "buckets": ("attend", "cell"),
     "sinusoidal": ("position", "rope-score"),
     "pairs_next": ("position", "rope-layout"),
-    "mla": ("kv", "kv-kinds"),
+    "mla": ("attend", "latent"),
+    "experts": ("ffn", "experts"),
 }
-ELSEWHERE = {"alibi": ("position", "rope-score"), "buckets": ("position", "rope-score")}
+ELSEWHERE = {
+    "alibi": ("position", "rope-score"),
+    "buckets": ("position", "rope-score"),
+    "mla": ("kv", "kv-kinds"),
+    "experts": ("ffn", "swiglu"),
+}
 
 
 def families(engine: Engine, _data: dict[str, Any]) -> Message:

@@ -113,7 +113,7 @@ def test_a_cell_leads_to_its_panel_in_a_model_of_the_family(chapter: Page) -> No
     page.evaluate("glass.open('families')")
     cell(page, "bloom", "position").click()
     page.wait_for_function("glass.state.trace.model.name === 'BLOOM (small)'")
-    expect(page.locator("section[data-kind=cell]")).to_be_in_viewport()
+    expect(page.locator("section[data-kind=rope]")).to_be_in_viewport()
     page.evaluate("glass.open('families')")
     cell(page, "qwen3", "mask").click()
     page.wait_for_function("glass.state.trace.model.name === 'qwen'")
