@@ -20,7 +20,7 @@ function makeRow(one, layout, act) {
   if (key.endsWith("_add")) {
     mark.append(s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }), s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }));
     label.setAttribute("x", wide ? 56 : 48);
-    label.setAttribute("y", wide ? middle - 8 : middle - 10);
+    label.setAttribute("y", wide ? middle - 8 : middle + (layout.parallel ? 28 : -10)); // clear of the line from the feed-forward
   } else {
     const { left, width } = boxOf(one, layout);
     mark.append(s("rect.ov-box", { x: left, y: middle - layout.box / 2, width, height: layout.box, rx: 6, "data-part": key }));
