@@ -111,6 +111,7 @@ def new_page(browser: Browser, address: str, width: int = 1280, height: int = 72
     devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
     devtools.detach()
     page.set_viewport_size({"width": width, "height": height})
+    page.set_default_timeout(60_000)  # on a busy machine; what is there is not waited for
     return page
 
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from starlette.middleware import Middleware
 
 import model
-from app.build import build, launch_options
 from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
-from tests.page import Kept, chromium, new_page, wait_for_run
+from tests.page import chromium, new_page, wait_for_run
 from tests.plain import plain_site
+from tests.served import gradio_site
 from tests.standin import make_checkpoint
 
 expect.set_options(timeout=30_000)  # as long as playwright waits for anything else: a busy machine may take a while
@@ -55,12 +54,8 @@ def runs() -> Runs:
 @pytest.fixture(scope="session")
 def site(engine: LocalEngine, runs: Runs) -> Iterator[str]:
     """The address of a page that is up."""
-    demo = build(engine, runs)
-    options = launch_options()
-    options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
-    _, address, _ = demo.launch(prevent_thread_lock=True, **options)
-    yield address
-    demo.close(verbose=False)
+    with gradio_site(engine, runs) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

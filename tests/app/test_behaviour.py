@@ -20,8 +20,9 @@ new PerformanceObserver((list) => {
 
 
 @pytest.fixture
-def visit(browser: Browser, site: str) -> Iterator[Any]:
-    """A page of its own, whose console may say what it likes: `visit(hash, width, height)`."""
+def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Any]:
+    """As `page`, one for each visit, whose console may say what it likes: `visit(hash, width, height)`."""
+    site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
     pages: list[Page] = []
 
     def opened(hash_: str = "", width: int = 1280, height: int = 720, **context: Any) -> Page:
@@ -201,6 +202,7 @@ def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
     expect(page.locator("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace").first).to_be_attached()
 
 
+@pytest.mark.gradio
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}&prompt=The+cat")
@@ -220,6 +222,7 @@ def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
             assert not page.evaluate(cut), (side, width)
 
 
+@pytest.mark.gradio
 def test_a_server_that_goes_away_and_comes_back(visit: Any) -> None:
     page = visit()
     page.evaluate("window.stays = true")

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.texts import text
-from tests.app.looking import BOX, PANELS, WCAG, array, number, run, shown, state, trace_of
-from tests.page import free_port, wait_for_run
+from tests.app.looking import BOX, PANELS, RULES, array, number, run, settled, shown, state, trace_of
+from tests.page import free_port, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -165,17 +165,15 @@ def test_dark_and_light(page: Page) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
 def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 720}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(site)
-    wait_for_run(page)
+    page = open_page(browser, site, width, color_scheme=scheme)
     assert state(page, "theme") == [scheme]
     page.click("#settings .label-wrap")
-    page.wait_for_timeout(300)
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}}).response["violations"]
+    expect(page.locator("#seed input")).to_be_visible()
+    settled(page)
+    found = Axe().run(page, options={"runOnly": RULES[scheme]}).response["violations"]
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    context.close()
+    page.close()
 
 
 def test_the_token_strip_stays_in_view(page: Page) -> None:

@@ -86,6 +86,9 @@ export function createStore() {
     else queueMicrotask(paintAll);
   }
 
+  /** Whether everything is drawn with what is here. */
+  const drawn = () => !waiting;
+
   /** For a drawing that is to go on in the next frame, and what it is a part of. */
   function goOn() {
     unfinished();
@@ -213,5 +216,5 @@ export function createStore() {
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, subtractable, previewing, watch, unwatch };
+  return { state, on, emit, repaint, drawn, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, subtractable, previewing, watch, unwatch };
 }

@@ -1,0 +1,21 @@
+"""The page as gradio serves it, in this process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.middleware import Middleware
+
+from app.build import build, launch_options
+from app.engine import Engine
+from app.session import Runs
+from tests.page import Kept
+
+
+@contextmanager
+def gradio_site(engine: Engine, runs: Runs) -> Iterator[str]:
+    """The address of the page as gradio serves it, for as long as the context lasts."""
+    demo, options = build(engine, runs), launch_options()
+    options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
+    _, address, _ = demo.launch(prevent_thread_lock=True, **options)
+    yield address
+    demo.close(verbose=False)
