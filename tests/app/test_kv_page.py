@@ -89,12 +89,10 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
-@pytest.mark.gradio
-def test_a_link_restores_the_settings(chapter: Page, site: str) -> None:
-    page = chapter
+def test_a_link_restores_the_settings(page: Page, panels_alone: str) -> None:
     settings = "kv.model=DeepSeek-V3&kv.tokens=5000&kv.tp=8&kvfit.gpu=L40S+48+GB&kvchart.view=stack"
     page.goto("about:blank")
-    page.goto(f"{site}#chapter=kv&{settings}")
+    page.goto(f"{panels_alone}#chapter=kv&{settings}")
     wait_for_run(page)
     assert calculated(page, "DeepSeek-V3 tokens=5000 ") == kv_cache_bytes("DeepSeek-V3", 5000, options=KvOptions(tp=8))
     panel(page, "kv-fit")
@@ -140,11 +138,9 @@ def test_remarks_on_a_model_are_shown_in_the_readers_language(chapter: Page) -> 
     expect(remarks).to_have_attribute("open", "")  # what a reader opened stays open
 
 
-@pytest.mark.gradio
-def test_what_comes_with_the_numbers_is_said_in_the_readers_language(chapter: Page, site: str) -> None:
-    page = chapter
+def test_what_comes_with_the_numbers_is_said_in_the_readers_language(page: Page, panels_alone: str) -> None:
     page.goto("about:blank")
-    page.goto(f"{site}#chapter=kv&kv.shared_prefix=100&kv.batch=4&kvfit.gpu=:gpu")
+    page.goto(f"{panels_alone}#chapter=kv&kv.shared_prefix=100&kv.batch=4&kvfit.gpu=:gpu")
     wait_for_run(page)
     for language, prefix, own in (("en", "100 shared + 4 sequences × 8,092", "Your own GPU"),
                                   ("zh", "共享的 100 + 4 个序列 × 8,092", "自定 GPU")):  # fmt: skip
