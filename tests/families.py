@@ -261,7 +261,7 @@ def check_circuit(lm: model.LanguageModel) -> None:
     every = model.circuit(lm, ids[0].tolist(), ids[1].tolist(), nodes=layers * 7 * (heads + 1))
     assert abs(every.recovered - 1) < 1e-3
     few = model.circuit(lm, ids[0].tolist(), ids[1].tolist(), nodes=8, with_edges=True)
-    assert few.nodes == every.nodes[:8]
+    assert len({*few.nodes}) == 8
     assert few.edges
     same = {(edge.source.layer, edge.source.kind, edge.target.kind) for edge in few.edges
             if edge.source.layer == edge.target.layer}  # fmt: skip

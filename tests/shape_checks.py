@@ -6,7 +6,7 @@ wrong type, and a checker that steps in first would hide that error from its own
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import jaxtyping
 from beartype import beartype
@@ -52,4 +52,4 @@ def _holds_array(hint: object) -> bool:
         return True
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         return True
-    return any(_holds_array(part) for part in get_args(hint))
+    return get_origin(hint) is not Literal and any(_holds_array(part) for part in get_args(hint))

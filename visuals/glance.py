@@ -10,7 +10,7 @@ from jaxtyping import Float
 from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import Effects, effects
-from model.analysis.matching import Matching
+from model.analysis.matching import Matching, matching
 from model.analysis.nodes import run_pair
 from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
@@ -73,6 +73,11 @@ def looks_payload(info: Looks, piece: str) -> Message:
             for part, probability, loss in found.parts
         ],
     }
+
+
+def matching_info(_lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int) -> Matching | None:
+    """How a head at `query` tells the token `key` from another answer in the text."""
+    return matching(trace, layer, head, query, key)
 
 
 def matching_payload(found: Matching | None, pieces: Pieces) -> Message:

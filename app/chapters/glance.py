@@ -3,7 +3,6 @@
 from typing import Any
 
 from model import GlassLlamaError, Node
-from model.analysis.matching import matching as find_matching
 from model.analysis.outside import outside as find_outside
 from model.analysis.swaps import swaps
 from model.errors import shortly
@@ -14,6 +13,7 @@ from visuals.glance import (
     edges_payload,
     looks,
     looks_payload,
+    matching_info,
     matching_payload,
     outside_payload,
     swaps_payload,
@@ -45,7 +45,7 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    found = engine.study(held.model, find_matching, held.trace, layer, head, query, key, long=True)
+    found = engine.study(held.model, matching_info, held.trace, layer, head, query, key, long=True)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 

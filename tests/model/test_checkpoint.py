@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 import model
 from model.checkpoint import pick_device, pick_dtype, save_weights
 from tests.reference import reference, sample_ids
-from tests.standin import make_checkpoint
+from tests.standin import make_checkpoint, make_tokenizer
 
 WEIGHTS = "model.safetensors"
 Q = "model.layers.1.self_attn.q_proj.weight"
@@ -188,8 +188,8 @@ def test_files_that_are_missing_or_malformed(directory: Path, name: str) -> None
 
 
 def test_a_tokenizer_of_another_model(tmp_path: Path) -> None:
-    directory = make_checkpoint(tmp_path)
-    set_config(directory, vocab_size=300)
+    directory = make_checkpoint(tmp_path, vocab_size=300)
+    make_tokenizer(320).save(str(directory / "tokenizer.json"))
     assert "tokenizer.json has 320 tokens, but config.json's vocab_size is 300" in refusal(directory)
 
 

@@ -36,7 +36,7 @@ PINNED_TAPS = {
     *("resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out"),
     *("attn.q", "attn.k", "attn.v", "attn.q_rot", "attn.k_rot", "attn.scores", "attn.attention"),
     "attn.mixed",
-    *("ffn.gate", "ffn.up"),
+    *("ffn.gate", "ffn.up", "ffn.active"),
 }
 
 
@@ -87,9 +87,11 @@ def test_a_layer_equals_what_a_full_capture_saw(lm: model.LanguageModel, trace: 
     with torch.inference_mode(), capture(lm.net, "*") as seen:
         logits = lm.net(torch.tensor([trace.token_ids]), eager=True)
     for i in range(3):
-        for tap in PINNED_TAPS - {"attn.mixed"}:
+        for tap in PINNED_TAPS - {"attn.mixed", "ffn.active"}:
             ours, captured = getattr(trace.layer(i), tap.split(".")[-1]), seen[f"layers.{i}.{tap}"][0].numpy()
             np.testing.assert_allclose(ours, captured, rtol=0, atol=1e-5, err_msg=f"layer {i} {tap}")
+        read = trace.layer(i).gate / (1 + np.exp(-trace.layer(i).gate)) * trace.layer(i).up
+        np.testing.assert_allclose(read, seen[f"layers.{i}.ffn.active"][0].numpy(), rtol=0, atol=1e-5)
         values = trace.layer(i).v.repeat(lm.config.group_size, axis=0)
         mixed = (trace.layer(i).attention @ values).swapaxes(0, 1)
         np.testing.assert_allclose(mixed, seen[f"layers.{i}.attn.mixed"][0].numpy(), rtol=0, atol=1e-5)
