@@ -128,7 +128,7 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
     assert number(found, "mean_open") == pytest.approx(float((up > 0).double().mean()), **CLOSE)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("GELU(up)")
     for kind in ("experts", "latent"):
-        assert page.locator(f"section[data-kind={kind}]").is_hidden()
+        expect(page.locator(f"section[data-kind={kind}]")).to_be_hidden()
 
 
 def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
@@ -188,7 +188,7 @@ def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
     check_experts(page, pairs["mixtral"], ids, 1, 7)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("Chosen experts")
     page.evaluate("glass.open('attend')")
-    assert page.locator("section[data-kind=latent]").is_hidden()
+    expect(page.locator("section[data-kind=latent]")).to_be_hidden()
 
 
 def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) -> None:
@@ -197,6 +197,7 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     at(page, "ffn", layer=0)
     value_of(page, "experts", "layer 0 dense first 1")
     page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()
+    page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     page.wait_for_function("glass.state.layer === 1")
     check_experts(page, pair, ids, 2, 6)
     value = value_of(page, "experts", "layer 2 token 6 ")

@@ -15,7 +15,7 @@ import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
 /** Both panels are asked about the selected norm at the selected token. */
-const details = ({ state, settings }, { B }) => ({ vectors: ["norm_vectors", request(B, chosenNorm({ settings }), state.layer, state.query)] });
+const details = ({ state, settings }, { B }) => ({ vectors: ["norm_vectors", request(B, chosenNorm({ settings, state }), state.layer, state.query)] });
 /** What the norm reads in a run. */
 const readIn = ({ trace, details: { vectors } }, { layer, query }, glass) => readVector(vectors, trace, chosenNorm(glass), layer, query);
 
