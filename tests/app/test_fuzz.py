@@ -96,7 +96,7 @@ def fine(answer: Any) -> None:
     assert answer.get("code") != "internal", text
     text.encode()
     assert not [path for path in PATHS if path in text]
-    assert len(text) < 3_000_000 if answer["kind"] != "message" else len(text) < 2000
+    assert len(text) < 3_000_000 if answer["kind"] != "message" else len(text) < 2500
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ def swept(page: Page, kind: str) -> list[tuple[float, float, str]]:
     """Where on the page a part lies, how high the panel is, and what it reads, with the pointer all over the parts."""
     seen = []
     first = page.locator(f"section[data-kind='{kind}'] {POINTED[kind]}").first
+    first.wait_for()
     for part in page.locator(f"section[data-kind='{kind}'] {POINTED[kind]}").all()[:16]:
         part.scroll_into_view_if_needed()
         box = part.bounding_box()

@@ -1,5 +1,6 @@
 """What a network is said to be made of, against transformers' own networks of the same config."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ FEW = {"num_hidden_layers": LAYERS, "num_layers": LAYERS, "n_layer": LAYERS, "nu
 
 def peer(raw: dict[str, Any]) -> Any:
     """transformers' network of a config, with few layers and no weights."""
-    raw = raw | {name: few for name, few in FEW.items() if name in raw}
+    raw = deepcopy(raw) | {name: few for name, few in FEW.items() if name in raw}
     config = transformers.AutoConfig.for_model(**raw)
     kind = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
     with torch.device("meta"):
@@ -57,7 +58,7 @@ def test_the_parts_are_those_of_transformers_network(name: str) -> None:
 def test_activation_position_and_experts_are_those_of_transformers_config() -> None:
     said = {"silu": ("silu", True), "gelu": ("gelu", False), "relu": ("relu", False), "gated-gelu": ("gelu_new", True)}
     for name in PEERS:
-        raw, ours = CONFIGS[name], portrait(shell(CONFIGS[name]))
+        raw, ours = deepcopy(CONFIGS[name]), portrait(shell(CONFIGS[name]))
         config = transformers.AutoConfig.for_model(**raw)
         act = raw.get("feed_forward_proj") or getattr(config, "hidden_act", None) or getattr(config, "activation", None)
         # transformers' BloomGelu has the tanh form, which no field names
