@@ -54,6 +54,7 @@ def test_the_answer_to_why_is_there_without_scrolling(
     ]
     ask(page)
     value = shown(page, "why")
+    assert "“”" not in page.inner_text(".wy-said")  # every word that is named is there
     assert number(value, "probability") == pytest.approx(found.probability, rel=1e-4)
     assert number(value, "without") == pytest.approx(found.look.without, rel=1e-3)
     for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said"):

@@ -53,6 +53,8 @@ test("at each depth the answer lives where most is lost", () => {
 
 test("elements stand in the place of a sentence's names, and unknown names stay", () => {
   assert.deepEqual(filled("a {b} c {d}", { b: "B" }).join(""), "a B c {d}");
+  const word = { cloneNode: () => "copy" }; // an element that is named twice is shown twice
+  assert.deepEqual(filled("{b}, {b}", { b: word }), ["", word, ", ", "copy", ""]);
 });
 
 test("a sum has a line for all other terms only where there are some", () => {

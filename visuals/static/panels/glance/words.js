@@ -35,8 +35,15 @@ export function lead(glass, words, selection, chapter, kind) {
 }
 
 /** A text with elements in the place of its {placeholders}. @param {string} template @param {Object<string, Node|string>} given */
-export const filled = (template, given) =>
-  template.split(/(\{\w+\})/).map((piece) => given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece);
+export function filled(template, given) {
+  const used = new Set();
+  return template.split(/(\{\w+\})/).map((piece) => {
+    const part = given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece;
+    if (used.has(part) && part.cloneNode) return part.cloneNode(true); // an element stands in one place alone
+    used.add(part);
+    return part;
+  });
+}
 
 const LETTER = /[A-Za-z]/;
 /**
