@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from model import GlassLlamaError, Step
+from model.analysis.neurons import neurons_of
 from visuals.glance import opening
 from visuals.payload import Message, Pieces, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
@@ -116,7 +117,7 @@ class Service:
         every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
         layer = self.engine.layer(held.model, held.trace, index)
-        return neurons_payload(held.id, index, None if every else token, layer, held.ffn(index))
+        return neurons_payload(held.id, index, None if every else token, neurons_of(layer, held.ffn(index)))
 
     @answered
     def detail(self, data: dict[str, Any]) -> Message:

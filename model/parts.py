@@ -3,13 +3,12 @@
 Asked of the parts themselves; nothing here knows a family.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .attention import Attention, Heads
+from .attention import Heads
 from .feedforward import FeedForward
 from .mla import LatentAttention
 from .moe import Experts
@@ -64,7 +63,7 @@ class Parts(NamedTuple):
 
     `norms` gives the layer's norms with what each reads, `resid_in` or `resid_mid`; `norm_kind` is the same for all.
     `rotary`, or `bias` (n_heads, T): what is added to a score, by the distance from query to key. `scale` multiplies
-    q·k. `prefix` tokens at the start all see each other; after them, each sees those before it.
+    q·k.
     """
 
     norm_kind: str
@@ -73,9 +72,6 @@ class Parts(NamedTuple):
     rotary: RotaryParts | None
     bias: Float[Tensor, "n_heads T"] | None
     scale: float
-    prefix: int
-    qkv_bias: bool
-    qk_norm: bool
     latent: LatentParts | None
     ffn: tuple[FfnParts, ...]
 
@@ -93,14 +89,15 @@ def ffn_parts(ffn: FeedForward) -> FfnParts:
 def parts(net: Network, tokens: int) -> Parts:
     """Of a network that reads this many tokens from the start of its text."""
     block = net.block(0)
-    places = net.places(0, tokens)
+    places = net.places(0, 1)
     attn: Heads = block.attn
     latent = None
     if isinstance(attn, LatentAttention):
         latent = LatentParts(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
     rotary = bias = None
     if isinstance(places, Bias):
-        bias = places.bias[:, -1].flip(-1).float().cpu()
+        last = cast(Bias, net.places(tokens - 1, 1))  # what the last token's scores get, key by key
+        bias = last.bias[:, 0].flip(-1).float().cpu()
     elif isinstance(places, Rotation | PairRotation):
         first = 0 if latent is None else latent.nope
         rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(places, PairRotation))
@@ -111,17 +108,6 @@ def parts(net: Network, tokens: int) -> Parts:
         rotary=rotary,
         bias=bias,
         scale=attn.score_scale,
-        prefix=_prefix(places.mask),
-        qkv_bias=isinstance(attn, Attention) and attn.qkv_proj.bias is not None,
-        qk_norm=isinstance(attn, Attention) and attn.q_norm is not None,
         latent=latent,
         ffn=tuple(ffn_parts(net.block(layer).ffn) for layer in range(net.config.n_layers)),
     )
-
-
-def _prefix(mask: Tensor | None) -> int:
-    """How many tokens at the start see what follows them too; 0 under a causal mask."""
-    if mask is None:
-        return 0
-    ahead = mask & ~torch.ones_like(mask).tril()
-    return int(ahead.any(0).nonzero().max()) + 1 if ahead.any() else 0

@@ -95,10 +95,10 @@ def pack_neurons(gate: Any, up: Any, weight: Any) -> Message:
     return {"gate": maybe(gate, "f4"), "up": pack(up, "f4"), "weight": maybe(weight, "f4")}
 
 
-def neurons_payload(run_id: str, index: int, token: int | None, layer: LayerTrace, ffn: FfnParts) -> Message:
+def neurons_payload(run_id: str, index: int, token: int | None, neurons: Neurons) -> Message:
     """What every neuron in layer `index` reads, before activation: (N,) each for one token, (T, N) for None: all."""
     rows = slice(None) if token is None else token
-    arrays = pack_neurons(*neurons_of(layer, ffn).each(lambda part: part[rows]))
+    arrays = pack_neurons(*neurons.each(lambda part: part[rows]))
     return {"kind": "neurons", "run": run_id, "layer": index, "token": token, **arrays}
 
 
@@ -107,7 +107,8 @@ def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: F
 
     Where keys are rebuilt from a latent, `k` is null and `k_rot` holds them, in their places.
     """
-    top = top_neurons(neurons_of(layer, ffn), ffn)
+    neurons = neurons_of(layer, ffn)
+    top = top_neurons(neurons, ffn)
     # A feed-forward layer of more than 65,536 neurons would need the wider integer.
     numbers = pack(top.neuron, "u2" if ffn.neurons <= 1 << 16 else "i4")
     rebuilt = "k" not in layer.arrays
@@ -119,7 +120,7 @@ def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: F
         "k": None if rebuilt else pack(layer.k, "f4"),
         "k_rot": pack(layer.k_rot, "f4") if rebuilt else None,
         "top": {"neuron": numbers, **pack_neurons(top.gate, top.up, top.weight)},
-        "neurons": neurons_payload(run_id, index, token, layer, ffn),
+        "neurons": neurons_payload(run_id, index, token, neurons),
     }
 
 

@@ -83,9 +83,9 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
     network's attention is not of the kind of LLaMA's.
     """
     ids = trace.token_ids
-    answer = int(_logits(trace, query).argmax())
-    rival = _rival(trace, query, key)
-    if ids[key] != answer or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
+    logits = _logits(trace, query)
+    rival = _rival(trace, logits, query, key)
+    if ids[key] != int(logits.argmax()) or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
         return None
     own, others = (score_terms(trace, layer, head, query, at) for at in (key, rival))
     apart = own.terms - others.terms
@@ -117,9 +117,9 @@ def _logits(trace: Trace, at: int) -> Float[Tensor, "V"]:
         return trace.lm.net.scored(torch.from_numpy(trace.residual[-1, at]).to(trace.lm.device, trace.lm.dtype)).cpu()
 
 
-def _rival(trace: Trace, query: int, key: int) -> int | None:
+def _rival(trace: Trace, logits: Float[Tensor, "V"], query: int, key: int) -> int | None:
     """Where the most probable of the other tokens that stand before the query stands last."""
-    ids, logits = trace.token_ids, _logits(trace, query)
+    ids = trace.token_ids
     places = {token: at for at, token in enumerate(ids[:query]) if token != ids[key]}
     return places[max(places, key=lambda token: float(logits[token]))] if places else None
 

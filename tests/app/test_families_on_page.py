@@ -10,12 +10,9 @@ import transformers
 from playwright.sync_api import Browser, Page
 from torch import Tensor
 
-from app.engine import LocalEngine
-from app.session import Runs
+from tests.app.family_page import family_page, pairs_of
 from tests.app.looking import number, shown
-from tests.families import SIZES, Pair, pair_of, run, save
-from tests.page import new_page, wait_for_run
-from tests.plain import plain_site
+from tests.families import SIZES, Pair, run
 
 CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -60,24 +57,13 @@ CONFIGS: dict[str, tuple[Any, tuple[str, ...]]] = {  # with transformers' names 
 
 @pytest.fixture(scope="module")
 def pairs() -> dict[str, Pair]:
-    found = {name: pair_of(save(config, sharpness=1.0)) for name, (config, _) in CONFIGS.items()}
-    for name, pair in found.items():
-        object.__setattr__(pair.lm, "name", name)
-    return found
+    return pairs_of({name: config for name, (config, _) in CONFIGS.items()})
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with plain_site(LocalEngine([pair.lm for pair in pairs.values()]), Runs()) as site:
-        page = new_page(browser, site, locale="en-US")
-        troubles: list[str] = []
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(site)
-        wait_for_run(page)
+    with family_page(browser, pairs) as page:
         yield page
-        page.close()
-        assert troubles == []
 
 
 def read(page: Page, name: str) -> list[int]:

@@ -1,0 +1,35 @@
+"""A page over tiny networks of several families, under the names that a test gives them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from app.engine import LocalEngine
+from app.session import Runs
+from tests.families import Pair, pair_of, save
+from tests.page import new_page, wait_for_run
+from tests.plain import plain_site
+
+
+def pairs_of(configs: Mapping[str, Any]) -> dict[str, Pair]:
+    """Both networks of each config, ours under its name."""
+    found = {name: pair_of(save(config, sharpness=1.0)) for name, config in configs.items()}
+    return {name: pair._replace(lm=replace(pair.lm, name=name)) for name, pair in found.items()}
+
+
+@contextmanager
+def family_page(browser: Browser, pairs: Mapping[str, Pair]) -> Iterator[Page]:
+    """A page that offers them, the first one's run shown. Fails for an error on the console."""
+    with plain_site(LocalEngine([pair.lm for pair in pairs.values()]), Runs()) as site:
+        page = new_page(browser, site, locale="en-US")
+        troubles: list[str] = []
+        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(site)
+        wait_for_run(page)
+        yield page
+        page.close()
+        assert troubles == []
