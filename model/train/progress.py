@@ -46,7 +46,8 @@ def heldout_answers(net: Network, tokenizer: Tokenizer) -> dict[str, float]:
     for kind, samples in _samples(tokenizer).items():
         right = count = 0
         for ids, answers in samples:
-            spans = _spans(answers)
+            if not (spans := _spans(answers)):  # a story may hold none
+                continue
             given = spans[0][0] if _start(net) is not None else 1  # an encoder reads what is before the first answer
             hits = (_logits(net, ids, given).argmax(-1) == _targets(net, ids)[given:]).tolist()
             for start, end in spans:

@@ -215,8 +215,8 @@ def test_what_is_switched_off_is_named_in_every_panel_and_b_minus_a_says_so(page
     page.wait_for_function("glass.sides()")
     for chapter in ("glance", "attend", "choice", "compare"):
         page.evaluate("(name) => glass.open(name)", chapter)
+        page.locator("section.glass-panel:not(.page-away):not(:has(.gp-head))").first.wait_for(state="detached")
         panels = page.locator("section.glass-panel:visible:not([data-kind=compare])")
-        page.wait_for_function("document.querySelectorAll('section.glass-panel .gp-head').length > 1")
         for panel in panels.all():
             expect(panel.locator(".gp-changed")).to_contain_text("head 1 of layer 0 off")
             expect(panel.locator(".gp-changed")).to_contain_text("zero ablation")

@@ -9,8 +9,10 @@ from torch import nn
 
 from model.checkpoint import BUNDLED
 from model.corpus import MIX
+from model.families import family_of
 from model.llama import Llama
 from model.tokenizer import Tokenizer
+from model.train import zoo
 from model.train.packing import END
 from model.train.progress import heldout_answers, heldout_loss
 from model.train.trainer import SHAPE
@@ -45,3 +47,12 @@ def test_a_network_that_knows_every_text(tokenizer: Tokenizer) -> None:
     assert heldout_loss(Knowing(), tokenizer) == pytest.approx(0, abs=1e-3)  # type: ignore[arg-type]
     shares = heldout_answers(Knowing(), tokenizer)  # type: ignore[arg-type]
     assert shares == dict.fromkeys(MIX, 1.0)
+
+
+def test_a_network_with_an_encoder_is_asked_what_follows_the_first_answer(tokenizer: Tokenizer) -> None:
+    t5 = replace(zoo.SHAPES["t5"], n_layers=1, encoder_layers=1)
+    net = family_of(t5.to_hf()).build(t5).requires_grad_(False)
+    for weight in net.parameters():
+        weight.zero_()
+    assert heldout_loss(net, tokenizer) == pytest.approx(math.log(t5.vocab_size), rel=1e-4)
+    assert heldout_answers(net, tokenizer) == dict.fromkeys(MIX, 0.0)  # stories without an answer among them
