@@ -1,4 +1,4 @@
-"""What each captured tensor is: its dimensions, and the line of `model/` that makes it."""
+"""What each captured tensor of a layer is: its dimensions, and the line of `model/` that makes it."""
 
 import inspect
 import re
@@ -7,20 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import model
-from model.attention import Attention
-from model.feedforward import SwiGLU
-from model.llama import Block, Llama
-from model.norms import rms
-from model.trace import SHAPES
+from model.network import Network
+from model.shapes import array_taps, figures, shapes
 
 from .payload import Message
 
 ROOT = Path(model.__file__).parent.parent
-# In whose forward() a tensor passes its tap; all others are the block's own.
-_MAKERS = dict.fromkeys(("q", "k", "v", "q_rot", "k_rot", "scores", "attention"), Attention) | {
-    "gate": SwiGLU,
-    "up": SwiGLU,
-}
 
 
 class Place(NamedTuple):
@@ -31,28 +23,34 @@ class Place(NamedTuple):
     line: int
 
 
+def tensor_places(net: Network, layer: int) -> dict[str, Place]:
+    """Every array of this layer's trace, and `logits` (V,). Found in the source itself, so that it never goes stale."""
+    block = net.block(layer)
+    made = {}
+    for name, path in array_taps(block).items():
+        holder, _, tap = path.rpartition(".")
+        made[name] = _passed(type(block.get_submodule(holder)), tap)
+    for norm in block.norms:
+        for what, asked in figures(getattr(block, norm)).items():
+            made[f"{norm}_{what}"] = _line(asked, r"return ")
+    places = {name: Place(dims, *made[name]) for name, dims in shapes(net, layer).items()}
+    return places | {"logits": Place(("V",), *_passed(type(net), "head"))}
+
+
+def tensors_payload(lm: model.LanguageModel, trace: model.Trace, layer: int) -> Message:
+    """The places as plain data, each with the `shape` that it has in this run."""
+    sizes = {name: array.shape for name, array in trace.layer(layer).arrays.items()} | {"logits": trace.logits.shape}
+    places = tensor_places(lm.net, layer)
+    return {name: place._asdict() | {"shape": list(sizes[name])} for name, place in places.items()}
+
+
 @cache
-def tensor_places() -> dict[str, Place]:
-    """Every array of a layer's trace, and `logits` (V,). Found in the source itself, so that it never goes stale."""
-    places = {}
-    for name, dims in SHAPES.items():
-        if name.endswith("_rms"):
-            places[name] = Place(dims, *_line(rms, r"return "))
-        else:
-            maker = _MAKERS.get(name, Block)
-            found = next(
-                function
-                for _, function in inspect.getmembers(maker, inspect.isfunction)
-                if re.search(rf"self\.{name}\(", inspect.getsource(function)) and function.__name__ != "__init__"
-            )
-            places[name] = Place(dims, *_line(found, rf"self\.{name}\("))
-    places["logits"] = Place(("V",), *_line(Llama.forward, r"self\.head\("))
-    return places
-
-
-def tensors_payload() -> Message:
-    """The places as plain data."""
-    return {name: place._asdict() for name, place in tensor_places().items()}
+def _passed(owner: type, part: str) -> tuple[str, int]:
+    """The line of this class, or of one that it is built on, that hands something to a part of it."""
+    pattern = rf"self\.{part}\("
+    functions = [function for _, function in inspect.getmembers(owner, inspect.isfunction)]
+    made = (f for f in functions if f.__name__ != "__init__" and re.search(pattern, inspect.getsource(f)))
+    return _line(next(made), pattern)
 
 
 def _line(function: object, pattern: str) -> tuple[str, int]:

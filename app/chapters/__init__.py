@@ -19,6 +19,7 @@ from visuals.tensors import tensors_payload
 
 from ..engine import Engine
 from ..qr import qr_code
+from ..requests import layer_of
 from ..session import HeldRun
 from . import attend, choice, compare, families, ffn, glance, kv, norm, overview, position, token
 
@@ -26,9 +27,9 @@ Detail = Callable[[Engine, HeldRun, dict[str, Any]], Message]
 Calculator = Callable[[Engine, dict[str, Any]], Message]
 
 
-def tensors(_engine: Engine, _data: dict[str, Any]) -> Message:
-    """The captured tensors: their dimensions, and the lines of `model/` that make them."""
-    return tensors_payload()
+def tensors(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+    """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
+    return engine.study(held.model, tensors_payload, held.trace, layer_of(held, asked))
 
 
 def qr(_engine: Engine, data: dict[str, Any]) -> Message:
@@ -39,8 +40,8 @@ def qr(_engine: Engine, data: dict[str, Any]) -> Message:
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
 FIRST = next(iter(CHAPTERS))
-DETAILS: dict[str, Detail] = {}
-CALCULATORS: dict[str, Calculator] = {"tensors": tensors, "qr": qr}
+DETAILS: dict[str, Detail] = {"tensors": tensors}
+CALCULATORS: dict[str, Calculator] = {"qr": qr}
 for module in MODULES:
     DETAILS |= getattr(module, "DETAILS", {})
     CALCULATORS |= getattr(module, "CALCULATORS", {})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import model
 from app.chapters import FIRST
 from app.texts import table, text
 from model.trace import SHAPES
@@ -15,7 +16,7 @@ from tests.app.looking import run, settled, shown
 from tests.page import open_page
 from tests.panels import of_a_llama, tensors
 from tests.peer import Peer
-from visuals.tensors import tensor_places
+from visuals.tensors import Place, tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 PANELS = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
@@ -34,6 +35,12 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
     run(page, PROMPT)
     yield page
     page.close()
+
+
+@pytest.fixture(scope="module")
+def places(roomy_checkpoint: Path) -> dict[str, Place]:
+    """Where each tensor is made."""
+    return tensor_places(model.load(roomy_checkpoint, device="cpu").net, 0)
 
 
 def panel_of(page: Page, kind: str) -> Locator:
@@ -56,13 +63,13 @@ def sizes(roomy_checkpoint: Path, both: Page) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def named() -> dict[str, list[str]]:
-    """Which tensors the page names, by panel."""
-    return tensors()
+    """Which tensors the page names of a LLaMA, by panel."""
+    return {kind: [name for name in names if name in SHAPES or name == "logits"] for kind, names in tensors().items()}
 
 
 @pytest.mark.parametrize("kind", PANELS)
 def test_a_panel_is_explained_and_fills_the_screen(
-    both: Page, sizes: dict[str, int], named: dict[str, list[str]], kind: str
+    both: Page, sizes: dict[str, int], named: dict[str, list[str]], places: dict[str, Place], kind: str
 ) -> None:
     panel = panel_of(both, kind)
     box = panel.locator(".gp-explain")
@@ -79,7 +86,7 @@ def test_a_panel_is_explained_and_fills_the_screen(
     for line, name in zip(lines.all(), named.get(kind, []), strict=True):
         dims = SHAPES.get(name, ("V",))
         shape = f"({', '.join(dims)}) = ({', '.join(str(sizes[dim]) for dim in dims)})"
-        place = tensor_places()[name]
+        place = places[name]
         expect(line).to_have_text(f"{name} {shape} · {text(f'tensor.{name}')} · {place.file}:{place.line}")
     panel.get_by_role("button", name=text("frame.explain")).click()
     expect(box).to_be_hidden()

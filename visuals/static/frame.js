@@ -61,7 +61,7 @@ export function frame(element, glass, kind, { svg, csv, parts = ["what", "formul
     if (!names) return;
     tensors = tensorList(glass, names);
     box.append(tensors.element);
-    glass.on("painted", (fresh) => { if (fresh && !box.hidden) tensors.show(); });
+    glass.on("painted", () => { if (!box.hidden) tensors.show(); });
   };
   const explain = button("explain", () => {
     box.hidden = !box.hidden;

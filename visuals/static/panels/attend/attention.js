@@ -24,7 +24,7 @@ function table(glass) {
   return lines;
 }
 
-export const about = { tensors: ["q_rot", "k_rot", "scores", "attention"], minus: "glance", unused: "head", forms: scoreForms };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"], minus: "glance", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function attention(element, glass) {

@@ -46,7 +46,7 @@ export function headMap(glass, label) {
   return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
 }
 
-export const about = { tensors: ["q_rot", "k_rot", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head", forms: scoreForms };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head", forms: scoreForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function cell(element, glass) {

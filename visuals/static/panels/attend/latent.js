@@ -11,7 +11,7 @@ import { keptOf, rowOf, scoreOf } from "./latent-score.js";
 const KIND = "latent";
 const ELEMENTS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
 
-export const about = { only: ({ parts }) => parts.latent !== null, unused: "head" };
+export const about = { only: ({ parts }) => parts.latent !== null, unused: "head", tensors: ["q_rot", "kv_latent", "k_rope", "k_rot", "v", "scores"] };
 
 /** The score in both forms, with its numbers. */
 function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) {

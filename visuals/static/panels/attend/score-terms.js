@@ -9,7 +9,7 @@ import { word } from "../glance/words.js";
 
 const COUNT = 6;
 
-export const about = { tensors: ["resid_in", "q_rot", "k_rot", "scores"], unused: "head", forms: (model) => [...scoreForms(model), ...normForms(model)] };
+export const about = { tensors: ["resid_in", "q", "k", "q_rot", "k_rot", "position_bias", "scores"], unused: "head", forms: (model) => [...scoreForms(model), ...normForms(model)] };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function scoreTerms(element, glass) {

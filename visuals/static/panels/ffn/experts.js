@@ -16,7 +16,7 @@ const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
 const COLUMNS = [["expert", "th.gp-number"], ["score", "td.gp-number"], ["balance", "td.gp-number"], ["choice", "td.gp-number"], ["group", "td.gp-number"], ["weight", "td.gp-number"], ["length", "td.gp-number"]];
 
-export const about = { only: (model) => firstWithExperts(model) !== null, forms: ({ parts: { ffn } }, layer) => [...(ffn[layer].balanced ? ["balanced"] : []), ...(ffn[layer].scoring === "sigmoid" ? ["sigmoid"] : [])] };
+export const about = { only: (model) => firstWithExperts(model) !== null, forms: ({ parts: { ffn } }, layer) => [...(ffn[layer].balanced ? ["balanced"] : []), ...(ffn[layer].scoring === "sigmoid" ? ["sigmoid"] : [])], tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "shared_gate", "shared_up"] };
 
 /** Tokens × experts: the weights, nothing where a token does not go to an expert. */
 function createMap(glass) {

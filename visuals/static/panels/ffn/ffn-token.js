@@ -61,7 +61,7 @@ function arithmetic(full, place, name, row, text) {
   return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ‖W${sub("down")}[:, ${name}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
 }
 
-export const about = { tensors: ["gate", "up", "ffn_out"], minus: "detail", unused: "neuron", forms: ffnForms };
+export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"], minus: "detail", unused: "neuron", forms: ffnForms };
 
 /** The saved table. */
 function rowsOf({ ffn, full }) {

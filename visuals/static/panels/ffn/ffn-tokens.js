@@ -14,7 +14,7 @@ import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
 
-export const about = { tensors: ["gate", "up"], minus: "detail", unused: "neuron", forms: ffnForms };
+export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up"], minus: "detail", unused: "neuron", forms: ffnForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function ffnTokens(element, glass) {

@@ -64,7 +64,7 @@ function arithmetic(one, { act, reads, routed }, name, text) {
   return line`${text("weight")} · ${activation} ⊙ ${tinted("up", "up")}   ${at}   ${shown(one.weight, 5)} × ${filled} × ${up()} = ${shown(one.weight, 5)} × ${open} × ${up()} = ${strong(one.product)}`;
 }
 
-export const about = { tensors: ["gate", "up"], minus: "glance", unused: "neuron", forms: ffnForms };
+export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up"], minus: "glance", unused: "neuron", forms: ffnForms };
 
 /** The saved table. @param {ReturnType<typeof createView>} view */
 function rowsOf({ kind, ffn, every }, { trace, layer }) {

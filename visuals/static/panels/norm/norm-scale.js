@@ -71,7 +71,7 @@ function makeTable() {
   return table;
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
+export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_mean", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normScale(element, glass) {

@@ -32,7 +32,7 @@ const ROLES = { x: "residual", after: "norm", gamma: "text", beta: "text", produ
 /** What the stages are called in a table that is saved. */
 const COLUMNS = { after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" }, product: { rms: "product", layer: "output" } };
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
+export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_mean", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function normVector(element, glass) {

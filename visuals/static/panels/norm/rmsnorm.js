@@ -39,7 +39,7 @@ function centredArithmetic(mean, value, eps) {
   ];
 }
 
-export const about = { tensors: ["attn_norm_rms", "ffn_norm_rms"], minus: "glance", forms: normForms };
+export const about = { tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"], minus: "glance", forms: normForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function rmsnorm(element, glass) {

@@ -9,7 +9,7 @@ import { createBias } from "./bias.js";
 import { createDials } from "./dials.js";
 
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot"], minus: "glance", unused: "head", forms: turningForms };
+export const about = { tensors: ["q", "k", "q_rot", "k_rot", "k_rope", "position_bias"], minus: "glance", unused: "head", forms: turningForms };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function rope(element, glass) {
