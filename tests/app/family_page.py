@@ -33,3 +33,16 @@ def family_page(browser: Browser, pairs: Mapping[str, Pair]) -> Iterator[Page]:
         yield page
         page.close()
         assert troubles == []
+
+
+def read(page: Page, name: str, prompt: str) -> list[int]:
+    """Have this model read a prompt; the ids of what it read."""
+    asked = "glass.begin('running', [prompt, model, null])"
+    answer = f"fetch('ask/run', {{ method: 'POST', body: JSON.stringify({asked}) }})"
+    page.evaluate(f"async ([prompt, model]) => glass.publish(await (await {answer}).json())", [prompt, name])
+    page.wait_for_function(
+        "([prompt, name]) => glass.state.trace.model.name === name && glass.state.trace.prompt === prompt"
+        " && glass.state.status === 'idle'",
+        arg=[prompt, name],
+    )
+    return page.evaluate("glass.state.trace.tokens.ids")

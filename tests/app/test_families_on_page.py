@@ -10,7 +10,7 @@ import transformers
 from playwright.sync_api import Browser, Page
 from torch import Tensor
 
-from tests.app.family_page import family_page, pairs_of
+from tests.app.family_page import family_page, pairs_of, read
 from tests.app.looking import number, shown
 from tests.families import SIZES, Pair, run
 
@@ -64,15 +64,6 @@ def pairs() -> dict[str, Pair]:
 def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
     with family_page(browser, pairs) as page:
         yield page
-
-
-def read(page: Page, name: str) -> list[int]:
-    """Have this model read the prompt; the ids of what it read."""
-    asked = "glass.begin('running', [prompt, model, null])"
-    answer = f"fetch('ask/run', {{ method: 'POST', body: JSON.stringify({asked}) }})"
-    page.evaluate(f"async ([prompt, model]) => glass.publish(await (await {answer}).json())", [PROMPT, name])
-    page.wait_for_function("(name) => glass.state.trace.model.name === name && glass.state.status === 'idle'", arg=name)
-    return page.evaluate("glass.state.trace.tokens.ids")
 
 
 def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:
@@ -198,7 +189,7 @@ def check_overview(
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pairs: dict[str, Pair]) -> None:
     pair = pairs[name]
-    theirs, seen = hooked(pair, CONFIGS[name][1], read(page, name))
+    theirs, seen = hooked(pair, CONFIGS[name][1], read(page, name, PROMPT))
     layer, head, query, key = 1, 4, 9, 3
     page.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key})
     check_norms(page, pair, seen, layer, query)

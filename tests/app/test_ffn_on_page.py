@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from app.texts import text
-from tests.app.family_page import family_page, pairs_of
+from tests.app.family_page import family_page, pairs_of, read
 from tests.app.looking import number, shown
 from tests.families import SIZES, Pair, run
 
@@ -39,19 +39,6 @@ def pairs() -> dict[str, Pair]:
 def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
     with family_page(browser, pairs) as page:
         yield page
-
-
-def read(page: Page, name: str, prompt: str = PROMPT) -> list[int]:
-    """Have this model read the prompt; the ids of what it read."""
-    asked = "glass.begin('running', [prompt, model, null])"
-    answer = f"fetch('ask/run', {{ method: 'POST', body: JSON.stringify({asked}) }})"
-    page.evaluate(f"async ([prompt, model]) => glass.publish(await (await {answer}).json())", [prompt, name])
-    page.wait_for_function(
-        "([prompt, name]) => glass.state.trace.model.name === name && glass.state.trace.prompt === prompt"
-        " && glass.state.status === 'idle'",
-        arg=[prompt, name],
-    )
-    return page.evaluate("glass.state.trace.tokens.ids")
 
 
 def at(page: Page, chapter: str, **place: int | None) -> None:
@@ -84,7 +71,7 @@ def keep(pair: Pair, ids: list[int], **modules: str) -> tuple[Any, dict[str, Ten
 
 def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
     pair, layer, token = pairs["bloom"], 1, 7
-    ids = read(page, "bloom")
+    ids = read(page, "bloom", PROMPT)
     mlp = f"transformer.h.{layer}.mlp"
     _, seen = keep(pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h")
     up, made = (seen[name][0].double() for name in ("out_up", "in_down"))
@@ -170,7 +157,7 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
 
 
 def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
-    ids = read(page, "mixtral")
+    ids = read(page, "mixtral", PROMPT)
     check_experts(page, pairs["mixtral"], ids, 1, 7)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("Chosen experts")
     page.evaluate("glass.open('attend')")
@@ -179,7 +166,7 @@ def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
 
 def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) -> None:
     pair = pairs["deepseek"]
-    ids = read(page, "deepseek")
+    ids = read(page, "deepseek", PROMPT)
     at(page, "ffn", layer=0)
     value_of(page, "experts", "layer 0 dense first 1")
     page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()

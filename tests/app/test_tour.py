@@ -3,6 +3,7 @@ same numbers. What all tours share is tried here; the others are in test_tours.p
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -76,9 +77,9 @@ def plain(words: str) -> float:
     return float(mantissa) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
 
 
-def check_numbers(page: Page, at: dict[str, Any]) -> None:
+def check_numbers(page: Page, at: dict[str, Any], same: Mapping[str, dict[str, str]] = SAME) -> None:
     numbers = json.loads(at["numbers"])
-    for ours, theirs in SAME[at["stop"]].items():
+    for ours, theirs in same[at["stop"]].items():
         found = re.search(rf"(?:^|\s){theirs}[ =]([-\d.e+]+)", at["value"])
         assert found, (at["stop"], theirs, at["value"])
         assert float(found[1]) == pytest.approx(numbers[ours], rel=6e-5, abs=1e-6), (at["stop"], ours, at["value"])

@@ -72,11 +72,16 @@ export function createBar(glass, ways) {
       if (i === at) dot.setAttribute("aria-current", "step");
       else dot.removeAttribute("aria-current");
     });
-    title.textContent = text("stop", { number: `${at + 1}/${stops.length}`, name: own(stops[at].name) });
+    head(stops[at].name);
     back.disabled = at === 0;
     next.textContent = text(at + 1 === stops.length ? "end" : "next");
     show(false);
     last = "";
+  }
+
+  /** @param {string} name of the stop, or of its title for the network that is shown */
+  function head(name) {
+    title.textContent = text("stop", { number: `${walk.way.at() + 1}/${walk.stops.length}`, name: own(name) });
   }
 
   /** A text with the run's numbers in it, as elements. */
@@ -92,6 +97,7 @@ export function createBar(glass, ways) {
    * @param {boolean} [changed] whether something is switched off in the run
    */
   function tell(stop, told, changed) {
+    head(stop.title ?? stop.name);
     if (!told) {
       if (last === "") {
         said.replaceChildren(h("p.tour-note", null, own("measuring")));

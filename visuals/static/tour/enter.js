@@ -1,11 +1,14 @@
 // What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q and k, RoPE.
 
-import { kvHead, strongest, vectorOf } from "../compute.js";
+import { channelsOf, kvHead, strongest, vectorOf } from "../compute.js";
+import { centres } from "../parts.js";
+import { cellOf } from "../panels/attend/cell-values.js";
 import { partsOf } from "../panels/position/dials.js";
-import { placeOf } from "../panels/position/place.js";
+import { placeOf, turnsPart } from "../panels/position/place.js";
 import { MOVE } from "../panels/position/rope-score.js";
 import { limitOf } from "../panels/position/score-controls.js";
 import { scoreOf } from "../panels/position/score.js";
+import { normedAt } from "../panels/norm/steps.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { list, piece, plain, whole } from "./numbers.js";
 
@@ -34,7 +37,7 @@ export function embedding(glass, { at }) {
   const [channel] = strongest(vector.x, 1);
   const alike = ids.flatMap((id, i) => (id === ids[at] && i !== at ? [String(i)] : []));
   return {
-    asks: "", answers: alike.length ? "_more" : "_alone",
+    say: glass.state.trace.model.parts.embed_norm ? "_normed" : "", asks: "", answers: alike.length ? "_more" : "_alone",
     numbers: {
       d: whole(vector.x.length), piece: piece(pieces[at]), id: whole(ids[at]), channel: whole(channel), value: plain(vector.x[channel], 5),
       n_alike: whole(alike.length), alike: list(alike),
@@ -45,14 +48,18 @@ export function embedding(glass, { at }) {
 export function norm(glass, { at, head: { layer } }) {
   const vector = before(glass, layer, at);
   if (!vector) return null;
-  const { x, gamma, rms, eps, meanSquare } = vector;
+  const { x, gamma, beta, mean, rms, eps, meanSquare } = vector;
   const [channel] = strongest(x, 1);
+  const { after, product } = normedAt(vector, channel);
+  const rmsTen = Math.sqrt(100 * meanSquare + eps);
+  const ten = normedAt({ x: { [channel]: 10 * x[channel] }, gamma, beta, mean: 10 * mean, rms: rmsTen }, channel);
+  const form = centres(glass.state.trace.model) ? "_layer" : "";
   return {
+    say: form, asks: "", answers: form,
     numbers: {
-      layer: whole(layer), piece: piece(glass.state.trace.tokens.pieces[at]), rms: plain(rms, 5), channel: whole(channel), value: plain(x[channel], 5),
-      over: plain(x[channel] / rms, 5), gamma: plain(gamma[channel], 5), product: plain((x[channel] / rms) * gamma[channel], 5),
-      ten: plain(10 * x[channel], 5), rms_ten: plain(Math.sqrt(100 * meanSquare + eps), 5),
-      product_ten: plain(((10 * x[channel]) / Math.sqrt(100 * meanSquare + eps)) * gamma[channel], 5),
+      layer: whole(layer), piece: piece(glass.state.trace.tokens.pieces[at]), rms: plain(rms, 5), mean: plain(mean, 5), channel: whole(channel), value: plain(x[channel], 5),
+      over: plain(after, 5), gamma: plain(gamma[channel], 5), beta: plain(beta?.[channel] ?? 0, 5), product: plain(product, 5),
+      ten: plain(10 * x[channel], 5), rms_ten: plain(rmsTen, 5), product_ten: plain(ten.product, 5),
     },
   };
 }
@@ -63,41 +70,55 @@ export function strongestPair({ state: { trace } }, { at, head }) {
   return held && trace.model.parts.rotary ? strongest(partsOf(held, { trace, head: head.head, query: at, key: head.key }).terms, 1)[0] : 0;
 }
 
+/** What a head reads of a query and a key: a dial, or its query's largest number where nothing is turned, or what a key is rebuilt from. */
 export function project(glass, found) {
   const { trace, locked } = glass.state;
   const { at, head: { layer, head, key } } = found;
   const held = trace.layers.get(layer);
   if (!held) return null;
-  const { n_heads: heads, n_kv_heads: shared, head_dim: width, d_model: d } = trace.model;
+  const { n_heads: heads, n_kv_heads: shared, head_dim: width, d_model: d, parts: { rotary, latent } } = trace.model;
   const kv = kvHead(trace.model, head);
-  const { pair } = locked; // the strongest, or the one that the reader has chosen
-  const [q, k] = [vectorOf(held.q, head, at), vectorOf(held.k, kv, key)];
   const size = heads / shared;
   const together = Array.from({ length: size }, (_, i) => String(kv * size + i));
-  return {
-    asks: "", answers: size === 1 ? "_alone" : "",
-    numbers: {
-      layer: whole(layer), head: whole(head), query: piece(trace.tokens.pieces[at]), key: piece(trace.tokens.pieces[key]), d: whole(d), width: whole(width),
-      pair: whole(pair), second: whole(pair + width / 2), q_0: plain(q[pair]), q_1: plain(q[pair + width / 2]), k_0: plain(k[pair]), k_1: plain(k[pair + width / 2]),
-      n_heads: whole(heads), n_kv: whole(shared), kv: whole(kv), together: list(together),
-    },
+  const q = vectorOf(held.q, head, at);
+  const [channel] = strongest(q, 1);
+  const { rank, rope: turned, nope, value } = latent ?? { rank: 0, rope: 0, nope: width, value: width };
+  const names = {
+    layer: whole(layer), head: whole(head), query: piece(trace.tokens.pieces[at]), key: piece(trace.tokens.pieces[key]), d: whole(d), width: whole(width),
+    n_heads: whole(heads), n_kv: whole(shared), kv: whole(kv), together: list(together), channel: whole(channel), value: plain(q[channel]),
+    rank: whole(rank), rope: whole(turned), nope: whole(nope), kept: whole(rank + turned), whole: whole(heads * (width + value)),
   };
+  if (latent) return { say: "_latent", numbers: names };
+  const told = { asks: "", answers: size === 1 ? "_alone" : "", numbers: names };
+  if (!rotary) return { ...told, say: "_unturned" };
+  const { pair } = locked; // the strongest, or the one that the reader has chosen
+  const [one, two] = channelsOf(rotary, pair);
+  const k = vectorOf(held.k, kv, key);
+  return { ...told, numbers: { ...names, pair: whole(pair), first: whole(one), second: whole(two), q_0: plain(q[one]), q_1: plain(q[two]), k_0: plain(k[one]), k_1: plain(k[two]) } };
 }
 
+/** Turning, or a bias by distance in its place. */
 export function rope(glass, { at, head: { layer, head, key } }) {
   const { trace } = glass.state;
+  const { model, tokens: { pieces } } = trace;
   const held = trace.layers.get(layer);
   if (!held) return null;
+  const cell = cellOf({ trace, head, query: at, key }, held);
+  const names = {
+    layer: whole(layer), head: whole(head), query: piece(pieces[at]), key: piece(pieces[key]), m: whole(at), n: whole(key), n_between: whole(at - key),
+    by: plain(cell.bias, 5), without: plain(cell.score - cell.bias, 5), score: plain(cell.score, 5), shift: whole(MOVE),
+  };
+  if (model.parts.bias) return { say: "_bias", numbers: names };
   const place = placeOf(held, { trace, head, query: at, key });
   const shift = Math.min(MOVE, limitOf(trace) - 1);
   const { sumHere, sumMoved } = scoreOf(place, shift, at - key);
   const plainly = Array.from(place.q, (value, i) => value * place.k[i]).reduce((a, b) => a + b, 0);
   return {
-    asks: "", say: at === key ? "_itself" : "",
+    asks: "", ...(turnsPart(model) ? { say: "_part", answers: "_part" } : { say: at === key ? "_itself" : "" }),
     numbers: {
-      query: piece(trace.tokens.pieces[at]), key: piece(trace.tokens.pieces[key]), m: whole(at), n: whole(key), n_between: whole(at - key),
-      before: plain(plainly, 5), sum: plain(sumHere, 5), shift: whole(shift), moved: plain(sumMoved, 5), m_moved: whole(at + shift), n_moved: whole(key + shift),
+      ...names, before: plain(plainly, 5), sum: plain(sumHere, 5), shift: whole(shift), moved: plain(sumMoved, 5), m_moved: whole(at + shift), n_moved: whole(key + shift),
       fast: plain(2 * Math.PI / place.frequencies.inv_freq[0], 3), slow: plain(2 * Math.PI / place.frequencies.inv_freq.at(-1), 3),
+      width: whole(model.head_dim), n_turned: whole(place.q.length), rest: plain(place.rest, 5),
     },
   };
 }

@@ -26,7 +26,11 @@ export function createGuide(glass) {
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
   listenToTour(() => now !== null, ways);
 
-  const stopNow = () => now?.stops[now.way.at()];
+  /** Where one is, as the network that is shown has it. @returns {import("./tours.js").Stop|undefined} */
+  const stopNow = () => {
+    const stop = now?.stops[now.way.at()];
+    return stop?.of && state.trace ? { ...stop, ...stop.of(state.trace.model) } : stop;
+  };
 
   /** A tour was gone through, begun or left: where one is, is written into the link. @param {string} name of the tour */
   function changed(name) {
@@ -61,8 +65,8 @@ export function createGuide(glass) {
     if (!found) return void bar.tell(stop, null);
     const selection = stop.select(found, glass);
     const where = JSON.stringify(selection);
-    if (led.stop !== stop || led.found !== found || led.where !== where) {
-      led = { stop, found, where };
+    if (led.stop !== stop.name || led.found !== found || led.where !== where) {
+      led = { stop: stop.name, found, where };
       queueMicrotask(() => glass.select(selection));
     }
     const told = stop.told(glass, found);

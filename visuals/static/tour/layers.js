@@ -1,6 +1,7 @@
 // What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
 
 import { ACTIVATIONS, inner, row, strongestNeuron } from "../compute.js";
+import { scoreForms } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { norm, valueOf } from "../panels/attend/values.js";
 import { kindOf, neuronName } from "../panels/ffn/kinds.js";
@@ -40,15 +41,16 @@ export function softmax(glass, found) {
   const cell = cellAt(glass, found);
   if (!cell) return null;
   const { trace } = glass.state;
-  const { weights, weight, score, dot, total, top, width, key } = cell;
+  const { weights, weight, score, bias, dot, total, top, width, key } = cell;
+  const [form = ""] = scoreForms(trace.model).map((one) => `_${one}`);
   const { scores } = row(trace.layers.get(found.head.layer), trace.model, found.head.head, found.at);
-  const names = { ...placeNames(trace, found), n_keys: whole(weights.length), dot: plain(dot, 5), width: whole(width), score: plain(score, 5), weight: chance(weight), total: plain(total, 5), top: plain(top, 5) };
+  const names = { ...placeNames(trace, found), n_keys: whole(weights.length), dot: plain(dot, 5), width: whole(width), scale: plain(trace.model.parts.scale), by: added(bias, 5), score: plain(score, 5), weight: chance(weight), total: plain(total, 5), top: plain(top, 5) };
   const rest = Array.from(scores, (_, t) => t).filter((t) => t !== key);
-  if (!rest.length) return { say: "_one", numbers: names };
+  if (!rest.length) return { say: `_one${form}`, asks: "_one", numbers: names };
   const second = rest.reduce((best, t) => (scores[t] > scores[best] ? t : best));
   const gap = score - scores[second];
   return {
-    say: "", asks: gap >= 0 ? "" : "_less",
+    say: form, asks: gap >= 0 ? "" : "_less",
     numbers: {
       ...names, other: piece(trace.tokens.pieces[second]), other_at: whole(second), other_score: plain(scores[second], 5), other_weight: chance(weights[second]),
       gap: plain(Math.abs(gap), 4), ratio: times(Math.exp(Math.abs(gap))),

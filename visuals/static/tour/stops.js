@@ -1,5 +1,7 @@
 // The stops of the first tour, from text to word: where each one leads, what it selects, and what it reads from the run.
 
+import { centres } from "../parts.js";
+import { setVector } from "../panels/attend/projection.js";
 import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
 import { embedding, norm, project, rope, strongestPair, tokens } from "./enter.js";
@@ -16,8 +18,9 @@ import { match } from "./match.js";
  * names (each the one before it where it is left out); `act`: a button for what the reader is to do, with the changes of the run that
  * it asks for
  * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void, namesChanges?: boolean,
- *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null }} Stop
- * `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
+ *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null,
+ *   title?: string, of?: (model: object) => Partial<Stop>|false }} Stop
+ * `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
  * `namesChanges`: false where it speaks of no run, or says itself what is switched off
  */
 
@@ -26,13 +29,21 @@ const firstNorm = (glass) => setNorm(glass, { which: "attn", channel: "" });
 /** Takes one panel's setting back to what the page opens with. */
 const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.settings.get(panel), [name]: "" });
 
+const layerNorm = (model) => centres(model) && { title: "norm_layer" };
+/** Where nothing is turned there is no dial, and a latent is what keys are rebuilt from. */
+function projected({ parts: { rotary, latent } }) {
+  if (latent) return { chapter: "attend", panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
+  return !rotary && { chapter: "attend", panel: "qkv", part: ".wy-notice", set: (glass) => setVector(glass, { vector: "q", channel: "" }) };
+}
+const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", part: ".gp-formula", title: "rope_bias" };
+
 /** @type {Stop[]} */
 export const STOPS = [
   { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
   { name: "embedding", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
-  { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm },
-  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found, glass) => ({ ...atHead(found), pair: strongestPair(glass, found) }), told: project },
-  { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope },
+  { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm, of: layerNorm },
+  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found, glass) => ({ ...atHead(found), pair: strongestPair(glass, found) }), told: project, of: projected },
+  { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
   { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head },
   { name: "match", chapter: "attend", panel: "score-terms", part: ".st-pairs", select: atHead, told: match },
   { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
