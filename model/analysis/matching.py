@@ -59,10 +59,11 @@ class Matching(NamedTuple):
     """`score` is the head's for `key`, `rival_score` for `rival`.
 
     The pair of `asked`, at the query's token, and `told`, at the key's, adds `term` to the first, and the same two
-    writers add `rival_term` to the second. `rival_told` is where the heads of `told` look from the rival; None where one
-    of them gives no token half of its weight. `from_asked` is what all heads at the query's token that looked at the same
-    token as that of `asked` make of the difference, with the embedding where it is the query's own. `other` has another
-    token there; it is None where none of the text makes the rival the answer, and in a run with something switched off.
+    writers add `rival_term` to the second. `rival_told` is where the heads of `told` look from the rival; None where
+    one of them gives no token half of its weight. `from_asked` is what all heads at the query's token that looked at
+    the same token as that of `asked` make of the difference, with the embedding where it is the query's own. `other`
+    has another token there; it is None where none of the text makes the rival the answer, and in a run with something
+    switched off.
     """
 
     rival: int

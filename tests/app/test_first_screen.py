@@ -113,7 +113,8 @@ def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened
     expect(opened.locator("[data-swap][aria-pressed=true]")).to_have_count(1)
     before = opened.evaluate("glass.state.trace.prompt")
     opened.evaluate(
-        "window.answers = glass.detail; glass.detail = (what, ...given) => what === 'why' ? null : answers(what, ...given)"
+        "window.answers = glass.detail;"
+        "glass.detail = (what, ...given) => what === 'why' ? null : answers(what, ...given)"
     )
     for prompt in (EXAMPLES["en"][1], before):  # the second with its answer
         opened.fill("#prompt textarea", prompt)

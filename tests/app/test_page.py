@@ -179,7 +179,8 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
 COVERED = """() => {
     const strip = document.querySelector("section[data-kind=tokens]");
     const parts = "button, input, select, summary, [tabindex='0']";
-    const all = [...document.querySelectorAll(`.page-nav button, .page-grid :is(${parts})`)].filter((one) => one.getClientRects().length && !one.disabled);
+    const all = [...document.querySelectorAll(`.page-nav button, .page-grid :is(${parts})`)]
+        .filter((one) => one.getClientRects().length && !one.disabled);
     const under = all.filter((one) => {
         scrollTo(0, document.documentElement.scrollHeight);
         one.focus();

@@ -38,7 +38,8 @@ PLACE = """() => {
   const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
   const right = Math.max(...boxes.map((box) => box.right));
   const over = document.elementFromPoint(boxes[0].left + boxes[0].width / 2, Math.max(top, 0) + 2);
-  return { kind: spot?.dataset.kind, top, bottom, bar: bar.top > 0 ? bar.top : innerHeight, free: bar.top > 0 || right <= bar.left, part: named.length > 0, seen: spot.contains(over),
+  return { kind: spot?.dataset.kind, top, bottom, part: named.length > 0, seen: spot.contains(over),
+    bar: bar.top > 0 ? bar.top : innerHeight, free: bar.top > 0 || right <= bar.left,
     wide: document.documentElement.scrollWidth,
     value: spot?.dataset.value,
     stop: document.querySelector(".tour-stop[aria-current]")?.dataset.stop,
