@@ -85,7 +85,8 @@ def matching_payload(found: Matching | None, pieces: Pieces) -> Message:
     if found is None:
         return {}
     ways = {
-        name: [step._asdict() for step in way.steps] for name, way in (("asked", found.asked), ("told", found.told))
+        name: way and [step._asdict() for step in way.steps]
+        for name, way in (("asked", found.asked), ("told", found.told), ("rival_told", found.rival_told))
     }
     other = found.other and found.other._asdict() | {"piece": pieces([found.other.id])[0]}
     return found._asdict() | ways | {"other": other}

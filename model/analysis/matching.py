@@ -59,9 +59,11 @@ class Matching(NamedTuple):
     """`score` is the head's for `key`, `rival_score` for `rival`.
 
     The pair of `asked`, at the query's token, and `told`, at the key's, adds `term` to the first, and the same two
-    writers add `rival_term` to the second. `from_asked` is what all heads at the query's token that looked at the same
-    token as that of `asked` make of the difference, with the embedding where it is the query's own. `other` has another
-    token there; it is None where none of the text makes the rival the answer, and in a run with something switched off.
+    writers add `rival_term` to the second. `rival_told` is where the heads of `told` look from the rival; None where
+    one of them gives no token half of its weight. `from_asked` is what all heads at the query's token that looked at
+    the same token as that of `asked` make of the difference, with the embedding where it is the query's own. `other`
+    has another token there; it is None where none of the text makes the rival the answer, and in a run with something
+    switched off.
     """
 
     rival: int
@@ -69,6 +71,7 @@ class Matching(NamedTuple):
     rival_score: float
     asked: Way
     told: Way
+    rival_told: Way | None
     term: float
     rival_term: float
     from_asked: float
@@ -105,6 +108,7 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
         others.score,
         asked,
         told,
+        _alike(trace, told, rival),
         float(own.terms[i, j]),
         float(others.terms[i, j]),
         float(apart[alike].sum()),
@@ -152,6 +156,17 @@ def _way(
     sources, terms = parts_of_term(trace, layer, head, places, pair, side, step)
     further = _look(trace, sources[int(terms.argmax())], step.key)
     return Way(at, (step,) if further is None or further.key == step.key else (step, further))
+
+
+def _alike(trace: Trace, way: Way, at: int) -> Way | None:
+    """Where the heads of a way look, one after the other, when it ends at another token."""
+    steps: list[Step] = []
+    for step in way.steps:
+        seen = _look(trace, Source("head", step.layer, step.head), steps[-1].key if steps else at)
+        if seen is None:
+            return None
+        steps.append(seen)
+    return Way(at, tuple(steps))
 
 
 def parts_of_term(

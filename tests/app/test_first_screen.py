@@ -11,6 +11,7 @@ from app.build import EXAMPLES
 from app.texts import text
 from model.analysis.circuit import circuit
 from model.analysis.effects import effects
+from model.analysis.matching import matching
 from model.analysis.outside import outside
 from tests.app.looking import WCAG, number, settled, shown
 from tests.page import open_page, running_app, wait_for_run
@@ -57,8 +58,22 @@ def test_the_answer_to_why_is_there_without_scrolling(
     assert "“”" not in page.inner_text(".wy-said")  # every word that is named is there
     assert number(value, "probability") == pytest.approx(found.probability, rel=1e-4)
     assert number(value, "without") == pytest.approx(found.look.without, rel=1e-3)
-    for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said"):
-        box = page.locator(part).bounding_box()
+    query, key = len(trace.token_ids) - 1, found.look.key
+    how = matching(trace, found.first.layer, found.first.number, query, key)
+    assert how
+    assert how.rival_told
+    own, other = (trace.pieces[way.steps[-1].key].strip() for way in (how.told, how.rival_told))
+    assert own in EXAMPLES[language][0].split("kitchen" if language == "en" else "厨房")[0]  # whose room it is
+    answer, rival = trace.pieces[key].strip(), trace.pieces[how.rival].strip()
+    assert how.other
+    words = [f"“{piece}”" for piece in (own, other, answer, rival, bundled.tokenizer.pieces([how.other.id])[0].strip())]
+    numbers = (how.score, how.rival_score, how.other.score, how.other.rival_score)
+    for part in (*words, *(f" {value:#.4g}" for value in numbers)):
+        expect(page.locator(".wy-how > div").first).to_contain_text(part)
+    settled(page)
+    told = ".wy-how > div" if width > 1000 else ".wy-how h3"  # on a telephone the rest is scrolled to
+    for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said", told):
+        box = page.locator(part).first.bounding_box()
         assert box
         assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
@@ -92,6 +107,23 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     layer, head = opened.evaluate("[glass.state.layer, glass.state.head]")
     assert (layer, head) in {(one.layer, one.head) for one in found.nodes}
     assert Axe().run(opened, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
+
+
+def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened: Page) -> None:
+    expect(opened.locator("[data-swap][aria-pressed=true]")).to_have_count(1)
+    before = opened.evaluate("glass.state.trace.prompt")
+    opened.evaluate(
+        "window.answers = glass.detail;"
+        "glass.detail = (what, ...given) => what === 'why' ? null : answers(what, ...given)"
+    )
+    for prompt in (EXAMPLES["en"][1], before):  # the second with its answer
+        opened.fill("#prompt textarea", prompt)
+        opened.click("#run")
+        opened.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
+        wait_for_run(opened)
+        expect(opened.locator("[data-swap][aria-pressed=true]:visible")).to_have_count(0)
+        expect(opened.locator(".wy-form:visible")).to_have_count(int(prompt == before))
+        opened.evaluate("glass.detail = answers")
 
 
 def test_a_text_of_another_length_is_refused_in_words(opened: Page) -> None:
@@ -140,7 +172,7 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     assert "".join(marked).replace(" ", "") == "capitalFrance"
     expect(page.locator(".wy-text .gp-hidden").first).to_contain_text(text("why.outside_mark"))
     assert Axe().run(page, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
-    hint.get_by_role("button").click()
+    hint.locator(".gp-option").click()
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()
     page.close()

@@ -176,12 +176,47 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     page.close()
 
 
-def test_the_token_strip_stays_in_view(page: Page) -> None:
+COVERED = """() => {
+    const strip = document.querySelector("section[data-kind=tokens]");
+    const parts = "button, input, select, summary, [tabindex='0']";
+    const all = [...document.querySelectorAll(`.page-nav button, .page-grid :is(${parts})`)]
+        .filter((one) => one.getClientRects().length && !one.disabled);
+    const under = all.filter((one) => {
+        scrollTo(0, document.documentElement.scrollHeight);
+        one.focus();
+        return document.activeElement === one && one.getBoundingClientRect().top < strip.getBoundingClientRect().bottom;
+    });
+    return [all.length, under.map((one) => one.outerHTML.slice(0, 120))];
+}"""
+
+
+def test_the_token_strip_stays_in_view_as_one_row_and_nothing_that_is_scrolled_to_lies_under_it(page: Page) -> None:
+    run(page, "The dog plays in the yard. " * 8)
+    page.click(".page-nav [data-chapter=attend]")
+    settled(page)
+    page.evaluate("scrollTo(0, 0)")
+    strip = page.locator("[data-kind=tokens]")
+    expect(strip).not_to_have_class(re.compile("is-row"))
+    place = "document.querySelector('.page-nav').getBoundingClientRect().top + scrollY"
+    before = page.evaluate(place)
     page.mouse.wheel(0, 900)
     page.wait_for_function("scrollY > 500")
-    top = page.locator("[data-kind=tokens]").bounding_box()
-    assert top is not None
-    assert 0 <= top["y"] < 100
+    expect(strip).to_have_class(re.compile("is-row"))
+    row = strip.bounding_box()
+    assert row
+    assert (row["y"], row["height"]) == (0, 48)
+    assert page.evaluate(place) == pytest.approx(before, abs=0.1)  # nothing moved
+    expect(strip.locator(".gp-chip.is-query")).to_be_in_viewport()
+    count, under = page.evaluate(COVERED)
+    assert count > 20
+    assert under == []
+    page.evaluate("document.querySelector('section[data-kind=cell]').scrollIntoView()")
+    assert page.locator("section[data-kind=cell]").evaluate("(one) => one.getBoundingClientRect().top") >= 48
+    strip.get_by_role("button", name=text("tokens.why")).click()
+    expect(page.locator("section[data-kind=why]")).to_be_in_viewport(ratio=1)
+    page.click(".page-nav [data-chapter=norm]")
+    page.click(".page-nav [data-chapter=glance]")
+    expect(page.locator("section[data-kind=why]")).to_be_in_viewport(ratio=1)
 
 
 def test_first_load_is_light(browser: Browser, site: str) -> None:

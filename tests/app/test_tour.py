@@ -1,5 +1,5 @@
-"""The tour from text to word, walked with the keyboard: each stop's panel is in view above the bar, and both say the
-same numbers. What all tours share is tried here; the others are in test_tours.py."""
+"""The tour from text to word, walked with the keyboard: each stop's panel is in view above the bar, or beside it, and
+both say the same numbers. What all tours share is tried here; the others are in test_tours.py."""
 
 import json
 import re
@@ -37,8 +37,10 @@ PLACE = """() => {
   const named = [...document.querySelectorAll(".is-spot-part")].filter((one) => one.getClientRects().length);
   const boxes = (named.length ? named : [spot]).filter(Boolean).map((one) => one.getBoundingClientRect());
   const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
+  const right = Math.max(...boxes.map((box) => box.right));
   const over = document.elementFromPoint(boxes[0].left + boxes[0].width / 2, Math.max(top, 0) + 2);
-  return { kind: spot?.dataset.kind, top, bottom, bar: bar.top, part: named.length > 0, seen: spot.contains(over),
+  return { kind: spot?.dataset.kind, top, bottom, part: named.length > 0, seen: spot.contains(over),
+    bar: bar.top > 0 ? bar.top : innerHeight, free: bar.top > 0 || right <= bar.left,
     wide: document.documentElement.scrollWidth,
     value: spot?.dataset.value,
     stop: document.querySelector(".tour-stop[aria-current]")?.dataset.stop,
@@ -93,6 +95,7 @@ def check_numbers(page: Page, at: dict[str, Any], same: Mapping[str, dict[str, s
 def check_place(at: dict[str, Any], width: int) -> None:
     assert at["top"] >= 0, at
     assert at["seen"], at  # under nothing that sticks to the top
+    assert at["free"], at  # beside a bar at the right
     if at["part"]:  # what is named is whole, unless it is higher than the room
         assert at["bottom"] <= at["bar"] or at["bottom"] - at["top"] > at["bar"] - 16, at
     assert min(at["bottom"], at["bar"]) - at["top"] >= min(100, at["bottom"] - at["top"]), at

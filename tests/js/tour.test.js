@@ -117,11 +117,11 @@ test("the stop on matching names the pair of writers, and what each of them carr
 test("what a tour leads to is what was measured", () => {
   const found = foundIn(world());
   assert.deepEqual(found.head, { layer: 1, head: 2, key: 0, without: 0.3 });
-  assert.deepEqual([found.neuron, found.heads, found.without], [{ layer: 1, index: 3, without: 0.4 }, [[1, 2], [0, 1]], 0.2]);
+  assert.deepEqual([found.heads, found.without], [[[1, 2], [0, 1]], 0.2]);
   const nobody = placesOf({ ...found.found, look: { key: 1, heads: [], without: 0.6, by_chance: [] } }, world().glass.state);
   assert.deepEqual([nobody.heads, nobody.without], [[[1, 2]], 0.3]);
   const none = placesOf({ ...found.found, first: null, parts: [], look: { key: 2, heads: [], without: 0.6, by_chance: [] } }, world().glass.state);
-  assert.deepEqual([none.heads, none.without, none.neuron, none.head.without], [[], null, null, null]);
+  assert.deepEqual([none.heads, none.without, none.head.without], [[], null, null]);
 });
 
 test("every stop's texts stand in both languages and have a number for every place", async () => {
@@ -187,6 +187,11 @@ test("the numbers of the stops are those of the run's arrays, worked out another
   const ffn = valuesOf(at("ffn", made));
   near(ffn.product, (gate[3] / (1 + Math.exp(-gate[3]))) * up[3]);
   near(ffn.turned_product, (-gate[3] / (1 + Math.exp(gate[3]))) * up[3]);
+  assert.deepEqual([ffn.layer, ffn.neuron, ffn.adds], [1, 3, 0.4]); // not the one that takes more away
+  assert.match(ffn.effect, /raises “a” most\. .* \+1\.00 together, those of all layers \+3\.25/);
+  const puzzling = world();
+  puzzling.answers.ffn_written.rows[0].raised[0] = { id: 2, piece: "=", by: 0.2 };
+  assert.match(valuesOf(at("ffn", puzzling)).effect, /raises most is another, “=” \(\+0\.200\)/);
   const lens = valuesOf(at("lens", made));
   assert.deepEqual([lens.first, lens.rank, lens.n_adds, made.glass.state.locked.layer], [2, 5, 8, 0]);
   const logits = valuesOf(at("logits", made));

@@ -72,11 +72,17 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     }
   }
 
+  /** Opens a chapter for its button; what the first begins with stands above the row of buttons. */
+  function go(name) {
+    open(name);
+    if (name === names[0]) document.querySelector(`section[data-kind="${chapters[name].panels[0]}"]`)?.scrollIntoView({ block: "nearest" });
+  }
+
   /** Fills the row of chapters and puts the panels of the open one in view. @param {Element} row */
   function attach(row) {
     nav = row;
     for (const name of names) {
-      nav.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => open(name) }));
+      nav.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) }));
     }
     texts.translate(nav);
     show();

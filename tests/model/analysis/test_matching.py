@@ -9,9 +9,9 @@ from model.analysis.score_terms import Source, score_terms, stream_writes
 from model.interventions import Intervention
 
 TEXTS = {
-    "Tom is in the kitchen. Lily is in the garden. Tom is in the": ("Tom", "Tom", "garden"),
-    "汤姆在厨房里。莉莉在花园里。汤姆在": ("汤姆", "汤姆", "花园"),
-    "Tom is in the kitchen. Lily is in the garden. She is in the": ("Lily", "Lily", "kitchen"),
+    "Tom is in the kitchen. Lily is in the garden. Tom is in the": ("Tom", "Tom", "garden", "Lily"),
+    "汤姆在厨房里。莉莉在花园里。汤姆在": ("汤姆", "汤姆", "花园", "莉莉"),
+    "Tom is in the kitchen. Lily is in the garden. She is in the": ("Lily", "Lily", "kitchen", "Tom"),
 }
 
 
@@ -27,12 +27,19 @@ def found_in(trace: model.Trace) -> tuple[tuple[int, int, int, int], Matching | 
 
 def test_whom_is_asked_about_is_matched_with_what_was_told_of_them() -> None:
     lm = model.load(device="cpu")
-    for text, (asked, told, rival) in TEXTS.items():
+    for text, (asked, told, rival, there) in TEXTS.items():
         trace = model.run_trace(lm, text)
         (layer, head, query, key), found = found_in(trace)
         assert found, text
         at = [trace.pieces[way.steps[-1].key].strip() for way in (found.asked, found.told)]
         assert (*at, trace.pieces[found.rival].strip()) == (asked, told, rival)
+        assert found.rival_told
+        assert trace.pieces[found.rival_told.steps[-1].key].strip() == there
+        at_rival = found.rival
+        for step, same in zip(found.rival_told.steps, found.told.steps, strict=True):  # the same heads, one token on
+            row = trace.layer(step.layer).attention[step.head, at_rival]
+            assert ((step.layer, step.head), step.key, step.weight) == (same[:2], row.argmax(), row.max())
+            at_rival = step.key
         scores = trace.layer(layer).scores[head, query]
         assert found.score == scores[key] > scores[found.rival] == found.rival_score
         assert found.other  # the same head in a run of the other text

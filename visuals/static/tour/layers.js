@@ -85,14 +85,23 @@ function writtenBy(glass, layer, token, neuron) {
   return listed ?? (found && glass.detail("ffn_written", { layer, token, neuron })?.rows[0]) ?? null;
 }
 
+/** The neuron that adds most to the logit of the tour's token, read off at once; null before that is known, and where none adds. */
+export function strongestWriter(glass, { at, target }) {
+  const terms = glass.detail("logit_terms", { token: at, target, against: null });
+  return terms?.neurons.find(({ value }) => value > 0) ?? null;
+}
+
 export function ffn(glass, found) {
   const { trace } = glass.state;
   const { at } = found;
-  const layer = found.neuron?.layer ?? found.head.layer;
+  const terms = glass.detail("logit_terms", { token: at, target: found.target, against: null });
+  if (!terms) return null;
+  const best = strongestWriter(glass, found);
+  const layer = best?.layer ?? found.head.layer;
   const held = trace.layers.get(layer);
   const neurons = held?.neurons.get(at);
   if (!neurons) return null;
-  const index = found.neuron?.index ?? strongestNeuron(held, at);
+  const index = best?.neuron ?? strongestNeuron(held, at);
   const wrote = writtenBy(glass, layer, at, index);
   if (!wrote) return null;
   const { ffn: own } = held;
@@ -107,13 +116,17 @@ export function ffn(glass, found) {
   const turnedOpen = ACTIVATIONS[own.activation](turned);
   const turnedProduct = own.gated ? turnedOpen * up * weight : turnedOpen;
   const [raised] = wrote.norm ? wrote.raised : [];
+  const effect = {
+    raised: piece(raised?.piece ?? "").text, by: added(raised?.by ?? 0, 3).text,
+    layer_adds: added(terms.ffn.data[layer], 3).text, all_add: added(terms.ffn.data.reduce((sum, value) => sum + value, 0), 3).text,
+  };
   return {
-    say: (!found.neuron ? "_none" : raised ? "" : "_silent") + form, asks: form, answers: form,
+    say: (best ? "" : "_none") + form, asks: form, answers: form,
     numbers: {
       layer: whole(layer), neuron: own.experts ? { value: index, text: neuronName(own, index, glass.text) } : whole(index), f: whole(own.neurons), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
       gate: plain(gate), open: plain(open), up: plain(up), weight: plain(weight, 5), product: plain(product, 5), size: plain(wrote.norm, 5), act: words(act),
-      p: chance(found.probability), without: chance(found.neuron?.without ?? found.probability),
-      raised: piece(raised?.piece ?? ""), by: added(raised?.by ?? 0, 3),
+      adds: added(best?.value ?? 0, 3),
+      effect: words(glass.text(`tour.ffn_effect${raised?.id === found.target ? "" : "_other"}`, effect)),
       turned: plain(turned), turned_open: plain(turnedOpen), turned_product: plain(turnedProduct, 5),
     },
   };

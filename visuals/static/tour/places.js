@@ -1,13 +1,13 @@
-// Where a tour goes in a run: the layer, head, key and neuron that its answer misses most, as measured by switching off.
+// Where a tour goes in a run: the layer, head and key that its answer misses most, as measured by switching off.
 
 import { momentOf } from "../moment.js";
 import { isChanged } from "../off.js";
 
 /**
  * @typedef {{ at: number, target: number, piece: string, probability: number, head: { layer: number, head: number, key: number,
- *   without: number|null }, neuron: { layer: number, index: number, without: number }|null, heads: [number, number][], without: number|null,
+ *   without: number|null }, heads: [number, number][], without: number|null,
  *   found: object }} Places
- * `head` with null in `without` where every head is off; `neuron` null where none is on; `heads` are those that read the
+ * `head` with null in `without` where every head is off; `heads` are those that read the
  * answer, or the one that it misses most, and `without` is its probability with all of these off
  */
 
@@ -18,14 +18,12 @@ const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token
 export function placesOf(found, { locked }) {
   const { position: at, target, piece, probability, first, look, parts } = found;
   const own = first && parts.find(({ kind, layer, index }) => kind === "head" && layer === first.layer && index === first.head);
-  const strongest = parts.find(({ kind }) => kind === "neuron");
   const head = first
     ? { layer: first.layer, head: first.head, key: first.key, without: own.without }
     : { layer: locked.layer, head: locked.head, key: Math.min(locked.key, at), without: null };
-  const neuron = strongest ? { layer: strongest.layer, index: strongest.index, without: strongest.without } : null;
   const reading = look.heads.map(({ layer, head: index }) => [layer, index]);
   const heads = reading.length ? reading : first ? [[first.layer, first.head]] : [];
-  return { at, target, piece, probability, head, neuron, heads, without: reading.length ? look.without : head.without, found };
+  return { at, target, piece, probability, head, heads, without: reading.length ? look.without : head.without, found };
 }
 
 /** Whether one run is another of the same tokens. */

@@ -1,4 +1,4 @@
-// Brings a panel, or a part of it, into the room above the tour's bar, and marks it; keeps it there while what is drawn
+// Brings a panel, or a part of it, into the room above the tour's bar, or beside it, and marks it; keeps it there while what is drawn
 // around it grows, until the reader scrolls.
 
 const GAP = 8;
@@ -21,16 +21,19 @@ export function around(elements) {
   return { top, height: Math.max(...boxes.map(({ top: from, height }) => from + height)) - top };
 }
 
-/** @param {HTMLElement} bar at the bottom of the window */
+/** @param {HTMLElement} bar at the bottom of the window, or in a wide one at its right */
 export function createSpotlight(bar) {
   let [panel, parts, following] = [null, [], false];
+  let pointer = ""; // where it is
   const sizes = new ResizeObserver(() => aim());
 
   function aim() {
-    document.body.style.setProperty("--tour-bar", `${bar.offsetHeight}px`);
+    const { top } = bar.getBoundingClientRect();
+    const room = top > 0 ? top : innerHeight;
+    document.body.style.setProperty("--tour-bar", `${innerHeight - room}px`);
     if (!following || !panel?.getClientRects().length) return;
     const whole = panel.getBoundingClientRect();
-    const by = offsetOf(around(parts) ?? whole, whole, innerHeight - bar.offsetHeight);
+    const by = offsetOf(around(parts) ?? whole, whole, room);
     if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: "instant" });
   }
 
@@ -61,6 +64,15 @@ export function createSpotlight(bar) {
     following = true;
     aim();
   }
+  /** What comes to lie under a pointer that rests is not pointed at; where the reader points, nothing moves. */
+  function point(event) {
+    const before = pointer;
+    pointer = `${event.clientX} ${event.clientY}`;
+    if (!panel || !event.target.closest?.(".page-body")) return;
+    if (pointer === before) event.stopPropagation();
+    else if (panel.contains(event.target)) following = false;
+  }
+  for (const name of ["pointerover", "pointermove"]) addEventListener(name, point, { capture: true, passive: true });
   const stay = ({ target }) => { if (!(target instanceof Element && bar.contains(target))) following = false; };
   for (const name of ["wheel", "touchmove", "pointerdown"]) addEventListener(name, stay, { passive: true });
   addEventListener("keydown", ({ key }) => { if (/^(Page|Home|End|Arrow(Up|Down)|Tab)/.test(key)) following = false; });

@@ -5,7 +5,7 @@ import { setVector } from "../panels/attend/projection.js";
 import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
 import { embedding, norm, project, rope, strongestPair, tokens } from "./enter.js";
-import { carry, ffn, head, softmax } from "./layers.js";
+import { carry, ffn, head, softmax, strongestWriter } from "./layers.js";
 import { choice, lens, logits, off } from "./leave.js";
 import { match } from "./match.js";
 
@@ -25,6 +25,10 @@ import { match } from "./match.js";
  */
 
 const atHead = ({ at, head: { layer, head: index, key } }) => ({ layer, head: index, query: at, key });
+const atNeuron = (found, glass) => {
+  const best = strongestWriter(glass, found);
+  return { layer: best?.layer ?? found.head.layer, neuron: best?.neuron ?? null, query: found.at };
+};
 const firstNorm = (glass) => setNorm(glass, { which: "attn", channel: "" });
 /** Takes one panel's setting back to what the page opens with. */
 const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.settings.get(panel), [name]: "" });
@@ -48,7 +52,7 @@ export const STOPS = [
   { name: "match", chapter: "attend", panel: "score-terms", part: ".st-pairs", select: atHead, told: match },
   { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
   { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry },
-  { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: ({ at, head: { layer }, neuron }) => ({ layer: neuron?.layer ?? layer, neuron: neuron?.index ?? null, query: at }), told: ffn },
+  { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },
   { name: "lens", chapter: "choice", panel: "lens", part: ".gp-options + *", set: unset("lens", "follow"), select: ({ at }) => ({ query: at, layer: 0 }), told: lens },
   { name: "logits", chapter: "choice", panel: "logit-terms", part: ".wy-notice", set: unset("logit-terms", "versus"), select: atHead, told: logits },
   { name: "choice", chapter: "glance", panel: "next", select: atHead, told: choice },

@@ -3,7 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { part, watched } from "../../reads.js";
-import { matchingOf, namesOf } from "./matching.js";
+import { marksOf, matchingOf, namesOf } from "./matching.js";
 import { filled, lead, leadTo, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
@@ -23,11 +23,15 @@ export function createAnswer(glass, moment) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   const said = h("div.wy-said", { "aria-live": "polite" });
   const how = h("div.wy-how", { hidden: "" });
+  const told = h("div");
+  const sum = h("div");
+  how.append(told, h("details.wy-list", null, h("summary", { "data-text": "why.matching_sum" }), sum));
+  const proof = h("div.wy-proof", { "aria-live": "polite" });
   const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : { heads: readers() }) });
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
-  const element = h("div.wy-answer", { hidden: "" }, said, how, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
+  const element = h("div.wy-answer", { hidden: "" }, said, how, proof, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
@@ -39,11 +43,12 @@ export function createAnswer(glass, moment) {
   const toNext = (words) => h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, words);
   const sentence = (name, given) => h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
 
+  /** What is said first, and what follows from switching off. */
   function sentences() {
     const { look, first, probability, piece, position } = shown;
     const { pieces } = state.trace.tokens;
     const kind = verdict(shown);
-    if (!first) return [sentence("no_head", {})];
+    if (!first) return { says: [sentence("no_head", {})], proves: [] };
     const given = {
       answer: h("b", null, word(piece)), query: h("b", null, word(pieces[position])), key: h("b", null, word(pieces[look.key])),
       p: toNext(share(probability)), q: h("b", null, share(look.without)),
@@ -51,24 +56,35 @@ export function createAnswer(glass, moment) {
     const best = { layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(pieces[first.key])) };
     if (kind === "nobody") {
       const own = shown.parts.find((one) => one.kind === "head" && one.layer === first.layer && one.index === first.head);
-      return [sentence("nobody", { ...given, ...best, q: h("b", null, share(own.without)) })];
+      return { says: [sentence("nobody", { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
     }
     const chance = middle(look.by_chance);
-    return [
-      sentence(look.key === position ? "looks_itself" : "looks", { ...given, ...best }),
-      sentence(kind, given),
-      ...(chance === null ? [] : [sentence("chance", { ...given, chance: share(chance), draws: String(look.by_chance.length) })]),
-    ];
+    const among = first.key === look.key && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
+    const count = look.heads.length;
+    return {
+      says: [sentence(!among ? "looks_between" : look.key === position ? "looks_itself" : "looks", { ...given, ...best })],
+      proves: [h("p", null, ...filled(row(text(kind, { count }), chance === null ? "" : text("chance", { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
+    };
   }
+  /** Sentences in a row, as the language sets them. */
+  const row = (one, two, three = "") => text("sentences", { one, two, three }).trim();
 
   /** How the head tells the token that it reads from another answer in the text; nothing where that cannot be said. */
   const tellHow = part((found, first, position, pieces, _language) => {
     how.hidden = !found;
     if (!found) return undefined;
-    const names = namesOf(found, { query: position, key: first.key }, glass.text, pieces);
+    const place = { query: position, key: first.key };
+    const marks = marksOf(found, place, pieces);
+    const names = { ...namesOf(found, place, glass.text, pieces), ...marks };
+    const given = { layer: first.layer, head: first.head, ...(marks && { asks: text(marks.asks) }) };
+    const bold = Object.fromEntries(["key_from", "rival_from", "asked_from"].filter((name) => names[name]).map((name) => [name, h("b", null, names[name])]));
     const pair = lead(glass, names.term, { layer: first.layer, head: first.head, query: position, key: first.key }, "attend", "score-terms");
-    const say = (name) => h("p", null, ...filled(text(name, { layer: first.layer, head: first.head }), { ...names, term: pair }));
-    how.replaceChildren(say("matching"), ...(names.same ? [say("matching_same")] : []), ...(found.other ? [say("matching_other")] : []));
+    const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term: pair }));
+    told.replaceChildren(
+      h("h3.gp-subtitle", null, text("matching", names)),
+      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : "")),
+    );
+    sum.replaceChildren(say(row(text("matching_pairs"), names.same ? text("matching_same") : "")));
     return undefined;
   });
 
@@ -98,8 +114,10 @@ export function createAnswer(glass, moment) {
 
   const show = part((found, language, changed) => {
     shown = found;
-    if (!found) return said.replaceChildren(h("p.gp-note", null, text("measuring")));
-    said.replaceChildren(...sentences());
+    const { says, proves } = found ? sentences() : { says: [h("p.gp-note", null, text("measuring"))], proves: [] };
+    said.replaceChildren(...says);
+    proof.replaceChildren(...proves);
+    if (!found) return undefined;
     parts.replaceChildren(...rowsOf());
     off.textContent = text(changed ? "on_again" : "switch_off", { count: found.look.heads.length });
     off.hidden = !changed && !found.look.heads.length;

@@ -74,13 +74,14 @@ export function createCircuit(glass, element, moment) {
 
   return {
     draw(ready) {
+      element.hidden = !ready; // what was said of another run is not said of this one
       if (!ready) return;
       const changed = isChanged(state.trace);
       const at = { token: moment().at };
       const found = changed ? null : glass.detail("words", at);
       if (found) fill(found);
       if (found) offer(found, state.language);
-      for (const one of [offers, form]) one.hidden = changed || Boolean(found && at.token >= found.limit);
+      for (const one of [offers, form]) one.hidden = changed || !found || at.token >= found.limit;
       const other = otherText(glass, at.token);
       if (other) show(other);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };

@@ -5,7 +5,7 @@ import { word } from "./words.js";
 
 /**
  * @typedef {{ layer: number, head: number, at: number, key: number, weight: number }} Step a head that looked at a token
- * @typedef {{ rival: number, score: number, rival_score: number, asked: Step[], told: Step[], term: number, rival_term: number,
+ * @typedef {{ rival: number, score: number, rival_score: number, asked: Step[], told: Step[], rival_told: Step[]|null, term: number, rival_term: number,
  *   from_asked: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
  */
 
@@ -25,6 +25,19 @@ function wayOf(steps, text, pieces) {
 
 /** The token that a way leads back to. @param {Step[]} steps @param {number} at where it ends */
 const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
+
+/**
+ * In plain words what lower heads brought to the three tokens; null where one of them is told by no other token.
+ * @param {Matching} found @param {{ query: number, key: number }} place @returns {{ key_from: string, rival_from: string, asked_from: string, asks: string }|null}
+ * the words from which something was brought, and the text that says what stands at the query
+ */
+export function marksOf({ asked, told, rival_told: beside }, { query }, pieces) {
+  if (!told.length || !beside) return null;
+  const [keyFrom, rivalFrom, askedFrom] = [told.at(-1).key, beside.at(-1).key, originOf(asked, query)].map((t) => word(pieces[t]));
+  const same = askedFrom === keyFrom;
+  if (keyFrom === rivalFrom || !(same || asked.length)) return null;
+  return { key_from: keyFrom, rival_from: rivalFrom, asked_from: askedFrom, asks: !asked.length ? "asks_itself" : same ? "asks_same" : "asks_other" };
+}
 
 /** Everything that the sentences about it name, as texts. @param {Matching} found @param {{ query: number, key: number }} place */
 export function namesOf(found, { query, key }, text, pieces) {

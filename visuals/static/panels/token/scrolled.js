@@ -45,4 +45,7 @@ export function reveal(chips, chip) {
   const [top, bottom] = [chip.offsetTop, chip.offsetTop + chip.offsetHeight];
   if (top < chips.scrollTop) chips.scrollTop = top - 4;
   else if (bottom > chips.scrollTop + chips.clientHeight) chips.scrollTop = bottom - chips.clientHeight + 4;
+  const [left, right] = [chip.offsetLeft, chip.offsetLeft + chip.offsetWidth]; // as one row it is scrolled sideways
+  if (left < chips.scrollLeft) chips.scrollLeft = left - 24;
+  else if (right > chips.scrollLeft + chips.clientWidth) chips.scrollLeft = right - chips.clientWidth + 24;
 }

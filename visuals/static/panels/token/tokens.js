@@ -11,7 +11,9 @@ import { momentAt, placeOfToken, wordsOf } from "../../moment.js";
 import { headOff } from "../../off.js";
 import { drawing, part } from "../../reads.js";
 import { createSwitch } from "../../sides.js";
+import { leadTo } from "../glance/words.js";
 import { createHidden, reveal } from "./scrolled.js";
+import { keepInView } from "./stuck.js";
 
 const LEGEND = 146;
 
@@ -179,7 +181,8 @@ export default function tokens(element, glass) {
   const steppers = ["layer", "head"].map((name) => selectionStepper(glass, name));
   const sides = createSwitch(glass);
   const note = h("p.gp-note");
-  panel.head.lastElementChild.before(sides.element, ...steppers.map((one) => one.element), samples);
+  const why = h("button.gp-option.gp-why", { "data-text": "tokens.why", click: () => leadTo(glass, "glance", "why") });
+  panel.head.lastElementChild.before(why, sides.element, ...steppers.map((one) => one.element), samples);
   const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
   wire(chips, glass, built);
   const place = createPlace(glass);
@@ -219,6 +222,8 @@ export default function tokens(element, glass) {
   function follow(query) {
     if (shownQuery !== query && built.list[query]) reveal(chips, built.list[(shownQuery = query)]);
   }
+
+  keepInView(element, () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list[shownQuery]));
 
   return drawing(function draw() {
     const { trace, locked } = glass.state;
