@@ -31,6 +31,7 @@ STAGE = """() => {
     trouble: one(".ls-trouble").textContent,
     part: one(".ls-part").textContent,
     covered: document.body.hasAttribute("data-covered"),
+    size: parseFloat(document.body.style.getPropertyValue("--lesson-size")),
     boxes: [panel, strip, bar, ...strip.querySelectorAll("button"), ...bar.querySelectorAll(".ls-ways button")]
       .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
     under: box(panel).bottom - box(bar).top,
@@ -102,6 +103,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 at = on_stage(page)
                 assert not at["covered"]
             check_stage(at, width, height)
+            assert 14 * at["size"] >= 21.9, view  # the smallest text
             while match := re.findall(r"\d+", at["part"]):
                 if match[0] == match[1]:
                     break

@@ -3,8 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
-import { drawing, part } from "../../reads.js";
-import { createAnswer } from "./answer.js";
+import { drawing, part, watched } from "../../reads.js";
 import { createMade } from "./made.js";
 import { createOutside, strangeAt } from "./outside.js";
 import { word } from "./words.js";
@@ -20,13 +19,24 @@ export const about = { tensors: ["attention", "logits"], sides: "itself" };
 export default function why(element, glass) {
   const { state } = glass;
   const setting = (name) => glass.settings.get("why")[name] ?? "";
-  const answer = createAnswer(glass, () => momentOf(state));
+  const view = watched({ answer: null }, glass.repaint); // what answers, once it has come
+  let [asked, leading] = [false, false];
+  async function fetchAnswer() {
+    if (asked) return;
+    asked = true;
+    const [{ createAnswer }] = await Promise.all([import("./answer.js"), import("./matching.js")]); // together, or the one waits for the other
+    const made = createAnswer(glass, () => momentOf(state));
+    glass.translate(made.element);
+    panel.body.append(made.element);
+    if (leading) made.lead();
+    view.answer = made;
+  }
   /** While the answer is closed: the word and what else was offered. */
   const table = () => {
     const { own, others: rest } = choiceOf(glass, state.trace, momentOf(state), OTHERS) ?? { others: [] };
     return [["id", "piece", "probability"], ...[...(own ? [own] : []), ...rest].map(({ id, piece, probability }) => [id, piece, probability])];
   };
-  const panel = frame(element, glass, "why", { csv: () => (setting("open") === "1" ? answer.table() : table()), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "why", { csv: () => (setting("open") === "1" && view.answer ? view.answer.table() : table()), parts: ["what", "formula", "myth"], pointed: false });
   const text = h("p.wy-text", { dir: "auto" });
   const chosen = h("strong.wy-word");
   const sure = h("span.wy-sure");
@@ -36,7 +46,6 @@ export default function why(element, glass) {
   const outside = createOutside(glass);
   panel.body.append(
     h("div.wy-stage", null, text, h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others), outside.element, made.element, ask),
-    answer.element,
   );
 
   let last = state.trace?.prompt;
@@ -47,7 +56,8 @@ export default function why(element, glass) {
   function toggle() {
     const open = setting("open") !== "1";
     glass.settings.set("why", { ...glass.settings.get("why"), open: open ? "1" : "" });
-    if (open) answer.lead();
+    leading = open;
+    if (open) view.answer?.lead();
     glass.repaint();
   }
   text.addEventListener("click", ({ target }) => {
@@ -89,8 +99,9 @@ export default function why(element, glass) {
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));
-    answer.draw(open, found, moment);
+    if (open) fetchAnswer();
+    view.answer?.draw(open, found);
     made.draw(moment);
-    if (own) panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${answer.tell(found)}`);
+    if (own) panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${view.answer?.tell(found) ?? ""}`);
   });
 }
