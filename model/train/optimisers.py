@@ -11,6 +11,11 @@ from typing import Any
 import torch
 from torch import nn
 
+# How many times the learning rate moves the numbers that a network adds to its scores by distance (T5). Each is a part
+# of a score by itself, and comes to several units before a head looks at a place for its distance; the numbers of a
+# vector reach as much together.
+SCORE_STEP = 10.0
+
 
 def tables(net: nn.Module) -> set[int]:
     """The ids of the matrices that map no vector to another: a row is a token's, or a distance's (T5's biases)."""
@@ -21,15 +26,20 @@ def tables(net: nn.Module) -> set[int]:
 def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torch.optim.Optimizer]:
     """AdamW, then `parts` of Muon with every so manieth matrix, so that they can step at once.
 
-    Norms and biases do not decay. What no gradient moves (`requires_grad` False) is in none.
+    Norms and biases do not decay, nor what is added to scores, which moves SCORE_STEP times as far. What no gradient
+    moves (`requires_grad` False) is in none.
     """
-    matrices, tokens, vectors = [], [], []
+    matrices, tokens, vectors, added = [], [], [], []
     rows = tables(net)
-    for weight in filter(lambda weight: weight.requires_grad, net.parameters()):
-        kind = vectors if weight.dim() < 2 else tokens if id(weight) in rows else matrices
-        kind.append(weight)
+    for name, weight in net.named_parameters():
+        if weight.requires_grad:
+            by_distance = name.endswith("relative.weight")
+            kind = added if by_distance else vectors if weight.dim() < 2 else tokens if id(weight) in rows else matrices
+            kind.append(weight)
+    free = {"weight_decay": 0.0}
+    groups = [{"params": tokens, "weight_decay": weight_decay}, {"params": vectors} | free]
     adamw = torch.optim.AdamW(
-        [{"params": tokens, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}],
+        groups + ([{"params": added, "times": SCORE_STEP} | free] if added else []),
         betas=(0.9, 0.95),
         fused=True,
     )
@@ -44,7 +54,7 @@ def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torc
 def set_lr(given: Iterable[torch.optim.Optimizer], lr: float) -> None:
     for optimiser in given:
         for group in optimiser.param_groups:
-            group["lr"] = lr
+            group["lr"] = lr * group.get("times", 1.0)
 
 
 class Average:

@@ -29,6 +29,7 @@ from ..record import LOG
 from ..tokenizer import Tokenizer
 from . import balance
 from .curriculum import Stage, recipe
+from .division import as_defined, divided
 from .initial import initialise
 from .optimisers import Average, optimisers, set_lr
 from .packing import END, Rows, pack_pairs, pack_rows, start_of
@@ -94,6 +95,7 @@ class Trainer:
     ):
         self.settings, self.out, self.device = settings, out, device
         self.state_file = out / "training_state.pt"
+        self.build, build = build, divided(build)
         self.net = build(settings.shape)
         initialise(self.net, settings.seed)
         self.net.to(device)
@@ -212,7 +214,7 @@ class Trainer:
         partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
         torch.save(state, partial)
         os.replace(partial, self.state_file)
-        save_weights(self.average.net, self.out)
+        save_weights(as_defined(self.average.net, self.build, self.settings.shape), self.out)
         with (self.out / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
 

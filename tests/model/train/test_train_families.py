@@ -16,6 +16,7 @@ from model.moe import Experts, Routing
 from model.train import balance, zoo
 from model.train import trainer as train
 from model.train.curriculum import Stage, recipe
+from model.train.division import as_defined, divided
 from model.train.initial import initialise
 from model.train.packing import END, pack_pairs, pack_rows, tokens_and_answers
 from model.train.trainer import Settings, Trainer
@@ -113,13 +114,21 @@ def test_a_network_begins_as_the_embedding_alone(name: str) -> None:
                 assert weight.std() > 0, key
 
 
-def test_queries_of_undivided_scores_begin_smaller() -> None:
-    net = family_of(TINY["t5"].to_hf()).build(TINY["t5"])
+def test_scores_that_are_not_divided_are_so_while_a_network_learns() -> None:
+    shape = TINY["t5"]
+    build = family_of(shape.to_hf()).build
+    net = divided(build)(shape)
     initialise(net, seed=0)
+    for weight in net.parameters():
+        torch.nn.init.normal_(weight, std=0.3)  # also what writes to the stream, which begins at 0
     block: Any = net.block(0)
-    q, k, _ = block.attn.qkv_proj.weight.split(24)
-    assert float((q.std() / k.std()).detach()) == pytest.approx(12**-0.5, rel=0.15)
-    assert float(block.cross.q_proj.weight.detach().std()) == pytest.approx(24**-0.5 * 12**-0.5, rel=0.15)
+    assert (block.attn.scale, block.cross.scale, net.encoder.block(0).attn.scale) == (None, None, None)
+    ids = torch.randint(0, shape.vocab_size, (2, 1, 9))
+    with torch.no_grad():
+        same = as_defined(net, build, shape)
+        block = same.block(0)
+        assert (block.attn.scale, block.cross.scale, same.encoder.block(0).attn.scale) == (1.0, 1.0, 1.0)
+        close(net(*ids), same(*ids), 1e-5)
 
 
 def test_experts_for_all_tokens_at_once_come_to_the_same() -> None:
