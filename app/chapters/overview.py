@@ -21,16 +21,16 @@ PANELS = ("overview", "residual", "training")
 def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
     vectors = held.trace.residual
-    sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
-    best = engine.study(held.model, best_tokens, vectors[-1])
-    final = engine.study(held.model, logit_lens, vectors[-1], best, 1)
+    sizes = held.study(engine, stream_sizes, vectors, held.trace.intervention)
+    best = held.study(engine, best_tokens, vectors[-1])
+    final = held.study(engine, logit_lens, vectors[-1], best, 1)
     return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
 
 
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, token}: the vectors around that layer's parts."""
     layer, token = layer_of(held, asked), token_of(held, asked)
-    learned = engine.study(held.model, layer_norms, layer)
+    learned = held.study(engine, layer_norms, layer)
     return stage_payload(engine.layer(held.model, held.trace, layer), token, learned)
 
 
@@ -44,9 +44,9 @@ def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     which logits are sent follows from the run `other` where that is named."""
     token = token_of(held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, _, scores = engine.study(held.model, norm_and_head, last)
-    learned = engine.study(held.model, learned_of, "final", 0)
-    named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
+    normed, _, scores = held.study(engine, norm_and_head, last)
+    learned = held.study(engine, learned_of, "final", 0)
+    named = scores if leader is held else held.study(engine, norm_and_head, leader.trace.residual[-1, token])[2]
     return ends_payload(first, last, normed, learned, scores, named)
 
 
@@ -57,7 +57,7 @@ def record(lm: LanguageModel) -> Message:
 
 def training(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """How the run's model was trained, and what was measured of it."""
-    return engine.study(held.model, record)
+    return held.study(engine, record)
 
 
 DETAILS = {"stream": stream, "stage": stage, "ends": ends, "training": training}

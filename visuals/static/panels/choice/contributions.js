@@ -7,6 +7,7 @@ import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
+import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
@@ -82,7 +83,7 @@ export const reader = once((answer) => {
   };
 });
 
-export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth" };
+export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function contributionsPanel(element, glass) {

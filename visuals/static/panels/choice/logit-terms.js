@@ -4,13 +4,14 @@ import { choices } from "../../controls.js";
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
 const COUNT = 14;
 
-export const about = { tensors: ["attention", "v", "gate", "up", "logits"] };
+export const about = { tensors: ["attention", "v", "gate", "up", "logits"], absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function logitTerms(element, glass) {

@@ -3,6 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { drawing, part, watched } from "../../reads.js";
 import { createMade } from "./made.js";
 import { createOutside, strangeAt } from "./outside.js";
@@ -13,7 +14,7 @@ const OTHERS = 4;
 /** What a question to the server says of a moment: the position, and the token that was written there, if any. */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
 
-export const about = { tensors: ["attention", "logits"], sides: "itself" };
+export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function why(element, glass) {

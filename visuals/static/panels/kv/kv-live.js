@@ -76,7 +76,7 @@ function legend(panel) {
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
 }
 
-export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], forms: ({ parts }) => (parts.latent ? ["latent"] : []) };
+export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null), forms: ({ parts }) => (parts.latent ? ["latent"] : []) };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {

@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
+import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
@@ -46,7 +47,7 @@ export const addedMap = (glass, label, quantity) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], minus: "depth" };
+export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], minus: "depth", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function residual(element, glass) {

@@ -1,6 +1,6 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
-import { attention, largest, subtract } from "../../compute.js";
+import { attention, keysSeen, largest, subtract } from "../../compute.js";
 import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
@@ -130,19 +130,20 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   // The token that was clicked stays the pressed one, also where its click led to the position before it.
   const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
   const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
+  const seen = keysSeen(trace.model, query, trace.T);
   const colours = tones && ink()[tones.table];
   const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
-    const place = tones && t <= query ? tones.place(tones.values[t]) : null;
+    const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const name = `${back} ${t > query} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
+    const name = `${back} ${t >= seen} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
     if (built.drawn[t] === name) return; // a hover changes few of 512 chips
     built.drawn[t] = name;
     chip.classList.toggle("is-off", off && place !== null);
     chip.style.setProperty("--tint", back);
     chip.style.background = off ? "" : back;
     chip.style.color = place === null || off ? "" : inkOn(colours, place);
-    chip.classList.toggle("is-masked", t > query);
+    chip.classList.toggle("is-masked", t >= seen);
     chip.classList.toggle("is-key", t === key && t !== query);
     chip.classList.toggle("is-query", t === query);
     chip.classList.toggle("is-chosen", t === chosen);
