@@ -23,8 +23,8 @@ export function turningForms(model) {
   return [...(latent ? ["latent"] : part ? ["partial"] : []), ...(rotary.interleaved ? ["interleaved"] : []), ...(scaledByRoot(model) ? [] : ["scaled"])];
 }
 
-/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"ffn")[]} */
-export const layerNorms = ({ parts: { norms } }) => ["attn", "ffn"].filter((norm) => norms[`${norm}_norm`]);
+/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"cross"|"ffn")[]} */
+export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].filter((norm) => norms[`${norm}_norm`]);
 
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";

@@ -23,7 +23,9 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
   const bucket = bucketAt(model, distance);
   const named = bucket === null ? `b[${distance}]` : text("bucket_term", { bucket });
   const [term, value] = slope === null ? [named, inBrackets(added)] : [text("slope_distance"), phrase`(−${shown(slope, 5)} · ${String(distance)})`];
-  return line`${text("score")} = ${name} + ${term} = ${numbers} + ${value} = ${shown(score - added, 5)} + ${inBrackets(added)} = ${strong(score)}`;
+  const sum = phrase`${shown(score - added, 5)} + ${inBrackets(added)}`;
+  const steps = scale === 1 && slope === null ? sum : phrase`${numbers} + ${value} = ${sum}`;
+  return line`${text("score")} = ${name} + ${term} = ${steps} = ${strong(score)}`;
 }
 
 /** The softmax of the row: one power over the sum of all. @param {string} [sign] of the weight */

@@ -188,7 +188,18 @@ export default function tokens(element, glass) {
   wire(chips, glass, built);
   const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
-  panel.body.append(chips, unseen.element, place.element, note);
+  const stacksPlace = h("div");
+  panel.body.append(stacksPlace, chips, unseen.element, place.element, note);
+  let stacks = null;
+  /** What is said of two texts comes with the first run that has two. */
+  async function fetchStacks() {
+    stacks = { draw() {} }; // while it comes
+    const { createStacks } = await import("./stacks.js");
+    stacks = createStacks(glass);
+    stacksPlace.replaceWith(stacks.element);
+    glass.translate(stacks.element);
+    glass.repaint(true);
+  }
   const renew = part(() => unseen.renew());
   const drawLegend = part((a, tones) => {
     const context = fit(legend, LEGEND, 34);
@@ -208,6 +219,8 @@ export default function tokens(element, glass) {
     tint(chips, built, tones, glass.state);
     sides.draw();
     place.draw();
+    if (glass.state.run.encoder && !stacks) fetchStacks();
+    stacks?.draw();
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     explain(trace.nPrompt < trace.T || trace.steps.length > 0);
