@@ -39,7 +39,7 @@ def qr(_engine: Engine, data: dict[str, Any]) -> Message:
 
 # What an encoder has no answer to: it gives no logits, or knows one text of two.
 OF_A_CHOICE = frozenset(
-    ("why", "matching", "outside", "words", "circuit", "edges", "stream", "ffn_written", "kv_live", "lens", "next",
+    ("why", "matching", "outside", "words", "circuit", "edges", "ffn_written", "kv_live", "lens", "next",
      "contributions", "logits", "draw", "logit_terms", "causal_map")
 )  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)

@@ -73,7 +73,8 @@ def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
     found = held.study(engine, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
     spec, dtype = held.study(engine, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
-    return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy())
+    source = 0 if held.source is None else held.source.n_prompt
+    return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
 
 def kv_race(engine: Engine, data: dict[str, Any]) -> Message:

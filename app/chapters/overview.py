@@ -3,7 +3,7 @@
 from typing import Any
 
 from model import LanguageModel
-from model.analysis.lens import best_tokens, logit_lens, norm_and_head
+from model.analysis.lens import best_tokens, logit_lens, norm_and_head, normalised
 from model.analysis.stream import stream_sizes
 from model.record import read_record
 from visuals.norm import Learned, learned_of, norms_of
@@ -19,9 +19,11 @@ PANELS = ("overview", "residual", "training")
 
 
 def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
-    """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
+    """Norms and cosines along the residual stream for all layers and tokens, and the final choice if there is one."""
     vectors = held.trace.residual
     sizes = held.study(engine, stream_sizes, vectors, held.trace.intervention)
+    if not len(held.trace.logits):
+        return stream_payload(sizes, None, [])
     best = held.study(engine, best_tokens, vectors[-1])
     final = held.study(engine, logit_lens, vectors[-1], best, 1)
     return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
@@ -41,11 +43,13 @@ def layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
-    which logits are sent follows from the run `other` where that is named."""
+    which logits are sent follows from the run `other` where that is named. An encoder has no logits."""
     token = token_of(held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, _, scores = held.study(engine, norm_and_head, last)
     learned = held.study(engine, learned_of, "final", 0)
+    if not len(held.trace.logits):
+        return ends_payload(first, last, held.study(engine, normalised, last), learned, None, None)
+    normed, _, scores = held.study(engine, norm_and_head, last)
     named = scores if leader is held else held.study(engine, norm_and_head, leader.trace.residual[-1, token])[2]
     return ends_payload(first, last, normed, learned, scores, named)
 

@@ -26,6 +26,9 @@ export function turningForms(model) {
 /** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"cross"|"ffn")[]} */
 export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].filter((norm) => norms[`${norm}_norm`]);
 
+/** What writes to the stream in each layer, in the order of the computation; where they stand side by side, attention first. @returns {("attn"|"cross"|"ffn")[]} */
+export const sublayers = ({ parts: { norms } }) => ["attn", ...(norms.cross_norm ? ["cross"] : []), "ffn"];
+
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";
 

@@ -35,10 +35,16 @@ export default function logitTerms(element, glass) {
       const [layer, head, key] = [Math.floor(i / (count * tokens)), Math.floor(i / tokens) % count, i % tokens];
       return { value, words: panel.text("head", { layer, head, key: word(pieces[key]) }), select: { layer, head, query: at, key } };
     };
+    const ofCross = (value, i) => {
+      const { T, tokens: source } = state.trace.encoder;
+      const [layer, head, key] = [Math.floor(i / (count * T)), Math.floor(i / T) % count, i % T];
+      return { value, words: panel.text("cross", { layer, head, key: word(source.pieces[key]) }), select: { layer, head, query: at } };
+    };
     return [
       { value: found.embedding, words: panel.text("embedding", { piece: word(pieces[at]) }) },
       ...(found.patched ? [{ value: found.patched, words: panel.text("patched") }] : []),
       ...Array.from(heads.data, ofHead),
+      ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
       ...neurons.map(({ layer, neuron, value }) => ({ value, words: panel.text("neuron", { layer, neuron }), select: { layer, neuron, query: at } })),
     ];
   }
