@@ -8,7 +8,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import model
 from app.build import build, launch_options
-from app.engine import LocalEngine, drawn
+from app.engine import LocalEngine
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
 from app.zoo import zoo
@@ -53,7 +53,7 @@ def main() -> int:
     few_arenas()
     try:
         how = {"device": args.device, "dtype": args.dtype}
-        asked = [drawn(model.load(where, **how)) for where in args.model or []]
+        asked = [model.load(where, **how) for where in args.model or []]
         engine = LocalEngine(asked or [model.load(**how), *zoo(**how)])
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)

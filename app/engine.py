@@ -31,14 +31,6 @@ class Settings:
     seed: int = 0
 
 
-def drawn(lm: model.LanguageModel) -> model.LanguageModel:
-    """The model, where the page can draw it. Raises GlassLlamaError for a network that reads a source text first."""
-    if lm.reads_source:
-        message = f"{lm.name}: the page draws networks that continue a text, and this one reads a source text first"
-        raise GlassLlamaError("checkpoint", f"{message}; run it from Python (model.load, model.run_trace).")
-    return lm
-
-
 class Engine(Protocol):
     """What the page asks of a machine. Every method may be called from several threads at once."""
 
@@ -63,23 +55,36 @@ class Engine(Protocol):
         """The text of each token by itself, for display."""
         ...
 
-    def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
-        """Run the model over the tokens, with these changes, and record the run."""
+    def trace(
+        self, name: str, ids: Sequence[int], changes: Intervention = NOTHING, written: Sequence[int] = ()
+    ) -> model.Trace:
+        """Run the model over a prompt's tokens and those written after it, with these changes, and record the run.
+
+        A network with an encoder reads the prompt as its source; then the trace is of what is written.
+        """
         ...
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
         ...
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
+    def study(
+        self, name: str, work: Callable[..., Any], *args: Any, long: bool = False, trace: model.Trace | None = None
+    ) -> Any:
         """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data.
 
-        What is `long` lets shorter work go first.
+        What is `long` lets shorter work go first. With a `trace` of the model, `lm` is what was recorded there: one
+        stack of two, say.
         """
         ...
 
-    def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
-        """Up to `count` further tokens, one at a time; ends early at the end of a text and at the model's context."""
+    def generate(
+        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+    ) -> Iterator[model.Step]:
+        """Up to `count` further tokens after a prompt and what is written, one at a time.
+
+        Ends early at the end of a text and at the model's context.
+        """
         ...
 
 
@@ -95,6 +100,13 @@ def short_names(names: Sequence[str]) -> list[str]:
         numbered = (short if n == 1 else f"{short} ({n})" for n in itertools.count(1))
         found.append(next(name for name in numbered if name not in found))
     return found
+
+
+def _text(lm: model.LanguageModel, ids: Sequence[int], written: Sequence[int]) -> dict[str, Any]:
+    """A prompt and what is written after it as model.run_trace and model.generate take them."""
+    if lm.reads_source:
+        return {"prompt": list(ids), "target": list(written) or None}
+    return {"prompt": [*ids, *written]}
 
 
 class LocalEngine:
@@ -132,7 +144,8 @@ class LocalEngine:
     def about(self, name: str) -> About:
         lm = self._get(name)
         device = DEVICE_NAMES.get(lm.device.type, str(lm.device))
-        return About(name, lm.config, lm.n_parameters, device, str(lm.dtype).removeprefix("torch."))
+        dtype = str(lm.dtype).removeprefix("torch.")
+        return About(name, lm.config, lm.n_parameters, device, dtype, lm.reads_source)
 
     def encode(self, name: str, text: str) -> list[int]:
         return self._get(name).tokenizer.encode(text)
@@ -143,22 +156,28 @@ class LocalEngine:
     def pieces(self, name: str, ids: Sequence[int]) -> list[str]:
         return self._get(name).tokenizer.pieces(list(ids))
 
-    def trace(self, name: str, ids: Sequence[int], changes: Intervention = NOTHING) -> model.Trace:
+    def trace(
+        self, name: str, ids: Sequence[int], changes: Intervention = NOTHING, written: Sequence[int] = ()
+    ) -> model.Trace:
         with self._turn(name) as lm:
-            return model.run_trace(lm, list(ids), changes)
+            return model.run_trace(lm, **_text(lm, ids, written), intervention=changes)
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         with self._turn(name):
             return trace.layer(index)
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
+    def study(
+        self, name: str, work: Callable[..., Any], *args: Any, long: bool = False, trace: model.Trace | None = None
+    ) -> Any:
         with self._turn(name, long) as lm:
-            return work(lm, *args)
+            return work(lm if trace is None else trace.lm, *args)
 
-    def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
+    def generate(
+        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+    ) -> Iterator[model.Step]:
         lm = self._get(name)
         with lm.in_use():
-            steps = model.generate(lm, list(ids), max_new_tokens=count, **asdict(settings))
+            steps = model.generate(lm, **_text(lm, ids, written), max_new_tokens=count, **asdict(settings))
             while True:
                 with self._turns[name].turn(long=True):
                     step = next(steps, None)

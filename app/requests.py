@@ -94,7 +94,12 @@ def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
 
 
 def text_until(held: HeldRun, data: Any) -> list[int]:
-    """The run's tokens up to the position that the field `token` names. Raises GlassLlamaError."""
+    """The run's tokens up to the position that the field `token` names.
+
+    Raises GlassLlamaError, also for a run of two texts: what it wrote does not follow on what it read.
+    """
+    if held.trace.source is not None:
+        raise GlassLlamaError("bad_request", f"{held.model} reads the prompt with an encoder; this takes one text.")
     return list(held.trace.token_ids[: token_of(held, data) + 1])
 
 

@@ -19,7 +19,7 @@ from visuals.payload import Message, Pieces, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
-from .chapters import CALCULATORS, DETAILS
+from .chapters import CALCULATORS, DETAILS, OF_A_CHOICE
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
 from .prompts import MAX_CHARACTERS, checked_ids
@@ -73,21 +73,22 @@ class Service:
 
     @answered
     def rerun(self, data: dict[str, Any], visitor: str = "") -> Message:
-        """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}."""
+        """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}, the first
+        `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
         ids = ids_of(self.engine, name, data)
         n_prompt = whole(data, "n_prompt", len(ids) + 1)
         prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
-        held = self._trace(name, prompt, ids, n_prompt, changes=changes_of(data), visitor=visitor)
+        text = ids[:n_prompt], ids[n_prompt:]
+        held = self._trace(name, prompt, *text, changes=changes_of(data), visitor=visitor)
         return self.show(held, self._layer_of(data, name))
 
     @answered
     def change(self, data: dict[str, Any], visitor: str = "") -> Message:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
-        changed = self._trace(
-            held.model, held.prompt, held.trace.token_ids, held.n_prompt, held.steps, changes_of(data), visitor
-        )
+        text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
+        changed = self._trace(held.model, held.prompt, *text, held.steps, changes_of(data), visitor)
         return self.show(changed, self._layer_of(data, held.model))
 
     @answered
@@ -100,9 +101,7 @@ class Service:
         name = model_of(self.engine, data)
         ids = checked_ids(self.engine, name, data.get("prompt"))
         generated, note = link_ids(self.engine, name, data, len(ids))
-        held = self._trace(
-            name, data["prompt"], [*ids, *generated], len(ids), changes=changes_of(data), visitor=visitor
-        )
+        held = self._trace(name, data["prompt"], ids, generated, changes=changes_of(data), visitor=visitor)
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
@@ -124,6 +123,8 @@ class Service:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
         what = one_of(data, "what", DETAILS)
+        if what in OF_A_CHOICE and not len(held.trace.logits):
+            raise GlassLlamaError("bad_request", f"what is '{what}': an encoder chooses no token; ask the run itself.")
         asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
         return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, asked)}
 
@@ -140,11 +141,10 @@ class Service:
         model = model_of(self.engine, {"model": model})
         held = self._shown(prompt, model, object_of(view, "view")) or self._run(prompt, model, visitor=visitor)
         n = len(held.steps)
-        ids = held.trace.token_ids
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = Settings(settings.temperature, settings.top_k, settings.top_p, settings.seed + n)
-        self._need_room(model, ids)
-        new = self.engine.generate(model, ids, 1, seeded)
+        self._need_room(model, held.trace.token_ids)
+        new = self.engine.generate(model, held.prompt_ids, 1, seeded, held.trace.token_ids[held.n_prompt :])
         return self.show(self._grown(held, (*held.steps, *new)), self._layer_of(view, model))
 
     def generate(
@@ -162,7 +162,7 @@ class Service:
             self._need_room(model, held.trace.token_ids)
             steps: list[Step] = []
             told, due = 0.0, time.perf_counter() + RUN_EVERY
-            for step in self.engine.generate(model, held.trace.token_ids, count, settings):
+            for step in self.engine.generate(model, held.prompt_ids, count, settings):
                 steps.append(step)
                 if time.perf_counter() >= due:
                     held = self._so_far(held, steps)
@@ -217,22 +217,24 @@ class Service:
 
     def _run(self, prompt: Any, model: str, visitor: str) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
-        return self._trace(model, prompt, ids, len(ids), visitor=visitor)
+        return self._trace(model, prompt, ids, visitor=visitor)
 
     def _trace(
         self,
         model: str,
         prompt: str,
         ids: Sequence[int],
-        n_prompt: int,
+        written: Sequence[int] = (),
         steps: tuple[Step, ...] = (),
         changes: dict[str, Any] | None = None,
         visitor: str = "",
     ) -> HeldRun:
-        what = intervention(changes or {}, self.runs, model, len(ids))
+        begun = 1 if self.engine.about(model).reads_source else len(ids)
+        what = intervention(changes or {}, self.runs, model, begun + len(written))
         start = time.perf_counter()
-        trace = self.engine.trace(model, ids, what)
+        trace = self.engine.trace(model, ids, what, written)
         seconds = time.perf_counter() - start
+        n_prompt = len(trace.token_ids) - len(written)
         return self.runs.hold(HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor))
 
     def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
@@ -249,8 +251,8 @@ class Service:
         room = self.engine.about(held.model).config.context_limit - held.n_prompt
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
-        ids = [*held.trace.token_ids[: held.n_prompt], *(step.token_id for step in steps)]
-        return self._trace(held.model, held.prompt, ids, held.n_prompt, steps, visitor=held.visitor)
+        written = [step.token_id for step in steps]
+        return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, visitor=held.visitor)
 
     def _need_room(self, model: str, ids: Sequence[int]) -> None:
         if len(ids) >= self.engine.about(model).config.context_limit:

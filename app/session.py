@@ -8,8 +8,8 @@ import secrets
 import sys
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +18,10 @@ import numpy as np
 from model import GlassLlamaError, Step, Trace
 from model.parts import FfnParts, ffn_parts
 
+from .engine import Engine
 from .memory import give_back
 
+SOURCE = "~source"  # no character of an id
 MAX_BYTES = 512 * 1024**2
 # A visitor holds at most this part of the bytes, and this many runs.
 SHARES = 4
@@ -46,6 +48,8 @@ def weight(value: object) -> int:
 class HeldRun:
     """A run of `model` on `prompt` and what was generated after it: tokens n_prompt… of the trace.
 
+    Where an encoder read the prompt, the trace is of what is written, after one token that begins it; `source` is then
+    the encoder's run, which goes by the same id with SOURCE after it.
     `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
     (app/comparing.py); `visitor` whose run it is, as the page's session says.
     """
@@ -63,6 +67,23 @@ class HeldRun:
     def ffn(self, layer: int) -> FfnParts:
         """What the feed-forward of a layer is made of."""
         return ffn_parts(self.trace.lm.net.block(layer).ffn)
+
+    @property
+    def prompt_ids(self) -> list[int]:
+        """The tokens of the prompt, whichever stack read them."""
+        read = self.trace.source
+        return self.trace.token_ids[: self.n_prompt] if read is None else read.token_ids
+
+    @property
+    def source(self) -> "HeldRun | None":
+        """The encoder's part of the run."""
+        if (read := self.trace.source) is None:
+            return None
+        return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes={}, id=self.id + SOURCE)
+
+    def study(self, engine: Engine, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
+        """What `work(lm, *args)` gives, `lm` being what ran here: of two stacks the one that was recorded."""
+        return engine.study(self.model, work, *args, long=long, trace=self.trace)
 
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""
@@ -143,13 +164,19 @@ class Runs:
         return run
 
     def get(self, run_id: str) -> HeldRun:
-        """The run, now the most recent one. Raises GlassLlamaError("run_expired") when it is not held any more."""
+        """The run, or its encoder's part, now the most recent one.
+
+        Raises GlassLlamaError("run_expired") when it is not held any more.
+        """
+        whole = run_id.removesuffix(SOURCE)
         with self._lock:
-            if (run := self._runs.get(run_id)) is None:
+            run = self._runs.get(whole)
+            found = run if run is None or whole == run_id else run.source
+            if run is None or found is None:
                 raise GlassLlamaError("run_expired", "This run is no longer held here. Run the prompt again.")
             for shelf in (self._all, self._of[run.visitor]):
-                shelf.use(run_id)
-            return run
+                shelf.use(whole)
+            return found
 
     def forget(self, run_id: str) -> None:
         """Let go of a run, if it is held."""

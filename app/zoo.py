@@ -36,14 +36,13 @@ SMALL = {small_name(family): name for family, name in FAMILIES.items()}
 
 
 def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes: int = MAX_BYTES) -> list[OnDemand]:
-    """The networks in this directory that the page can draw; none of their weights are read.
+    """The networks in this directory; none of their weights are read.
 
     A family without a whole checkpoint there is left out. Raises GlassLlamaError for one that is damaged.
     """
     keeper = Keeper(max_bytes)
     there = [name for name in FAMILIES if all((where / name / file).is_file() for file in ("config.json", WEIGHTS))]
-    found = [OnDemand(where / name, keeper, small_name(name), device, dtype) for name in there]
-    return [lm for lm in found if not lm.reads_source]
+    return [OnDemand(where / name, keeper, small_name(name), device, dtype) for name in there]
 
 
 def offers(engine: Engine) -> list[Message]:

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 from .checkpoint import LanguageModel
-from .prompt import prompt_ids
+from .prompt import prompt_ids, target_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
 
 StopReason = Literal["end_of_text", "max_context", "max_new_tokens"]
@@ -49,13 +49,16 @@ def generate(
     top_k: int = 0,
     top_p: float = 1.0,
     seed: int = 0,
+    target: str | Sequence[int] | None = None,
 ) -> Iterator[Step]:
     """Continue a prompt (text or token ids), one Step a token, until end of text, max_context or max_new_tokens.
 
-    A network with an encoder reads the prompt and writes a text of its own: cache_tokens and max_context count that.
+    A network with an encoder reads the prompt and writes a text of its own, on from `target` where it has begun:
+    cache_tokens and max_context count that.
 
     Temperature 0 is greedy; otherwise draws are reproducible by `seed`. Raises GlassLlamaError at the call, before the
-    first step, for an empty or too long prompt and for a setting out of range.
+    first step, for an empty or too long prompt or target, for a target where there is no encoder and for a setting out
+    of range.
     """
     how = Sampling(temperature, top_k, top_p)
     how.check()
@@ -63,12 +66,16 @@ def generate(
         raise field_error("max_new_tokens", max_new_tokens, "a whole number of at least 1")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise field_error("seed", seed, "a whole number from 0 to 2^63 - 1")
-    return _steps(lm, prompt_ids(lm, prompt), max_new_tokens, how, seed)
+    written = target_ids(lm, target)
+    return _steps(lm, prompt_ids(lm, prompt), written, max_new_tokens, how, seed)
 
 
-def _steps(lm: LanguageModel, ids: list[int], max_new_tokens: int, how: Sampling, seed: int) -> Iterator[Step]:
+def _steps(
+    lm: LanguageModel, ids: list[int], written: list[int], max_new_tokens: int, how: Sampling, seed: int
+) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
     net, ids = lm.net.begin(ids)
+    ids = ids + written
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = net.cache(limit)
     text = lm.tokenizer.stream(ids)

@@ -3,6 +3,7 @@
 A part that a network lacks is absent. Nothing asks which family a network is of.
 """
 
+from copy import copy
 from typing import Any, ClassVar, cast
 
 import torch
@@ -47,7 +48,7 @@ class Network(Module):
     """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
 
     `head_scale` multiplies what the head reads. A network that has read a source text, which it does not continue,
-    keeps its ids as `source_ids`, and reads it with `encoder`.
+    keeps its ids as `source_ids` and what its `encoder` made of them as `memory`.
     """
 
     config: Any  # each network's own kind of NetworkConfig
@@ -60,6 +61,13 @@ class Network(Module):
     head_scale: float = 1.0
     encoder: Any  # the Network that reads a source, where there is one
     source_ids: Int[Tensor, "B S"] | None = None
+    memory: Float[Tensor, "B S d"] | None = None
+
+    def remembering(self, source_ids: Int[Tensor, "B S"], memory: Float[Tensor, "B S d"]) -> "Network":
+        """This network, sharing its weights, where it has read a source: `memory` is what its encoder made of it."""
+        net = copy(self)
+        net.source_ids, net.memory = source_ids, memory
+        return net
 
     def begin(self, ids: list[int]) -> tuple["Network", list[int]]:
         """The network that continues this text, and the tokens that it starts from: itself, and the text."""

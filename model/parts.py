@@ -5,7 +5,7 @@ Asked of the parts themselves; nothing here knows a family.
 
 from typing import NamedTuple, cast
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from .attention import Heads
@@ -58,20 +58,36 @@ class LatentParts(NamedTuple):
     value: int
 
 
-class Parts(NamedTuple):
-    """A network reading `tokens` tokens.
+class BucketParts(NamedTuple):
+    """Which of a head's learned numbers its scores get, by distance: for keys before the query, and for those after it
+    where it sees them. `count` is how many there are."""
 
-    `norms` gives the layer's norms with what each reads, `resid_in` or `resid_mid`; `norm_kind` is the same for all.
-    `rotary`, or `bias` (n_heads, T): what is added to a score, by the distance from query to key. `scale` multiplies
-    q·k.
+    count: int
+    before: Int[Tensor, "T"]
+    after: Int[Tensor, "T"] | None
+
+
+class Parts(NamedTuple):
+    """A network reading `tokens` tokens; of one with an encoder, either of its stacks.
+
+    `stack` is "encoder" or "decoder" where there are both. `causal`: no token sees those after it; otherwise each sees
+    all. `norms` gives the layer's norms with what each reads, a tap; `norm_kind` is the same for all. `rotary`, or
+    `bias` (n_heads, T): what is added to a score, by the distance from query to key, and `bias_after` for keys after
+    the query, where it sees them. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at the source.
     """
+
+    stack: str | None
+    causal: bool
 
     norm_kind: str
     norms: dict[str, str]
     embed_norm: bool
     rotary: RotaryParts | None
     bias: Float[Tensor, "n_heads T"] | None
+    bias_after: Float[Tensor, "n_heads T"] | None
+    buckets: BucketParts | None
     scale: float
+    cross_scale: float | None
     latent: LatentParts | None
     ffn: tuple[FfnParts, ...]
 
@@ -86,28 +102,46 @@ def ffn_parts(ffn: FeedForward) -> FfnParts:
     )
 
 
+def bucket_parts(net: Network, last: Bias, first: Bias | None) -> BucketParts | None:
+    """Of a network whose biases are learned numbers: what the last token's keys get, and the first one's."""
+    if last.buckets is None:
+        return None
+    after = None if first is None or first.buckets is None else first.buckets[0].cpu()
+    return BucketParts(net.config.buckets, last.buckets[0].flip(-1).cpu(), after)
+
+
 def parts(net: Network, tokens: int) -> Parts:
     """Of a network that reads this many tokens from the start of its text."""
     block = net.block(0)
     places = net.places(0, 1)
     attn: Heads = block.attn
+    seen = None if places.mask is None else net.places(0, tokens).mask
+    sees_all = seen is not None and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):
         latent = LatentParts(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
-    rotary = bias = None
+    rotary = bias = bias_after = numbered = None
     if isinstance(places, Bias):
         last = cast(Bias, net.places(tokens - 1, 1))  # what the last token's scores get, key by key
+        first = cast(Bias, net.places(0, tokens)) if sees_all else None
         bias = last.bias[:, 0].flip(-1).float().cpu()
+        bias_after = None if first is None else first.bias[:, 0].float().cpu()
+        numbered = bucket_parts(net, last, first)
     elif isinstance(places, Rotation | PairRotation):
         first = 0 if latent is None else latent.nope
         rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(places, PairRotation))
     return Parts(
+        stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
+        causal=not sees_all,
         norm_kind="layer" if isinstance(block.attn_norm, LayerNorm) else "rms",
         norms=dict(block.norms),
         embed_norm=hasattr(net, "embed_norm"),
         rotary=rotary,
         bias=bias,
+        bias_after=bias_after,
+        buckets=numbered,
         scale=attn.score_scale,
+        cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.further else None,
         latent=latent,
         ffn=tuple(ffn_parts(net.block(layer).ffn) for layer in range(net.config.n_layers)),
     )

@@ -68,12 +68,14 @@ class PairRotation(NamedTuple):
 class Bias(NamedTuple):
     """What is added to the scores of T queries and S keys, the last query standing at the last key.
 
-    In a decoder `memory` is what an encoder made of the source, for its layers' second attention.
+    In a decoder `memory` is what an encoder made of the source, for its layers' second attention. `buckets` says, where
+    the numbers are learned ones, which of them each pair gets.
     """
 
     bias: Float[Tensor, "n_heads T S"]
     mask: Bool[Tensor, "T S"] | None = None
     memory: Float[Tensor, "B source d"] | None = None
+    buckets: Int[Tensor, "T S"] | None = None
 
     def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys as they are: nothing is rotated."""

@@ -6,6 +6,18 @@ from .checkpoint import LanguageModel
 from .errors import GlassLlamaError
 
 
+def target_ids(lm: LanguageModel, target: str | Sequence[int] | None) -> list[int]:
+    """Token ids of what a network with an encoder has written so far, none where `target` is None.
+
+    Raises GlassLlamaError as `prompt_ids` does, and where there is no encoder.
+    """
+    if target is None:
+        return []
+    if not lm.reads_source:
+        raise GlassLlamaError("target", "target: this network has no encoder; it continues the prompt alone.")
+    return prompt_ids(lm, target)
+
+
 def prompt_ids(lm: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
     """Token ids of a text, or the given ids once checked.
 

@@ -14,12 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
-from .errors import GlassLlamaError
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
-from .prompt import prompt_ids
+from .network import Network
+from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
+from .view import View
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
 
@@ -156,7 +157,7 @@ class Trace:
 
         It is told in whatever thread recomputes, and a shrinking is a negative growth. None ends it.
         """
-        return self._own_bytes + self._layers.watch(grew)
+        return self._own_bytes + self._layers.watch(grew) + (0 if self.source is None else self.source.watch(grew))
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.
@@ -184,14 +185,23 @@ def run_trace(
     (none). Raises GlassLlamaError for a prompt or target that is empty, longer than the model's context, or not of its
     vocabulary, and for a target where there is no encoder.
     """
+    written = target_ids(lm, target)
     net, ids = lm.net.begin(prompt_ids(lm, prompt))
     if net.source_ids is None:
-        if target is not None:
-            raise GlassLlamaError("target", "target: this network has no encoder; it continues the prompt alone.")
         return _recorded(lm, ids, intervention)
-    written = ids if target is None else ids + prompt_ids(lm, target)
-    source = _recorded(replace(lm, net=net.encoder, config=net.encoder.config), net.source_ids[0].tolist(), NOTHING)
-    return replace(_recorded(replace(lm, net=net), written, intervention), source=source)
+    # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
+    read = View.of(lm, lambda net: net.encoder, net.encoder.config)
+    source = _recorded(read, net.source_ids[0].tolist(), NOTHING)
+    read_by = View.of(lm, _remembering(net), lm.config)
+    return replace(_recorded(read_by, ids + written, intervention), source=source)
+
+
+def _remembering(reader: Network) -> Callable[[Network], Network]:
+    """What makes of a network the one that has read what `reader` has."""
+    ids, memory = reader.source_ids, reader.memory
+    assert ids is not None
+    assert memory is not None
+    return lambda net: net.remembering(ids, memory)
 
 
 def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> Trace:

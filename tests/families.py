@@ -148,9 +148,11 @@ def check_parts(trace: model.Trace, i: int) -> None:
     )
     scores = q @ np.repeat(k, len(q) // len(k), axis=0).transpose(0, 2, 1) * made.scale
     distance = np.subtract.outer(np.arange(len(trace.token_ids)), np.arange(len(trace.token_ids)))
-    seen = distance >= 0
+    seen = (distance >= 0) | (not made.causal)
     if made.bias is not None:
-        scores = scores + made.bias.numpy()[:, np.where(seen, distance, 0)]
+        after = made.bias if made.bias_after is None else made.bias_after
+        by_distance = np.concatenate([after.numpy()[:, :0:-1], made.bias.numpy()], axis=1)  # from the latest key on
+        scores = scores + by_distance[:, distance + len(distance) - 1]
     np.testing.assert_allclose(scores[:, seen], layer.scores[:, seen], atol=1e-4)
     inner = torch.from_numpy(activations(neurons_of(layer, made.ffn[i]), made.ffn[i]))
     columns = torch.stack([cast(nn.Linear, part).weight[:, own[0]]

@@ -92,8 +92,8 @@ def logit_terms_info(lm: LanguageModel, trace: Trace, target: int, against: int 
 
 
 def logit_terms_payload(info: LogitTerms) -> Message:
-    """The message of LogitTerms: `heads` (L, n_heads, T) and each FFN's sum `ffn` (L,), float32; the strongest neurons
-    by name, and the others' sum."""
+    """The message of LogitTerms: `heads` (L, n_heads, T), those of a look at a source `cross` (L, n_heads, S) or null,
+    and each FFN's sum `ffn` (L,), float32; the strongest neurons by name, and the others' sum."""
     flat = info.neurons.flatten()
     order = flat.abs().argsort(descending=True)[:NEURONS].tolist()
     width = info.neurons.shape[1]
@@ -101,6 +101,7 @@ def logit_terms_payload(info: LogitTerms) -> Message:
     return {
         "embedding": info.embedding,
         "heads": pack(info.heads.numpy(), "f4"),
+        "cross": None if info.cross is None else pack(info.cross.numpy(), "f4"),
         "ffn": pack(info.neurons.sum(1).numpy(), "f4"),
         "neurons": strongest,
         "other_neurons": float(flat.sum()) - sum(one["value"] for one in strongest),

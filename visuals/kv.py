@@ -178,13 +178,15 @@ def live_message(
     held_bytes: int,
     k_norm: Float[np.ndarray, "L T"],
     v_norm: Float[np.ndarray, "L T"],
+    source: int = 0,
 ) -> Message:
     """What a run's cache holds after `tokens` tokens, measured, what the calculators say of `spec` at as many, and the
-    four kinds at one token (all grow linearly). `dtype` is one of FORMATS."""
+    four kinds at one token (all grow linearly). `dtype` is one of FORMATS; `source` counts the tokens of an encoder."""
+    options = KvOptions(encoder_tokens=source) if source else KvOptions()
     return {
         "tokens": tokens,
         "bytes": held_bytes,
-        "formula": str(kv_breakdown(spec, tokens, 1, dtype, KvOptions()).total_bytes),
+        "formula": str(kv_breakdown(spec, tokens, 1, dtype, options).total_bytes),
         "dtype": dtype,
         "k_norm": pack(k_norm, "f4"),
         "v_norm": pack(v_norm, "f4"),

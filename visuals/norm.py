@@ -13,8 +13,8 @@ from model.norms import LayerNorm
 
 from .payload import Message, maybe, pack
 
-Norm = Literal["attn", "ffn", "final"]
-NORMS: tuple[Norm, ...] = ("attn", "ffn", "final")
+Norm = Literal["attn", "cross", "ffn", "final"]
+NORMS: tuple[Norm, ...] = ("attn", "cross", "ffn", "final")
 CHANNELS = 6
 
 

@@ -16,14 +16,17 @@ from .payload import Message, maybe, pack
 COLUMNS = 1024
 
 
-def stream_payload(sizes: StreamSizes, final: LogitLens, pieces: Sequence[str]) -> Message:
-    """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts."""
+def stream_payload(sizes: StreamSizes, final: LogitLens | None, pieces: Sequence[str]) -> Message:
+    """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts.
+
+    Where nothing is chosen, `final` and so `best` are null.
+    """
+    measured = {name: pack(values, "f4") for name, values in sizes._asdict().items() if values is not None}
+    if final is None:
+        return {**measured, "best": None}
     best = {"ids": pack(final.ids[:, 0], "i4"), "pieces": list(pieces)}
     best |= {"logit": pack(final.logit, "f4"), "probability": pack(final.probability, "f4")}
-    return {
-        **{name: pack(values, "f4") for name, values in sizes._asdict().items() if values is not None},
-        "best": best,
-    }
+    return {**measured, "best": best}
 
 
 def learned_payload(learned: Mapping[str, Learned]) -> Message:
@@ -43,21 +46,25 @@ def ends_payload(
     last: Float[np.ndarray, "d"],
     normed: Float[np.ndarray, "d"],
     learned: Learned,
-    logits: Float[np.ndarray, "V"],
-    named: Float[np.ndarray, "V"],
+    logits: Float[np.ndarray, "V"] | None,
+    named: Float[np.ndarray, "V"] | None,
 ) -> Message:
     """One token's vector before the first layer, after the last and after the final norm, with its γ and β; its logits.
+
+    Those are null where there are none.
 
     A large vocabulary's logits are sent for the highest of `named` in each of COLUMNS stretches of ids, with its id:
     `named` are these logits themselves, or another run's with which they are compared.
     """
     vectors = {"embedding": first, "final": last, "final_normed": normed}
+    known = {name: pack(vector, "f4") for name, vector in vectors.items()} | learned_payload({"final": learned})
+    if logits is None or named is None:
+        return {**known, "logits": None}
     peaks = highest(named, COLUMNS)
     exact = logits.astype(np.float64)
     top = exact.max()
     return {
-        **{name: pack(vector, "f4") for name, vector in vectors.items()},
-        **learned_payload({"final": learned}),
+        **known,
         "logits": {"ids": pack(peaks, "i4"), "values": pack(logits[peaks], "f4")},
         "logits_norm": float(np.sqrt(np.square(exact).sum())),
         "log_z": float(top + np.log(np.exp(exact - top).sum())),

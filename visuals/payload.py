@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
-from model.parts import FfnParts, Parts, parts
+from model.parts import BucketParts, FfnParts, Parts, parts
 from model.sampling import Candidates
 
 Message = dict[str, Any]
@@ -26,13 +26,17 @@ TOP_NEURONS = 24
 
 
 class About(NamedTuple):
-    """A model as it really runs: `device` and `dtype` are the ones in use, as text ("CPU", "float32")."""
+    """A model as it really runs: `device` and `dtype` are the ones in use, as text ("CPU", "float32").
+
+    `reads_source`: it reads the prompt with an encoder, and writes a text of its own.
+    """
 
     name: str
     config: LlamaConfig
     n_parameters: int
     device: str
     dtype: str
+    reads_source: bool = False
 
 
 class TopNeurons(NamedTuple):
@@ -119,9 +123,17 @@ def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: F
         "q": pack(layer.q, "f4"),
         "k": None if rebuilt else pack(layer.k, "f4"),
         "k_rot": pack(layer.k_rot, "f4") if rebuilt else None,
+        "cross": cross_payload(layer),
         "top": {"neuron": numbers, **pack_neurons(top.gate, top.up, top.weight)},
         "neurons": neurons_payload(run_id, index, token, neurons),
     }
+
+
+def cross_payload(layer: LayerTrace) -> Message | None:
+    """The queries and the source's keys of a decoder's second attention; None where there is none."""
+    if "cross_q" not in layer.arrays:
+        return None
+    return {"q": pack(layer.cross_q, "f4"), "k": pack(layer.cross_k, "f4")}
 
 
 def model_payload(about: About, made: Parts) -> Message:
@@ -145,6 +157,8 @@ def parts_payload(made: Parts) -> Message:
     rotary = made.rotary
     told = made._asdict() | {
         "bias": maybe(made.bias, "f4"),
+        "bias_after": maybe(made.bias_after, "f4"),
+        "buckets": made.buckets and buckets_payload(made.buckets),
         "latent": made.latent and made.latent._asdict(),
         "ffn": [one._asdict() for one in made.ffn],
     }
@@ -157,6 +171,11 @@ def parts_payload(made: Parts) -> Message:
             "interleaved": rotary.interleaved,
         }
     return told
+
+
+def buckets_payload(made: BucketParts) -> Message:
+    """Which learned number each distance gets."""
+    return {"count": made.count, "before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
 
 
 def step_payload(index: int, step: Step, piece: str, following: Message | None = None) -> Message:
@@ -192,29 +211,44 @@ def run_payload(
     steps: Sequence[Message] = (),
     seconds: float = 0.0,
     changes: Message | None = None,
+    source: Message | None = None,
 ) -> Message:
     """A whole run: what is small for all layers, and one layer's message; the other layers follow when asked for.
 
     `following` is the next_payload after the last token; `steps` the step_payloads of the tokens from n_prompt on;
-    `changes` what the page asked to be changed in the run.
+    `changes` what the page asked to be changed in the run; `source` the source_payload of what an encoder read.
     """
     return {
         "kind": "run",
         "id": run_id,
         "prompt": prompt,
         "n_prompt": n_prompt,
-        "model": model_payload(about, parts(trace.lm.net, len(trace.token_ids))),
-        "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
-        **{
-            what: {name: maybe(trace.figures.get(f"{name}_norm_{what}"), "f4") for name in ("attn", "ffn", "final")}
-            for what in ("rms", "mean")
-        },
+        **trace_payload(about, trace),
+        "encoder": source,
         "next": following,
         "layer": layer,
         "steps": list(steps),
         "seconds": seconds,
         "changes": changes or {},
     }
+
+
+def trace_payload(about: About, trace: Trace) -> Message:
+    """What ran, its tokens, and what its norms subtract and divide by."""
+    norms = ("attn", "cross", "ffn", "final")
+    return {
+        "model": model_payload(about, parts(trace.lm.net, len(trace.token_ids))),
+        "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
+        **{
+            what: {name: maybe(trace.figures.get(f"{name}_norm_{what}"), "f4") for name in norms}
+            for what in ("rms", "mean")
+        },
+    }
+
+
+def source_payload(run_id: str, about: About, trace: Trace) -> Message:
+    """What an encoder made of a run's prompt, as a run without a choice: nothing is written after it."""
+    return {"id": run_id, **trace_payload(about._replace(config=trace.lm.config), trace)}
 
 
 def message_payload(code: str, level: str = "error", **params: Any) -> Message:

@@ -17,6 +17,7 @@ from .payload import (
     layer_payload,
     next_payload,
     run_payload,
+    source_payload,
     step_payload,
     steps_payload,
 )
@@ -43,6 +44,8 @@ class Run(Protocol):
     def seconds(self) -> float: ...
     @property
     def changes(self) -> dict[str, Any]: ...
+    @property
+    def source(self) -> "Run | None": ...
     def ffn(self, layer: int) -> FfnParts: ...
 
 
@@ -60,6 +63,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         [step_payload(i, step, pieces([step.token_id])[0]) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,
+        None if run.source is None else source_payload(run.source.id, about, run.source.trace),
     )
 
 

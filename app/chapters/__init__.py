@@ -37,6 +37,11 @@ def qr(_engine: Engine, data: dict[str, Any]) -> Message:
     return qr_code(data.get("text"))
 
 
+# What an encoder has no answer to: it gives no logits, or knows one text of two.
+OF_A_CHOICE = frozenset(
+    ("why", "matching", "outside", "words", "circuit", "edges", "ffn_written", "kv_live", "lens", "next",
+     "contributions", "logits", "draw", "logit_terms", "causal_map")
+)  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
 FIRST = next(iter(CHAPTERS))

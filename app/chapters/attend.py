@@ -23,7 +23,7 @@ from ..engine import Engine
 from ..requests import layer_of, one_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
+PANELS = ("heads", "attention", "cross", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -39,7 +39,7 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     head = whole(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
     channel = None if asked.get("channel") is None else whole(asked, "channel", config.head_dim)
     seen = engine.layer(held.model, held.trace, layer)
-    return projection_payload(engine.study(held.model, projection_info, seen, layer, vector, head, channel))
+    return projection_payload(held.study(engine, projection_info, seen, layer, vector, head, channel))
 
 
 def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -49,7 +49,7 @@ def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     seen = engine.layer(held.model, held.trace, layer)
     if "kv_latent" not in seen.arrays:
         raise GlassLlamaError("bad_request", f"{held.model}: its attention keeps no latent.")
-    return latent_payload(engine.study(held.model, latent_info, seen, layer, head))
+    return latent_payload(held.study(engine, latent_info, seen, layer, head))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -58,20 +58,20 @@ def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
     changes = held.trace.intervention
     off = (layer, head) in changes.heads or layer in changes.attention
-    columns = engine.study(held.model, head_columns, layer, head) * (not off)
+    columns = held.study(engine, head_columns, layer, head) * (not off)
     return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
 
 
 def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """The heads that the model's file heads.json names, where it has one."""
-    return head_names_payload(engine.study(held.model, head_names))
+    return head_names_payload(held.study(engine, head_names))
 
 
 def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    return score_terms_payload(engine.study(held.model, score_terms_info, held.trace, layer, head, query, key))
+    return score_terms_payload(held.study(engine, score_terms_info, held.trace, layer, head, query, key))
 
 
 DETAILS = {

@@ -37,7 +37,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """
     vectors = held.trace.residual
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    readings = [engine.study(held.model, logit_lens, depth, targets) for depth in vectors]
+    readings = [held.study(engine, logit_lens, depth, targets) for depth in vectors]
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -47,8 +47,8 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vectors, leader = held.trace.residual, leader_of(held, asked)
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
-    against = engine.study(held.model, runners_up, last, targets) if asked.get("versus") is True else None
-    parts = engine.study(held.model, contributions, vectors, targets, against, held.trace.intervention)
+    against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
+    parts = held.study(engine, contributions, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -86,15 +86,13 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vocab_size = engine.about(held.model).config.vocab_size
     target = whole(asked, "target", vocab_size)
     against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
-    return logit_terms_payload(
-        engine.study(held.model, logit_terms_info, held.trace, target, against, token_of(held, asked))
-    )
+    return logit_terms_payload(held.study(engine, logit_terms_info, held.trace, target, against, token_of(held, asked)))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
     ids, text = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    found = engine.study(held.model, causal_info, ids, text, long=True)
+    found = held.study(engine, causal_info, ids, text, long=True)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 
@@ -103,7 +101,7 @@ def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
     if token == len(held.trace.token_ids) - 1:
         return held.trace.logits
-    return engine.study(held.model, norm_and_head, held.trace.residual[-1, token])[2]
+    return held.study(engine, norm_and_head, held.trace.residual[-1, token])[2]
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:
@@ -112,7 +110,7 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     ids = held.trace.token_ids
     if target is not None:
         return np.full(len(ids), whole({"target": target}, "target", vocab_size))
-    best = engine.study(held.model, best_tokens, held.trace.residual[-1])
+    best = held.study(engine, best_tokens, held.trace.residual[-1])
     if follow:
         best[:-1] = ids[1:]
     return best

@@ -21,7 +21,7 @@ def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
 
 def cost(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """What the network of this run costs: parameters, weights read for a token, and bytes kept of one."""
-    return cost_payload(engine.study(held.model, cost_info))
+    return cost_payload(held.study(engine, cost_info))
 
 
 DETAILS = {"difference": difference, "cost": cost}

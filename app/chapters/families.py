@@ -29,12 +29,14 @@ CODE_PLACES = {
     "sinusoidal": ("position", "rope-score"),
     "pairs_next": ("position", "rope-layout"),
     "mla": ("attend", "latent"),
+    "cross": ("attend", "cross"),
     "experts": ("ffn", "experts"),
 }
 ELSEWHERE = {
     "alibi": ("position", "rope-score"),
     "buckets": ("position", "rope-score"),
     "mla": ("kv", "kv-kinds"),
+    "cross": ("attend", "attention"),
     "experts": ("ffn", "swiglu"),
 }
 

@@ -29,7 +29,7 @@ def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """{}: how sparsely each layer fires."""
     trace = held.trace
-    return ffn.firing_payload(engine.study(held.model, firing, trace.residual, trace.intervention))
+    return ffn.firing_payload(held.study(engine, firing, trace.residual, trace.intervention))
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
@@ -42,8 +42,8 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
         return ffn.written_inner(layer, run.ffn(index), index, run.trace.intervention)[token]
 
     def wrote(run: HeldRun, like: Written | None = None) -> Written:
-        return engine.study(
-            held.model, ffn.written_by, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
+        return held.study(
+            engine, ffn.written_by, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
         )
 
     asked = data.get("neuron") is not None
@@ -61,7 +61,7 @@ def experts(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     if not held.ffn(index).experts:
         raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
     layer = engine.layer(held.model, held.trace, index)
-    return routing_payload(engine.study(held.model, routing_info, layer, index))
+    return routing_payload(held.study(engine, routing_info, layer, index))
 
 
 DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}

@@ -36,7 +36,7 @@ def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
     vocab_size = engine.about(held.model).config.vocab_size
     target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
-    info = engine.study(held.model, looks, held.trace, target, token_of(held, asked), long=True)
+    info = held.study(engine, looks, held.trace, target, token_of(held, asked), long=True)
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
 
 
@@ -45,14 +45,14 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    found = engine.study(held.model, matching_info, held.trace, layer, head, query, key, long=True)
+    found = held.study(engine, matching_info, held.trace, layer, head, query, key, long=True)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """What in the prompt is not of the world that the bundled model learnt, and an example that is; {} where all is of
     it, and for another model."""
-    found = engine.study(held.model, find_outside, held.trace, held.prompt, long=True)
+    found = held.study(engine, find_outside, held.trace, held.prompt, long=True)
     if found is None or not (found.places or found.odd):
         return {}
     return outside_payload(found) | {"example": nearest_example(held.prompt)}
@@ -65,7 +65,7 @@ def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     # Written tokens may not be those that the text has when it is read.
     if len(ids) > PAIR_TOKENS or engine.encode(held.model, text) != ids:
         return {"swaps": [], "text": text} | limits
-    found = engine.study(held.model, swaps, text, long=True)
+    found = held.study(engine, swaps, text, long=True)
     return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | {"text": text} | limits
 
 
@@ -73,7 +73,7 @@ def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
     ids, text = unchanged(held, asked), check_text(asked.get("text"))
     count = whole(asked, "nodes", MOST_NODES + 1)
-    info = engine.study(held.model, circuit_info, ids, text, count, long=True)
+    info = held.study(engine, circuit_info, ids, text, count, long=True)
     return circuit_payload(info, lambda some: engine.pieces(held.model, some))
 
 
@@ -83,7 +83,7 @@ def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     ids, text = unchanged(held, asked), check_text(asked.get("text"))
     nodes = _nodes(engine, held, asked, len(ids))
     start = whole(asked, "start", (MOST_NODES + 2) ** 2)
-    return edges_payload(engine.study(held.model, edges_info, ids, text, nodes, start, long=True))
+    return edges_payload(held.study(engine, edges_info, ids, text, nodes, start, long=True))
 
 
 def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], tokens: int) -> list[Node]:

@@ -71,15 +71,18 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
 
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    found = engine.study(held.model, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
-    spec, dtype = engine.study(held.model, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
-    return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy())
+    found = held.study(engine, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
+    spec, dtype = held.study(engine, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
+    source = 0 if held.source is None else held.source.n_prompt
+    return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
 
 def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     """A few tokens written with and without a cache after `ids`, the text so far: {model, ids}; the page asks on."""
     name = str(data.get("model"))
     config, ids = engine.about(name).config, data.get("ids")
+    if engine.about(name).reads_source:
+        raise GlassLlamaError("bad_request", f"{name} reads the prompt with an encoder; the race takes one text.")
     limit = min(2 * MAX_TOKENS, config.context_limit - 1)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")

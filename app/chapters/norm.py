@@ -27,7 +27,7 @@ def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message
     if data.get("token") is not None:
         token = token_of(held, data)
         before = before[token : token + 1]
-    return norm.norm_payload(before, engine.study(held.model, norm.learned_of, name, index))
+    return norm.norm_payload(before, held.study(engine, norm.learned_of, name, index))
 
 
 def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model import LanguageModel
-from model.analysis.lens import best_tokens, logit_lens, norm_and_head
+from model.analysis.lens import best_tokens, logit_lens, norm_and_head, normalised
 from model.analysis.stream import stream_sizes
 from model.record import read_record
 from visuals.norm import Learned, learned_of, norms_of
@@ -19,18 +19,20 @@ PANELS = ("overview", "residual", "training")
 
 
 def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
-    """Norms and cosines along the residual stream, and the final choice, for all layers and tokens."""
+    """Norms and cosines along the residual stream for all layers and tokens, and the final choice if there is one."""
     vectors = held.trace.residual
-    sizes = engine.study(held.model, stream_sizes, vectors, held.trace.intervention)
-    best = engine.study(held.model, best_tokens, vectors[-1])
-    final = engine.study(held.model, logit_lens, vectors[-1], best, 1)
+    sizes = held.study(engine, stream_sizes, vectors, held.trace.intervention)
+    if not len(held.trace.logits):
+        return stream_payload(sizes, None, [])
+    best = held.study(engine, best_tokens, vectors[-1])
+    final = held.study(engine, logit_lens, vectors[-1], best, 1)
     return stream_payload(sizes, final, engine.pieces(held.model, best.tolist()))
 
 
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, token}: the vectors around that layer's parts."""
     layer, token = layer_of(held, asked), token_of(held, asked)
-    learned = engine.study(held.model, layer_norms, layer)
+    learned = held.study(engine, layer_norms, layer)
     return stage_payload(engine.layer(held.model, held.trace, layer), token, learned)
 
 
@@ -41,12 +43,14 @@ def layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
-    which logits are sent follows from the run `other` where that is named."""
+    which logits are sent follows from the run `other` where that is named. An encoder has no logits."""
     token = token_of(held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
-    normed, _, scores = engine.study(held.model, norm_and_head, last)
-    learned = engine.study(held.model, learned_of, "final", 0)
-    named = scores if leader is held else engine.study(held.model, norm_and_head, leader.trace.residual[-1, token])[2]
+    learned = held.study(engine, learned_of, "final", 0)
+    if not len(held.trace.logits):
+        return ends_payload(first, last, held.study(engine, normalised, last), learned, None, None)
+    normed, _, scores = held.study(engine, norm_and_head, last)
+    named = scores if leader is held else held.study(engine, norm_and_head, leader.trace.residual[-1, token])[2]
     return ends_payload(first, last, normed, learned, scores, named)
 
 
@@ -57,7 +61,7 @@ def record(lm: LanguageModel) -> Message:
 
 def training(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """How the run's model was trained, and what was measured of it."""
-    return engine.study(held.model, record)
+    return held.study(engine, record)
 
 
 DETAILS = {"stream": stream, "stage": stage, "ends": ends, "training": training}

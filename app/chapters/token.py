@@ -13,7 +13,7 @@ PANELS = ("merges",)
 
 def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """How the tokenizer made the run's tokens."""
-    return merges_payload(engine.study(held.model, merges_info, held.trace.token_ids))
+    return merges_payload(held.study(engine, merges_info, held.trace.token_ids))
 
 
 DETAILS = {"merges": merges}

@@ -59,6 +59,12 @@ def best_tokens(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Int[np.n
     return np.concatenate([logits.argmax(-1).cpu().numpy() for _, logits in unembed(lm, stream)])
 
 
+def normalised(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> Float[np.ndarray, "d"]:
+    """One vector after the last layer as the final norm leaves it."""
+    with torch.inference_mode():
+        return lm.net.norm(on_device(lm, vector)).float().cpu().numpy()
+
+
 def norm_and_head(lm: LanguageModel, vector: Float[np.ndarray, "d"]) -> list[Float[np.ndarray, "n"]]:
     """One vector after the last layer: normalised (d,), the final norm's γ (d,), and its logits (V,). float32."""
     with torch.inference_mode():

@@ -65,16 +65,17 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Sc
     terms[i, j] = R(query)·W_Q(γ ⊙ wᵢ / RMS(query)) · R(key)·W_K(γ ⊙ wⱼ / RMS(key)) / √head_dim, with wᵢ what source i
     wrote at the query's token, wⱼ what source j wrote at the key's, and R RoPE's rotation (with its scaling). Where
     the network normalises otherwise, so do the terms, with all that is divided by held at its value in the run.
-    Raises GlassLlamaError for a layer, head or token that the run does not have, and for a key after the query.
+    Raises GlassLlamaError for a layer, head or token that the run does not have, and for a key that the mask
+    hides from the query.
     """
     lm, config, tokens = trace.lm, trace.lm.config, len(trace.token_ids)
     check_index("layer", layer, config.n_layers)
     check_index("head", head, config.n_heads)
     check_index("query", query, tokens)
-    check_index("key", key, query + 1)
-    sources, written = stream_writes(trace, layer, [query, key])
     block = lm.net.block(layer)
     places = lm.net.places(0, tokens)
+    check_index("key", key, query + 1 if places.mask is None else int(places.mask[query].nonzero()[-1]) + 1)
+    sources, written = stream_writes(trace, layer, [query, key])
     with torch.inference_mode():
         scale = torch.from_numpy(trace.attn_norm_rms[layer, [query, key]])
         q, k = (

@@ -16,17 +16,18 @@ from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention, intervened
 from ..taps import capture
 
-SITES = ("resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out")
+SITES = ("resid_in", "attn_normed", "attn_out", "resid_cross", "cross_normed", "cross_out", "resid_mid", "ffn_normed")
+SITES += ("ffn_out", "resid_out")
 
 
 class StreamSizes(NamedTuple):
     """Euclidean norms by layer and token, and where the writing points. All float32.
 
-    `resid` (L + 1, T) is the stream's norm; the five after it, (L, T) each, are those of SITES inside a layer;
-    `final_normed` (T,) is the norm after the final RMSNorm. `attn_cosine` and `ffn_cosine` (L, T) are the cosines
-    between what the sub-layer adds and the stream that it reads (`resid_in`, `resid_mid`): NaN where one of the
-    two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle then. A site that the
-    network does not have is None.
+    `resid` (L + 1, T) is the stream's norm; the others named as in SITES, (L, T) each, are those inside a layer;
+    `final_normed` (T,) is the norm after the final RMSNorm. `attn_cosine`, `cross_cosine` and `ffn_cosine` (L, T) are
+    the cosines between what the sub-layer adds and the stream that it reads (`resid_in`, `resid_cross`, `resid_mid`):
+    NaN where one of the two is the zero vector, as it is for a sub-layer that is switched off, since there is no angle
+    then. A site that the network does not have is None.
     """
 
     resid: np.ndarray
@@ -38,6 +39,10 @@ class StreamSizes(NamedTuple):
     final_normed: np.ndarray
     attn_cosine: np.ndarray
     ffn_cosine: np.ndarray
+    resid_cross: np.ndarray | None
+    cross_normed: np.ndarray | None
+    cross_out: np.ndarray | None
+    cross_cosine: np.ndarray | None
 
 
 def each_layer(
@@ -67,11 +72,13 @@ def stream_sizes(
     block = lm.net.block(0)
     sites = [name for name in SITES if hasattr(block, name)]
     norms: dict[str, list[Tensor]] = {name: [] for name in sites}
-    cosines: dict[str, list[Tensor]] = {"attn": [], "ffn": []}
+    written = [("attn", "resid_in"), ("ffn", block.norms[block.ffn_reads])]
+    written += [(name, block.norms[f"{name}_norm"]) for name in block.further]
+    cosines: dict[str, list[Tensor]] = {part: [] for part, _ in written}
     for seen in each_layer(lm, stream, what, *sites):
         for name, vectors in seen.items():
             norms[name].append(length(vectors))
-        for part, before in (("attn", "resid_in"), ("ffn", block.norms[block.ffn_reads])):
+        for part, before in written:
             cosines[part].append(cosine(seen[f"{part}_out"], seen[before]))
     with torch.inference_mode():
         final = length(lm.net.norm(on_device(lm, stream[-1])))
@@ -87,6 +94,10 @@ def stream_sizes(
         final_normed=final.float().cpu().numpy(),
         attn_cosine=_table(cosines["attn"]),
         ffn_cosine=_table(cosines["ffn"]),
+        resid_cross=table.get("resid_cross"),
+        cross_normed=table.get("cross_normed"),
+        cross_out=table.get("cross_out"),
+        cross_cosine=_table(cosines["cross"]) if "cross" in cosines else None,
     )
 
 

@@ -7,7 +7,6 @@ divided by √d_model; 1.1 (and Flan) a gated GELU and a head of its own. Checke
 """
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -191,7 +190,7 @@ class Encoder(Network):
     def places(self, position: int, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
         where = buckets(position, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
-        return Bias(self.relative(where).permute(2, 0, 1), torch.ones_like(where, dtype=torch.bool))
+        return Bias(self.relative(where).permute(2, 0, 1), torch.ones_like(where, dtype=torch.bool), buckets=where)
 
 
 class T5(Network):
@@ -202,7 +201,6 @@ class T5(Network):
     """
 
     config: T5Config
-    memory: Float[Tensor, "B S d"] | None = None
 
     def __init__(self, config: T5Config):
         super().__init__()
@@ -239,9 +237,7 @@ class T5(Network):
 
     def reading(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "T5":
         """This network, sharing its weights, once it has read a source."""
-        net = copy(self)
-        net.memory, net.source_ids = self.encoder.read(source_ids, eager), source_ids
-        return net
+        return cast(T5, self.remembering(source_ids, self.encoder.read(source_ids, eager)))
 
     def begin(self, ids: list[int]) -> tuple["T5", list[int]]:
         """The network that has read this text, and the token that the target begins with."""
@@ -259,7 +255,7 @@ class T5(Network):
         if self.memory is None:
             raise ValueError("no source: call net(source_ids, target_ids), or net.reading(source_ids) first")
         where = buckets(position, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
-        return Bias(self.relative(where).permute(2, 0, 1), None, self.memory)
+        return Bias(self.relative(where).permute(2, 0, 1), None, self.memory, where)
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""

@@ -28,8 +28,10 @@ def roomy_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Unhurried(LocalEngine):
     """Writes at the pace of a real model; the stand-in would be done before anyone could press Stop."""
 
-    def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
-        for step in super().generate(name, ids, count, settings):
+    def generate(
+        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+    ) -> Iterator[model.Step]:
+        for step in super().generate(name, ids, count, settings, written):
             time.sleep(0.03)
             yield step
 

@@ -35,9 +35,11 @@ class Counting(LocalEngine):
         self.work.append("trace")
         return super().trace(*args, **kwargs)
 
-    def generate(self, name: str, ids: Sequence[int], count: int, settings: Settings) -> Iterator[model.Step]:
+    def generate(
+        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+    ) -> Iterator[model.Step]:
         try:
-            for step in super().generate(name, ids, count, settings):
+            for step in super().generate(name, ids, count, settings, written):
                 assert not self.waits or self.allowed.acquire(timeout=60)
                 self.work.append("token")
                 yield step

@@ -71,11 +71,15 @@ def held(engine: LocalEngine) -> list[str]:
     return engine._get("BLOOM (small)").keeper.held
 
 
-def test_what_is_there_and_drawable_is_offered_without_its_weights(engine: LocalEngine, directory: Path) -> None:
-    assert engine.names[1:] == ["Qwen (small)", "BLOOM (small)"]  # in the order of families; T5 cannot be drawn
+def test_what_is_there_is_offered_without_its_weights(engine: LocalEngine, directory: Path) -> None:
+    assert engine.names[1:] == ["Qwen (small)", "BLOOM (small)", "T5 (small)"]  # in the order of families
     assert engine.about("BLOOM (small)").n_parameters == model.load(directory / "bloom", device="cpu").n_parameters
     told = offers(engine)
-    assert [(one["kind"], one["family"]) for one in told[1:]] == [("small", "Qwen"), ("small", "BLOOM")]
+    assert [(one["kind"], one["family"]) for one in told[1:]] == [
+        ("small", "Qwen"),
+        ("small", "BLOOM"),
+        ("small", "T5"),
+    ]
     assert told[0]["kind"] is None
     assert engine.encode("Qwen (small)", PROMPT)
     assert held(engine) == []
@@ -106,6 +110,29 @@ def test_a_kept_run_is_looked_into_after_its_network_was_let_go_of(engine: Local
         assert service.layer({"run": answer["id"], "layer": 0, "token": 0})["kind"] == "layer"
         best = unpack(answer["next"]["logits"])[0]
         assert abs(best - float(theirs.logits[0, -1].max())) < 1e-5
+
+
+def test_both_stacks_of_a_kept_run_are_looked_into_after_the_network_was_let_go_of(
+    engine: LocalEngine, directory: Path
+) -> None:
+    service = Service(engine, Runs())
+    first = service.step(PROMPT, "T5 (small)", (0, 0, 1, 0), {})
+    service.run(PROMPT, "Qwen (small)")
+    assert held(engine) == ["Qwen (small)"]
+    pair = pair_of(directory / "t5")
+    source, written = (torch.tensor([part["tokens"]["ids"]]) for part in (first["encoder"], first))
+    assert written.shape == (1, 2)
+    with torch.no_grad():
+        theirs = pair.peer(source, decoder_input_ids=written, output_attentions=True)
+    stacks = {first["id"]: theirs.decoder_attentions, first["encoder"]["id"]: theirs.encoder_attentions}
+    for name, attentions in stacks.items():
+        layer = engine.layer("T5 (small)", service.runs.get(name).trace, 1)
+        np.testing.assert_allclose(layer.attention, attentions[1][0].numpy(), atol=1e-5)
+        assert service.layer({"run": name, "layer": 0, "token": 0})["kind"] == "layer"
+        service.run(PROMPT, "Qwen (small)")
+    looked = service.runs.get(first["id"]).trace.layer(1).cross_attention
+    np.testing.assert_allclose(looked, theirs.cross_attentions[1][0].numpy(), atol=1e-5)
+    assert service.detail({"run": first["encoder"]["id"], "what": "next"})["code"] == "bad_request"
 
 
 def test_many_at_once_with_room_for_one(engine: LocalEngine) -> None:

@@ -7,7 +7,7 @@
  *             before RoPE; kRot, after it, where there is no k
  * @typedef {{ inv_freq: NumArray, attention_scaling: number, first: number, interleaved: boolean }} Rotary
  * @typedef {{ n_heads: number, n_kv_heads: number, head_dim: number,
- *             parts: { rotary: Rotary|null, bias: NumArray|null, scale: number } }} Model  model/parts.py says what each is
+ *             parts: { causal: boolean, rotary: Rotary|null, bias: NumArray|null, bias_after: NumArray|null, scale: number } }} Model  model/parts.py says what each is
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
@@ -127,8 +127,19 @@ export function rotatedHead(layer, model, name, head) {
   return known[head];
 }
 
-/** What is added to a head's score of a key so far before the query; 0 where nothing is. @param {Model} model */
-export const biasAt = ({ parts: { bias } }, head, distance) => (bias ? bias.data[head * bias.shape[1] + distance] : 0);
+/** How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it. @param {Model} model @param {number} tokens T */
+export const keysSeen = ({ parts: { causal } }, query, tokens) => (causal === false ? tokens : query + 1);
+
+/** What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where nothing is. @param {Model} model */
+export function biasAt({ parts: { bias, bias_after: after } }, head, distance) {
+  const found = distance < 0 ? after : bias;
+  return found ? found.data[head * found.shape[1] + Math.abs(distance)] : 0;
+}
+
+/** Which of the learned numbers that is; null where they are none. @param {Model} model @returns {number|null} */
+export function bucketAt({ parts: { buckets } }, distance) {
+  return buckets ? (distance < 0 ? buckets.after : buckets.before).data[Math.abs(distance)] : null;
+}
 
 /** ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so. @param {Model} model */
 export function slopeOf({ parts: { bias } }, head) {
@@ -141,10 +152,10 @@ export function slopeOf({ parts: { bias } }, head) {
 /** What multiplies q·k is 1/√head_dim, but for its rounding. @param {Model} model */
 export const scaledByRoot = ({ parts: { scale }, head_dim }) => Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-6;
 
-/** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for keys 0 … query. */
-function fillScores(out, q, k, query, model, head) {
+/** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys. */
+function fillScores(out, q, k, query, model, head, seen) {
   const { parts: { scale }, head_dim: width } = model;
-  for (let key = 0; key <= query; key++) {
+  for (let key = 0; key < seen; key++) {
     let sum = 0;
     for (let i = 0; i < width; i++) sum += q[query * width + i] * k[key * width + i];
     out[key] = sum * scale + biasAt(model, head, query - key);
@@ -167,7 +178,7 @@ export const softmax = (values) => softmaxInPlace(Float64Array.from(values), val
 /**
  * One row of one head: what a query makes of every key it may see.
  * @param {Heads} layer @param {Model} model @param {number} head @param {number} query
- * @returns {{ scores: Float64Array, weights: Float64Array, top: number, total: number }} query + 1 values each;
+ * @returns {{ scores: Float64Array, weights: Float64Array, top: number, total: number }} a value for each key that it sees (keysSeen);
  * weight = e^(score - top) / total, where top is the largest score and total the sum of those powers
  */
 export function row(layer, model, head, query) {
@@ -177,18 +188,44 @@ export function row(layer, model, head, query) {
     if (rows.size >= MAX_ROWS) rows.delete(rows.keys().next().value);
     const q = rotatedHead(layer, model, "q", head);
     const k = rotatedHead(layer, model, "k", kvHead(model, head));
-    const found = fillScores(new Float64Array(query + 1), q, k, query, model, head);
-    const top = found.reduce((a, b) => Math.max(a, b));
-    const total = found.reduce((sum, score) => sum + Math.exp(score - top), 0);
-    rows.set(name, { scores: found, weights: softmax(found), top, total });
+    const seen = keysSeen(model, query, layer.q.shape[1]);
+    rows.set(name, weighed(fillScores(new Float64Array(seen), q, k, query, model, head, seen)));
   }
   return rows.get(name);
 }
 
-/** q·k · scale, with any bias, of one query with keys 0 … query (later keys are masked). @returns {Float64Array} */
+/** A row of scores with what the softmax makes of it. @param {Float64Array} scores */
+function weighed(scores) {
+  const top = scores.reduce((a, b) => Math.max(a, b));
+  const total = scores.reduce((sum, score) => sum + Math.exp(score - top), 0);
+  return { scores, weights: softmax(scores), top, total };
+}
+
+/**
+ * As `row`, of a decoder's look at the source: its scores are q·k times that attention's own factor, with no bias, and no
+ * key is hidden. @param {{ cross: { q: NumArray, k: NumArray } }} layer
+ */
+export function crossRow({ cross }, { parts: { cross_scale: scale } }, head, query) {
+  const { rows } = cacheOf(cross);
+  const name = `${head} ${query}`;
+  if (!rows.has(name)) {
+    const q = vectorOf(cross.q, head, query);
+    rows.set(name, weighed(Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale)));
+  }
+  return rows.get(name);
+}
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+export function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/** q·k · scale, with any bias, of one query with the keys that it sees. @returns {Float64Array} */
 export const scores = (layer, model, head, query) => row(layer, model, head, query).scores;
 
-/** Attention weights of one query over keys 0 … query; they sum to 1. @returns {Float64Array} */
+/** Attention weights of one query over the keys that it sees; they sum to 1. @returns {Float64Array} */
 export const attention = (layer, model, head, query) => row(layer, model, head, query).weights;
 
 /** Each pair's share of q·k after RoPE. @param {Rotary} rotary @returns {Float64Array} */
@@ -207,16 +244,18 @@ export function unrotatedTerm(q, k, rotary) {
 }
 
 /**
- * Calls use(query, scores, weights) for the rows from … to - 1 of a head, query + 1 values each; both arrays are used
+ * Calls use(query, scores, weights) for the rows from … to - 1 of a head, a value for each key that the query sees; both arrays are used
  * again for the next row. Keeps nothing: for whole maps. @param {(query: number, scores: Float64Array, weights: Float64Array) => void} use
  */
 export function eachRow(layer, model, head, from, to, use) {
   const q = rotatedHead(layer, model, "q", head);
   const k = rotatedHead(layer, model, "k", kvHead(model, head));
-  const [found, weights] = [new Float64Array(to), new Float64Array(to)];
+  const tokens = layer.q.shape[1];
+  const [found, weights] = [new Float64Array(tokens), new Float64Array(tokens)];
   for (let query = from; query < to; query++) {
-    weights.set(fillScores(found, q, k, query, model, head));
-    use(query, found, softmaxInPlace(weights, query + 1));
+    const seen = keysSeen(model, query, tokens);
+    weights.set(fillScores(found, q, k, query, model, head, seen));
+    use(query, found, softmaxInPlace(weights, seen));
   }
 }
 

@@ -132,7 +132,7 @@ export function watchConnection(store, found) {
   const ask = window.fetch.bind(window);
   let away = false;
   window.fetch = guarded(ask, () => {
-    if (store.state.trace) store.state.trace.generating = false;
+    if (store.state.run) store.state.run.generating = false;
     store.emit("message", { level: "error", code: "no_connection", params: {} });
   });
   store.on("message", async ({ code }) => {

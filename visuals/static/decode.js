@@ -10,16 +10,17 @@ import { RecordedMap, watchFields } from "./reads.js";
  *             model/parts.py says what each is
  * @typedef {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: Ffn }} Neurons  before activation, (N,) each; no gate where
  *             the feed-forward has none; with experts a weight, and NaN in all where the token does not go to the neuron's expert
- * @typedef {{ index: number, ffn: Ffn, q: NumArray, k: NumArray|null, kRot: NumArray|null, top: Neurons & { neuron: NumArray },
+ * @typedef {{ index: number, ffn: Ffn, q: NumArray, k: NumArray|null, kRot: NumArray|null, cross: { q: NumArray, k: NumArray }|null, top: Neurons & { neuron: NumArray },
  *             neurons: Map<number, Neurons> }} Layer  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE; kRot in
- *             place of k, after it, where keys are rebuilt from a latent
+ *             place of k, after it, where keys are rebuilt from a latent; cross: queries and the source's keys (n_heads, S, head_dim) of a second attention
  * @typedef {{ ids: number[], pieces: string[], logits: NumArray, logZ: number, vocabSize: number, tail: number }} Next
  * @typedef {{ index: number, id: number, piece: string, probability: number, drawnProbability: number, stop: string|null, cacheBytes: number, cacheTokens: number,
  *             seconds: number, sampling: { temperature: number, top_k: number, top_p: number, seed: number, draws: number }, next: Next|null }} Step
  * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] }, T: number,
- *             rms: { attn: NumArray, ffn: NumArray|null, final: NumArray }, mean: { attn, ffn, final: NumArray|null }, next: Next, layers: Map<number, Layer>,
+ *             rms: { attn: NumArray, cross, ffn: NumArray|null, final: NumArray }, mean: { attn, cross, ffn, final: NumArray|null }, next: Next|null, layers: Map<number, Layer>,
  *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number,
- *             changes: object, source: Trace|null }} Trace  source: whose stream its patches took
+ *             changes: object, source: Trace|null, encoder: Trace|null, whole: Trace|null }} Trace  source: whose stream its patches took; encoder: what an encoder
+ *             made of the prompt, a run without a choice, which knows the `whole` that it is part of
  */
 
 /** @param {string} text @returns {Uint8Array} */
@@ -84,6 +85,7 @@ export function decodeLayer(payload, model) {
     q: decodeArray(payload.q),
     k: maybe(payload.k),
     kRot: maybe(payload.k_rot),
+    cross: payload.cross ? decodeAll(payload.cross) : null,
     top: { neuron: decodeArray(payload.top.neuron), ...decodeNeurons(payload.top, ffn) },
     neurons,
   };
@@ -103,6 +105,12 @@ export function decodeStep(payload) {
   const drawnProbability = payload.drawn_probability;
   const cache = { cacheBytes: payload.cache_bytes, cacheTokens: payload.cache_tokens };
   return { index, id, piece, probability, drawnProbability, seconds, stop, sampling, ...cache, next: decodeNext(payload.next) };
+}
+
+/** All that a run read and wrote, as what makes runs has it: of an encoder's network the prompt's ids first. @param {Trace} trace @returns {{ ids: number[], n_prompt: number }} */
+export function textOf({ tokens: { ids }, nPrompt, encoder }) {
+  const prompt = encoder ? encoder.tokens.ids : ids.slice(0, nPrompt);
+  return { ids: [...prompt, ...ids.slice(nPrompt)], n_prompt: prompt.length };
 }
 
 /** @param {object} payload @returns {Trace} */
@@ -127,6 +135,13 @@ export function decodeRun(payload) {
     seconds: payload.seconds,
     changes: payload.changes ?? {},
     source: payload.source ?? null,
+    encoder: null,
+    whole: null,
   };
+  if (payload.encoder) {
+    const { prompt, seconds } = payload;
+    trace.encoder = decodeRun({ ...payload.encoder, prompt, seconds, n_prompt: payload.encoder.tokens.ids.length });
+    trace.encoder.whole = trace;
+  }
   return watchFields(trace, "steps", "generating");
 }

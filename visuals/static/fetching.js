@@ -1,7 +1,7 @@
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
 import { createAhead, idle, NEURON_BYTES, neuronBytes } from "./ahead.js";
-import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons } from "./decode.js";
+import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons, textOf } from "./decode.js";
 
 /** The server with its questions counted: `count()` of them have no answer yet. */
 function counted(server) {
@@ -25,7 +25,7 @@ export function createFetching(store, functions) {
   const { state } = store;
 
   /** The runs that panels show: one, or where they show a difference both. */
-  const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, state.kept] : state.trace ? [state.trace] : []);
+  const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, store.sides()?.A ?? state.kept] : state.trace ? [state.trace] : []);
   const used = (trace) => inUse().includes(trace);
   /** Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown. */
   const wanted = (trace) => used(trace) || Object.values(store.sides() ?? {}).includes(trace);
@@ -54,15 +54,17 @@ export function createFetching(store, functions) {
       store.emit("message", message);
       return false;
     }
-    const { model, tokens, prompt, nPrompt, changes } = trace;
-    const request = { model: model.name, ids: tokens.ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
-    await once(`${trace.id} rerun`, trace, () => server.rerun(request), (payload) => {
-      if (trace !== state.trace) { // the run kept as A: its numbers stay, the server knows it by another name
-        trace.id = payload.id;
+    const run = trace.whole ?? trace;
+    const { model, prompt, changes } = run;
+    const request = { model: model.name, ...textOf(run), prompt, layer: state.layer, changes };
+    await once(`${run.id} rerun`, trace, () => server.rerun(request), (payload) => {
+      if (run !== state.run) { // the run kept as A: its numbers stay, the server knows it by another name
+        run.id = payload.id;
+        if (run.encoder) run.encoder.id = payload.encoder.id;
         return need();
       }
       store.pin({ ...state.locked });
-      store.publish({ ...payload, source: trace.source });
+      store.publish({ ...payload, source: run.source });
     });
     return false;
   }
@@ -148,7 +150,7 @@ export function createFetching(store, functions) {
 
   /** Runs the shown tokens once more with these changes (app/comparing.py). @param {object} changes */
   async function change(changes) {
-    const { trace, locked, kept } = state;
+    const { run: trace, locked, kept } = state;
     const source = changes.patches?.length ? kept : null;
     await once(`${trace.id} change`, trace, () => server.change({ run: trace.id, changes, layer: locked.layer }), (payload) => {
       store.pin({ ...locked });
@@ -158,9 +160,10 @@ export function createFetching(store, functions) {
 
   /** Runs what was written when the connection broke, as far as it came. */
   async function whole(trace) {
-    const { model, prompt, nPrompt, tokens, steps, changes } = trace;
-    const ids = [...tokens.ids.slice(0, nPrompt), ...steps.map(({ id }) => id)];
-    const request = { model: model.name, ids, prompt, n_prompt: nPrompt, layer: state.layer, changes };
+    const { model, prompt, steps, changes } = trace;
+    const { ids, n_prompt } = textOf(trace);
+    const all = [...ids.slice(0, n_prompt), ...steps.map(({ id }) => id)];
+    const request = { model: model.name, ids: all, prompt, n_prompt, layer: state.layer, changes };
     await once(`${trace.id} whole`, trace, () => server.rerun(request), store.publish);
   }
 
@@ -170,6 +173,6 @@ export function createFetching(store, functions) {
   const prefetch = createAhead(state, { fetchLayer, comparable, used });
 
   store.on("select", need);
-  store.on("run", () => { need(); prefetch(); });
+  for (const event of ["run", "stack"]) store.on(event, () => { need(); prefetch(); });
   return { need, prefetch, layerOf, detail, calculate, change, recall, whole, cut: server.cut, asking: server.count };
 }

@@ -47,7 +47,7 @@ function followWritten(place) {
     showWritten(place, glass, pace);
   };
   const stop = store.on("run", look);
-  if (state.trace) look(state.trace);
+  if (state.run) look(state.run);
 }
 
 /**
@@ -138,8 +138,8 @@ const { keep, showSide, sides, subtractable, toEnd } = store;
 const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
 /** Has another network read the prompt of A, which is what is shown where none is kept: that run is B. @param {string} model */
 async function readBy(model) {
-  const { prompt } = state.kept ?? state.trace;
-  if (!state.kept) keep(state.trace);
+  const { prompt } = state.kept ?? state.run;
+  if (!state.kept) keep(state.run);
   store.emit("begin");
   page.setStatus("running");
   const request = { prompt, model, generated: [], changes: {}, layer: state.locked.layer };
@@ -147,16 +147,22 @@ async function readBy(model) {
   store.publish(answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
+/** Has panels read one of a network's two stacks, and something of it. @param {"encoder"|"decoder"} stack @param {object} selection */
+function readStack(stack, selection = {}) {
+  if (state.run?.encoder) settings.set("run", { stack: stack === "encoder" ? stack : "" });
+  select(selection);
+}
+const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
-const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, state, on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
 /** For Stop: the text ends where it is shown. */
 const halt = () => { pace.stop(); return page.view(); };
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {
-  const { trace } = state;
+  const { run: trace } = state;
   if (!trace) return fetching && firstRun();
   if (trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
   await fetching.need();
@@ -183,10 +189,10 @@ async function bring(hash) {
 /** As `bring`; where the run that it describes is the one that is shown, nothing is asked. @param {string} hash */
 async function visit(hash) {
   const described = readLink(hash);
-  const { trace, kept } = state;
+  const { run: trace, kept } = state;
   const plain = trace && !kept && !described.runs && !isChanged(trace) && described.selection.layer !== undefined;
   const same = plain && described.prompt === trace.prompt && (described.model ?? trace.model.name) === trace.model.name
-    && described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() && !outside(described, trace).length;
+    && described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() && !outside(described, state.trace).length;
   if (!same) return bring(hash);
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
@@ -215,7 +221,8 @@ const { address } = keepHistory(store, {
   },
 });
 followBar(store, settings);
-store.on("settings", () => store.repaint());
+followStack();
+store.on("settings", (name) => { if (name === "run") followStack(); store.repaint(); });
 listenToKeys(store, texts);
 listenToPointer(store);
 offerTour(glass);

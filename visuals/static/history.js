@@ -30,15 +30,15 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
   /** @returns what an entry shows */
   function view() {
     const { kept, side, locked, language, chapter, settings } = state;
-    const two = store.sides();
-    return { trace: two?.B ?? state.trace, kept, side, two, locked: { ...locked }, language, chapter, settings: { ...settings } };
+    const two = store.runs();
+    return { trace: two?.B ?? state.run, kept, side, two, locked: { ...locked }, language, chapter, settings: { ...settings } };
   }
 
   /** The address of a view; null while linked.js, which it needs, is on its way. */
   function addressOf({ trace, kept, side, two, locked, language, chapter, settings }) {
     const changed = kept || Object.keys(trace.changes).length > 0;
     if (changed && !linked) return null;
-    const more = changed ? linked.fieldsOf(linked.runsOf({ state: { trace, kept, side }, sides: () => two })) : [];
+    const more = changed ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
     const generated = trace.tokens.ids.slice(trace.nPrompt);
     return writeLink({ chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked, settings, more });
   }

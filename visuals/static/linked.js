@@ -69,9 +69,9 @@ export const fieldsOf = ({ run, kept, side }) => [
 ];
 
 /** What the store shows of both runs. @returns {ReturnType<typeof readRuns>} */
-export function runsOf({ state, sides }) {
-  const two = sides();
-  if (!two) return { run: recipeOf(state.trace), side: state.kept ? "A" : undefined, faults: [] };
+export function runsOf({ state, runs }) {
+  const two = runs();
+  if (!two) return { run: recipeOf(state.run), side: state.kept ? "A" : undefined, faults: [] };
   const run = recipeOf(two.B.source === two.A ? { ...two.B, source: null } : two.B);
   return { run, kept: recipeOf(two.A), side: state.side, faults: [] };
 }

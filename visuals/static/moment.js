@@ -74,6 +74,7 @@ export function choiceOf(glass, trace, moment, others) {
 export function wordsOf({ state: { trace }, text }, moment, length = "long") {
   const { at, kind, token } = moment;
   const params = { at, after: visible(trace.tokens.pieces[at]), position: token?.position, piece: token && visible(token.piece) };
+  if (trace.whole) return text(`moment.${length}_source`, params);
   const written = kind === "end" && trace.T > trace.nPrompt ? "_written" : "";
   return text(`moment.${length}_${kind}${written}`, params);
 }

@@ -44,8 +44,8 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   let stopping = false;
   let [timer, last, followed] = [0, 0, 0];
 
-  const shownHere = () => mine !== null && state.trace?.id === mine;
-  const shown = () => (shownHere() ? state.trace.steps.length : 0);
+  const shownHere = () => mine !== null && state.run?.id === mine;
+  const shown = () => (shownHere() ? state.run.steps.length : 0);
   const be = (is) => { view.is = is; store.repaint(); };
 
   function end() {
@@ -150,7 +150,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   }
   function goOn() {
     if (view.is !== "held" || !shownHere()) return;
-    state.trace.generating = true;
+    state.run.generating = true;
     setStatus("generating");
     last = 0;
     be("writing");
@@ -158,7 +158,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   }
   /** The text ends where it is shown; where nothing is kept back, with what the server has written. */
   function stop() {
-    if (view.is === "held" && !state.trace.generating) return end();
+    if (view.is === "held" && !state.run.generating) return end();
     if (view.is === "writing" && speedOf(settings) === "all") return undefined;
     stopping = true;
     return hold();

@@ -39,7 +39,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   const model = new Promise((done) => { modelKnown = done; });
 
   /** Which run is shown, which layer is looked at, what Stop would stop: goes along with what a control asks for. */
-  const view = (more = {}) => ({ run: state.trace?.id ?? "", layer: state.locked.layer, ticket, ...more });
+  const view = (more = {}) => ({ run: state.run?.id ?? "", layer: state.locked.layer, ticket, ...more });
 
   /**
    * The inputs of an event that uses the model, [prompt, model, view], with the view filled in; where it writes on, then
@@ -101,7 +101,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
 
   function showDevice() {
     const device = line?.querySelector(".page-device");
-    const { trace, status } = state;
+    const { run: trace, status } = state;
     if (!device) return;
     if (!trace) device.textContent = texts.text("page.starting");
     else if (status === "running") device.textContent = texts.text("page.running");

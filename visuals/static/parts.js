@@ -3,19 +3,31 @@
 
 import { pairsOf, scaledByRoot } from "./compute.js";
 
+/** What nothing is chosen for: a network's encoder. */
+export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : null);
+
+/** The same, and a decoder that goes on from a source: what compares one prompt with another, or times it, knows one text. */
+export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : stack ? "two_texts" : null);
+
 /** Heads that are turned, for a panel that shows what turning does. @param {string} what it is called in the texts */
-export const notTurned = (what) => ({ parts: { rotary } }) => (rotary ? null : `rotary_${what}`);
+export const notTurned = (what) => ({ parts: { rotary, buckets } }) => (rotary ? null : `${buckets ? "learned" : "rotary"}_${what}`);
+
+/** The form of texts for a bias of learned numbers, and before it that of a stack whose tokens see all. */
+const learned = ({ parts: { buckets, causal } }) => (buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : []);
 
 /** How a network turns its heads, or that it has a bias by distance instead. @returns {string[]} */
 export function turningForms(model) {
   const { rotary, bias, latent } = model.parts;
-  if (!rotary) return bias ? ["bias"] : [];
+  if (!rotary) return bias ? [...learned(model), "bias"] : [];
   const part = 2 * pairsOf(model) < model.head_dim;
   return [...(latent ? ["latent"] : part ? ["partial"] : []), ...(rotary.interleaved ? ["interleaved"] : []), ...(scaledByRoot(model) ? [] : ["scaled"])];
 }
 
-/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"ffn")[]} */
-export const layerNorms = ({ parts: { norms } }) => ["attn", "ffn"].filter((norm) => norms[`${norm}_norm`]);
+/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"cross"|"ffn")[]} */
+export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].filter((norm) => norms[`${norm}_norm`]);
+
+/** What writes to the stream in each layer, in the order of the computation; where they stand side by side, attention first. @returns {("attn"|"cross"|"ffn")[]} */
+export const sublayers = ({ parts: { norms } }) => ["attn", ...(norms.cross_norm ? ["cross"] : []), "ffn"];
 
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";
@@ -27,7 +39,7 @@ export function normForms(model) {
 }
 
 /** In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than 1/√head_dim. @returns {string[]} */
-export const scoreForms = (model) => (model.parts.bias ? ["bias"] : scaledByRoot(model) ? [] : ["scaled"]);
+export const scoreForms = (model) => (model.parts.bias ? [...learned(model), "bias"] : scaledByRoot(model) ? [] : ["scaled"]);
 
 /** Keys and values made of the stream itself. */
 export const ownKeys = ({ parts: { latent } }) => (latent ? "own_keys" : null);

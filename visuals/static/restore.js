@@ -22,7 +22,7 @@ function refused({ code, params }, changes, prefix) {
 export async function restore(hash, store, fetching) {
   const { run, kept, side, faults } = readRuns(hash);
   const { state } = store;
-  const plain = state.trace;
+  const plain = state.run;
 
   /** A run as { message, trace }; `first` is A, whose stream its patches take unless they name another's. */
   async function made(recipe, prefix, first) {
@@ -44,14 +44,14 @@ export async function restore(hash, store, fetching) {
     if (faults.length) throw refusal("link_form", faults[0]);
     const first = kept && (await made(kept, "a-"));
     const changed = Object.keys(run.changes).length > 0 && (await made(run, "", first));
-    if (state.trace !== plain) return; // the reader has run something else meanwhile
+    if (state.run !== plain) return; // the reader has run something else meanwhile
     if (first) store.keep(first.trace);
     if (changed) {
       store.pin({ ...state.locked });
       store.publish(changed.message);
     }
     if (first && side) store.showSide(side);
-    if (!first && side === "A") store.keep(state.trace);
+    if (!first && side === "A") store.keep(state.run);
   } catch (error) {
     const { code, params } = error;
     if (!params) throw error;

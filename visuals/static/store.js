@@ -1,29 +1,32 @@
 // What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
 
-import { pairsOf } from "./compute.js";
+import { keysSeen, pairsOf } from "./compute.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { reading, unfinished, watched } from "./reads.js";
 
 /**
  * @typedef {{ layer: number, head: number, query: number, key: number, pair: number, neuron: number|null }} Selection
  * `state` holds the effective values (what the pointer previews, over what a click locked); `state.locked` the locked.
+ * `state.run` is the run that is shown, `state.trace` what panels read of it: where a network has two stacks, the one that
+ * `state.stack` names.
  */
 
 /** @returns {Selection} */
 const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: 0, neuron: null });
 
-/** Selection with every index inside the run, and the key never after the query (the mask hides it). */
+/** Selection with every index inside the run, and the key never where the mask hides it. */
 export function clamp(selection, trace) {
   if (!trace) return selection;
   const within = (value, count) => Math.max(0, Math.min(Math.trunc(value) || 0, count - 1));
   const { n_layers, n_heads, parts } = trace.model;
   const layer = within(selection.layer, n_layers);
   const query = within(selection.query, trace.T);
+  const key = within(selection.key, keysSeen(trace.model, query, trace.T));
   return {
     layer,
     head: within(selection.head, n_heads),
     query,
-    key: Math.min(within(selection.key, trace.T), query),
+    key,
     pair: within(selection.pair, Math.max(1, pairsOf(trace.model))),
     neuron: selection.neuron === null ? null : within(selection.neuron, parts.ffn[layer].neurons),
   };
@@ -41,7 +44,7 @@ export function follow(locked, last, next) {
 export function createStore() {
   const locked = watched(firstSelection());
   const previewed = {};
-  const state = watched({ trace: null, ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" });
+  const state = watched({ run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" });
   /**
    * Called with whether the run is new; what a painter returns is called when all have painted.
    * @type {Set<(fresh: boolean) => (() => void)|void>}
@@ -129,19 +132,44 @@ export function createStore() {
   /** A selection to use for the next run, whatever was selected before (a link, a run that is fetched again). */
   const pin = (selection) => { pinned = selection; };
 
+  /** What panels read of a run. */
+  const stackOf = (run) => (state.stack === "encoder" && run?.encoder) || run;
+
+  /** A network that reads its source again makes the same of it: what is known of that stays. */
+  function takeOver(encoder, run) {
+    if (!encoder || !run.encoder || encoder.model.name !== run.model.name || String(encoder.tokens.ids) !== String(run.encoder.tokens.ids)) return;
+    run.encoder = Object.assign(encoder, { id: run.encoder.id, whole: run });
+  }
+
   function publishRun(payload) {
     // gradio hands the last message of a stream over twice.
-    if (payload.id === state.trace?.id && Boolean(payload.generating) === state.trace.generating) return;
-    const trace = decodeRun(payload);
+    if (payload.id === state.run?.id && Boolean(payload.generating) === state.run.generating) return;
+    const run = decodeRun(payload);
+    if (state.run !== state.kept) takeOver(state.run?.encoder, run);
+    const trace = stackOf(run);
     // What to look at first, where the page left that to the server.
     const next = { ...follow(locked, pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
     pinned = null;
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
-    state.trace = last.run = trace;
+    state.run = last.run = run;
+    state.trace = trace;
     if (state.side === "A" || !subtractable()) state.side = "B"; // who looks at the difference goes on with the new run's
     Object.assign(locked, clamp(next, trace));
     endPreview();
-    emit("run", trace);
+    emit("run", run);
+    repaint(true);
+  }
+
+  /** Has panels read the other stack of a network that has two, from the end of its text on. @param {"encoder"|"decoder"} stack */
+  function showStack(stack) {
+    if (stack === state.stack) return;
+    state.stack = stack;
+    const trace = stackOf(state.run);
+    if (!trace || trace === state.trace) return;
+    state.trace = trace;
+    Object.assign(locked, clamp({ ...locked, query: trace.T - 1, key: Math.max(0, trace.T - 2), neuron: null }, trace));
+    endPreview();
+    emit("stack", trace);
     repaint(true);
   }
 
@@ -158,17 +186,18 @@ export function createStore() {
    * selection are B's. @param {"A"|"B"|"B-A"} side
    */
   function showSide(side) {
-    const trace = side === "A" ? state.kept : last.run;
-    if (!trace || (side === "B-A" && !subtractable())) return;
+    const run = side === "A" ? state.kept : last.run;
+    if (!run || (side === "B-A" && !subtractable())) return;
     state.side = side;
-    showRun(trace);
+    showRun(run);
   }
 
-  function showRun(trace) {
-    state.trace = trace;
-    Object.assign(locked, clamp(locked, trace));
+  function showRun(run) {
+    state.run = run;
+    state.trace = stackOf(run);
+    Object.assign(locked, clamp(locked, state.trace));
     endPreview();
-    emit("run", trace);
+    emit("run", run);
     repaint(true);
   }
 
@@ -183,7 +212,7 @@ export function createStore() {
 
   /** While text is generated: a message holds the last few steps, so that one may be missed; only new ones are decoded. */
   function publishSteps({ run, steps }) {
-    const { trace } = state;
+    const { run: trace } = state;
     if (trace?.id !== run) return;
     const fresh = steps.filter(({ index }) => index >= trace.steps.length).map(decodeStep);
     if (!fresh.length || fresh[0].index !== trace.steps.length) return; // too much was missed: the whole run follows
@@ -204,7 +233,13 @@ export function createStore() {
   const previewing = reading(() => Object.keys(previewed).length > 0);
 
   /** The two runs to compare, A the kept one and B the newest; null where there are not two. */
-  const sides = () => (state.kept && last.run && last.run !== state.kept ? { A: state.kept, B: last.run } : null);
+  const runs = () => (state.kept && last.run && last.run !== state.kept ? { A: state.kept, B: last.run } : null);
+
+  /** What panels read of them. */
+  function sides() {
+    const two = runs();
+    return two && { A: stackOf(two.A), B: stackOf(two.B) };
+  }
 
   /** Whether there are two runs and both are of one model: only then is there a B − A. */
   function subtractable() {
@@ -216,5 +251,5 @@ export function createStore() {
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, drawn, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, revive, publish, layer, sides, subtractable, previewing, watch, unwatch };
+  return { state, on, emit, repaint, drawn, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, showStack, revive, publish, layer, runs, sides, subtractable, previewing, watch, unwatch };
 }

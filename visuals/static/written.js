@@ -40,6 +40,11 @@ export function shownTokens(tokens) {
   return found;
 }
 
+/** What an encoder read, without the tokens that end it. @param {import("./decode.js").Trace} encoder */
+const sourceTokens = ({ model, tokens: { ids, pieces } }) =>
+  shownTokens(pieces.map((piece, t) => ({ id: ids[t], piece, position: t })).filter(({ id }) => !model.eos_ids.includes(id)))
+    .map(({ position, text }) => ({ position: `source${position}`, text }));
+
 /** Keeps the elements of a text in step with its tokens: what stays of it stays selected. */
 function fill(place, tokens) {
   const name = ({ position, text }) => `${position} ${text}`;
@@ -53,8 +58,8 @@ function fill(place, tokens) {
 /** @param {HTMLElement} place @param {object} glass @param {object} pace of createPace */
 export function showWritten(place, glass, pace) {
   const { state } = glass;
-  const [prompt, written] = [h("span"), h("ins")];
-  const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, prompt, written);
+  const [prompt, arrow, written] = [h("span"), h("span", { hidden: "" }, " → "), h("ins")];
+  const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, prompt, arrow, written);
   text.setAttribute("role", "group");
   const bar = createPaceBar(pace, glass);
   const chosen = createChosen(glass);
@@ -65,28 +70,32 @@ export function showWritten(place, glass, pace) {
   /** A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that. */
   async function choose({ target }) {
     const position = Number(target.closest("[data-position]")?.dataset.position ?? NaN);
-    if (Number.isNaN(position) || String(getSelection())) return;
-    if (position >= state.trace.T) await pace.hold();
-    if (position < state.trace.T) glass.select({ query: placeOfToken(state.trace, position) });
+    const read = Number(target.closest("[data-position^=source]")?.dataset.position.slice(6) ?? NaN);
+    if (String(getSelection())) return undefined;
+    if (!Number.isNaN(read)) return glass.readStack("encoder", { query: read });
+    if (Number.isNaN(position)) return undefined;
+    if (position >= state.run.T) await pace.hold();
+    return position < state.run.T ? glass.readStack("decoder", { query: placeOfToken(state.run, position) }) : undefined;
   }
   text.addEventListener("click", choose);
 
   function show() {
-    const { trace } = state;
+    const { run: trace } = state;
     const after = trace ? writtenText(trace) : "";
     place.hidden = after === "" && !trace?.generating;
     bar.draw();
     if (place.hidden) return;
     const { tokens: { ids, pieces }, nPrompt, T, steps, model } = trace;
     const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })), ...steps.slice(T - nPrompt)].map(({ id, piece }, position) => ({ id, piece, position }));
-    fill(prompt, shownTokens(all.slice(0, nPrompt)));
+    fill(prompt, trace.encoder ? sourceTokens(trace.encoder) : shownTokens(all.slice(0, nPrompt)));
+    arrow.hidden = !trace.encoder;
     fill(written, shownTokens(all.slice(nPrompt).filter(({ id }) => !model.eos_ids.includes(id))));
     if (trace.generating) text.scrollTop = text.scrollHeight;
     mark();
   }
   function mark() {
-    const { trace, locked } = state;
-    const chosen = place.hidden || locked.query + 1 < trace.nPrompt ? -1 : locked.query + 1;
+    const { run: trace, locked } = state;
+    const chosen = place.hidden || trace !== state.trace || locked.query + 1 < trace.nPrompt ? -1 : locked.query + 1;
     for (const word of written.children) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
   }
   for (const event of ["run", "steps"]) glass.on(event, show);

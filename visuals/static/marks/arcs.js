@@ -46,7 +46,7 @@ function strokeArc(context, from, to, span) {
 
 /**
  * Names of the tokens: the query, the key, and then those of the largest weight, where there is room; a line under those
- * that the model wrote. @param {Places} places @param {ArrayLike<number>} weights of keys 0 … query, by magnitude
+ * that the model wrote. @param {Places} places @param {ArrayLike<number>} weights of the keys that are seen, by magnitude
  */
 function drawNames(context, places, weights, { trace, query, key }, width) {
   const { colour } = ink();
@@ -66,7 +66,7 @@ function drawNames(context, places, weights, { trace, query, key }, width) {
     const y = ARCS + 20 + line * LINE;
     write(context, name, x, y, {
       weight: marked ? 700 : 400,
-      colour: colour(t === query ? "q" : t === key ? "k" : t > query ? "muted" : "text"),
+      colour: colour(t === query ? "q" : t === key ? "k" : t >= weights.length ? "muted" : "text"),
       align: "center",
     });
     if (t >= trace.nPrompt) {
@@ -93,10 +93,10 @@ function drawChange(context, from, to, change, limit, span) {
   strokeArc(context, from, to, span);
 }
 
-function drawTicks(context, { at }, { query, key }) {
+function drawTicks(context, { at }, seen, { query, key }) {
   at.forEach((x, t) => {
     const marked = t === query || t === key;
-    context.fillStyle = ink().colour(t === query ? "q" : t === key ? "k" : t > query ? "masked-line" : "muted");
+    context.fillStyle = ink().colour(t === query ? "q" : t === key ? "k" : t >= seen ? "masked-line" : "muted");
     context.fillRect(x - (marked ? 2 : 0.75), ARCS, marked ? 4 : 1.5, 6);
   });
 }
@@ -111,7 +111,7 @@ export function createArcs(glass, label) {
   link(canvas, glass, (x, y) => {
     if (!places) return null;
     const t = nearest(places, x);
-    return y > ARCS ? { query: t } : { key: Math.min(t, state.query) };
+    return y > ARCS ? { query: t } : { key: t };
   });
   steer(canvas, glass, OVER_CELLS);
 
@@ -124,14 +124,14 @@ export function createArcs(glass, label) {
     const context = fit(canvas, width, ARCS + LABELS);
     places = placesOf(context, trace.tokens.pieces, width);
     const { at } = places;
-    const span = Math.max(1, at[query] - at[0]);
+    const span = Math.max(1, at[query] - at[0], at[weights.length - 1] - at[query]);
     const off = headOff(trace, layer, head);
     weights.forEach((weight, t) => {
       if (second) return weight !== 0 && drawChange(context, at[query], at[t], weight, limit, span);
       return t !== key && drawArc(context, at[query], at[t], weight, span, "accent", off);
     });
     if (!second) drawArc(context, at[query], at[key], weights[key], span, "k", off);
-    drawTicks(context, places, state);
+    drawTicks(context, places, weights.length, state);
     drawNames(context, places, weights, state, width);
   });
   /** @param {object[]} runs one, or A and B @returns {{ fits: boolean, limit: number }} whether all names stand beside each other; the largest weight or change */

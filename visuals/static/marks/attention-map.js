@@ -55,7 +55,7 @@ export function createMap(glass, what) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
   const place = { x: LEFT, y: 0, size: 0 };
-  const find = (x, y) => cellUnder(place, state.trace.T, x, y);
+  const find = (x, y) => cellUnder(place, state.trace, x, y);
   link(canvas, glass, find);
   steer(canvas, glass, OVER_CELLS);
   let map = null;

@@ -1,14 +1,14 @@
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two their change. Pure.
 
-import { eachRow } from "../compute.js";
+import { eachRow, keysSeen } from "../compute.js";
 
 /** scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over. */
 export const VIEWS = ["scores", "weights", "weighted"];
 const ROWS = 8; // query rows between two looks at the clock
 
 /**
- * @typedef {{ tokens: number, each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void }} Reader
- *   the cells of a map in one run, for queries from … to − 1
+ * @typedef {{ tokens: number, seen: (query: number) => number, each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void }} Reader
+ *   the cells of a map in one run, for queries from … to − 1; seen: of how many keys, from the first on
  * @typedef {{ side: number, block: number, tokens: number, values: Float32Array, limit: number, done: boolean, work: (end: number) => boolean, rows: () => number[][] }} CellMap
  *   values: side × side, of each block × block cells the value of largest magnitude; NaN where the mask hides all of them;
  *   limit: the largest magnitude; work(end): goes on until that time, says whether the map is complete; rows: query and key
@@ -21,12 +21,14 @@ export function readHead(held, model, head, view = "weights", norms = null) {
     eachRow(held, model, head, from, to, (query, scores, weights) => {
       use(query, view === "scores" ? (key) => scores[key] : view === "weights" ? (key) => weights[key] : (key) => weights[key] * norms[key]);
     });
-  return { tokens: held.q.shape[1], each };
+  const tokens = held.q.shape[1];
+  return { tokens, seen: (query) => keysSeen(model, query, tokens), each };
 }
 
 /** What the first reader's head gives a key more than the second's. @param {Reader} first @param {Reader} second @returns {Reader} */
 export const readApart = (first, second) => ({
   tokens: first.tokens,
+  seen: first.seen,
   each(from, to, use) {
     const others = held(second, from, to);
     first.each(from, to, (query, value) => use(query, (key) => value(key) - others[query - from][key]));
@@ -36,7 +38,7 @@ export const readApart = (first, second) => ({
 /** The rows of a reader, kept. */
 function held(reader, from, to) {
   const rows = [];
-  reader.each(from, to, (query, value) => rows.push(Float64Array.from({ length: query + 1 }, (_, key) => value(key))));
+  reader.each(from, to, (query, value) => rows.push(Float64Array.from({ length: reader.seen(query) }, (_, key) => value(key))));
   return rows;
 }
 
@@ -51,7 +53,7 @@ export function makeMap(readers, block) {
   function advance(from, to) {
     reader.each(from, to, (query, value) => {
       const start = Math.floor(query / block) * side;
-      for (let key = 0; key <= query; key++) {
+      for (let key = 0; key < reader.seen(query); key++) {
         const [now, cell] = [value(key), start + Math.floor(key / block)];
         if (!(Math.abs(made.values[cell]) >= Math.abs(now))) made.values[cell] = now;
         if (Math.abs(now) > made.limit) made.limit = Math.abs(now);
@@ -70,7 +72,7 @@ export function makeMap(readers, block) {
     const found = new Array(side * side);
     const runs = readers.map((one) => held(one, 0, tokens));
     for (let query = 0; query < tokens; query++) {
-      for (let key = 0; key <= query; key++) {
+      for (let key = 0; key < readers[0].seen(query); key++) {
         const values = runs.map((every) => every[query][key]);
         const row = [query, key, ...values, ...(b ? [values[1] - values[0]] : [])];
         const cell = Math.floor(query / block) * side + Math.floor(key / block);

@@ -1,5 +1,6 @@
 // A map of queries × keys in a square: its cells, what is under a point of it, and the marks at the query's row and the key's column.
 
+import { keysSeen } from "../compute.js";
 import { cells, enlarge, ink, inside, pixelRatio } from "../draw.js";
 
 /** How many tokens a dot of a map stands for, in each direction. */
@@ -41,12 +42,12 @@ export function markCell(context, { x, y, size }, { query, key, trace }, long, c
   const [middle, across, half] = [y + (query + 0.5) * step, x + (key + 0.5) * step, long > 7 ? 6 : 5];
   pointer(context, "q", [x - 1, middle], [x - 1 - long, middle - half], [x - 1 - long, middle + half]);
   pointer(context, "k", [across, y + size + 1], [across - half, y + size + 1 + long], [across + half, y + size + 1 + long]);
-  outline(context, x, y + query * step, (query + 1) * step, step);
+  outline(context, x, y + query * step, keysSeen(trace.model, query, trace.T) * step, step);
   if (cell) outline(context, x + key * step, y + query * step, step, step);
 }
 
-/** The cell of a square under a point; a masked one gives its query's row. @returns {{ query: number, key: number }|null} */
-export function cellUnder({ x, y, size }, tokens, pointX, pointY) {
+/** The cell of a square under a point; a masked one gives the last of its query's row. @returns {{ query: number, key: number }|null} */
+export function cellUnder({ x, y, size }, { T: tokens, model }, pointX, pointY) {
   const [key, query] = [pointX - x, pointY - y].map((v) => Math.floor((v / size) * tokens));
-  return query < 0 || query >= tokens || key < 0 || key >= tokens ? null : { query, key: Math.min(key, query) };
+  return query < 0 || query >= tokens || key < 0 || key >= tokens ? null : { query, key: Math.min(key, keysSeen(model, query, tokens) - 1) };
 }

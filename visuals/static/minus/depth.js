@@ -5,7 +5,8 @@ import { shown } from "../dom.js";
 import { partName as writerName, reader, sharesMap, writerAt, writerRow } from "../panels/choice/contributions.js";
 import { depthName, depthOf, lensMap } from "../panels/choice/lens.js";
 import { placeOf } from "../panels/overview/profile.js";
-import { addedMap, part, partName, streamRow } from "../panels/overview/residual.js";
+import { addedMap, partIn, partName, streamRow } from "../panels/overview/residual.js";
+import { sublayers } from "../parts.js";
 import { places } from "./places.js";
 import { atToken, ofPlace } from "./selection.js";
 import { table } from "./table.js";
@@ -19,10 +20,10 @@ const choiceOf = (panel, name, values) => (glass) => {
 const residual = {
   without: "minus.without_quantity",
   details: () => ({ stream: ["stream", {}] }),
-  at: ({ layer, query }) => `layer ${layer} ${part.now()} token ${query}`,
+  at: ({ layer, query, trace }) => `layer ${layer} ${partIn(trace.model)} token ${query}`,
   of: ofPlace(({ glass, state }) => partName(glass, streamRow(state))),
   said: ["norm", "cosine"],
-  numbers: ({ details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: part.now() }, query),
+  numbers: ({ trace, details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: partIn(trace.model) }, query),
   parts: (glass, text) => ["norm", "share", "cosine"].map((name) => places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` })),
 };
 
@@ -80,7 +81,7 @@ const contributions = {
         const { parts, patched } = reader(shares);
         return [...parts(query).map(({ value }) => value), patched(query)];
       },
-      name: (row, { trace }) => (row > 2 * trace.model.n_layers ? text("patched") : writerName(glass, row)),
+      name: (row, { trace }) => (row > sublayers(trace.model).length * trace.model.n_layers ? text("patched") : writerName(glass, row)),
       rows: 16,
     })(glass, text),
   ],

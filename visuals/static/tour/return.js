@@ -19,7 +19,7 @@ export function createReturn(glass) {
   glass.on("settings", (name) => { if (acting) touched.add(name); });
 
   const stillOurs = () => {
-    const off = listed(state.trace?.changes ?? {});
+    const off = listed(state.run?.changes ?? {});
     return heads > 0 && off.length === heads && off.every(({ kind }) => kind === "heads");
   };
   return {
@@ -27,7 +27,7 @@ export function createReturn(glass) {
       kept = structuredClone({ ...state.settings });
       touched.clear();
       heads = null;
-      plain = !state.trace || !isChanged(state.trace);
+      plain = !state.run || !isChanged(state.run);
     },
     during(act, changes) {
       acting = true;

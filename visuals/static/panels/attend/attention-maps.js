@@ -50,7 +50,7 @@ export function createMaps(glass, label) {
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
       for (const { head, x, y } of layout.boxes) write(context, text("head", { head }), x, y - 6);
-      drawMasked(context, layout, width, text);
+      if (model.parts.causal !== false) drawMasked(context, layout, width, text);
     },
     mark: (context, layout) => mark(context, layout, state),
   });
@@ -59,7 +59,7 @@ export function createMaps(glass, label) {
   function find(x, y) {
     const { boxes, size } = grid.layout() ?? { boxes: [] };
     const box = boxes.find((b) => x >= b.x && y >= b.y && x < b.x + size && y < b.y + size);
-    return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace.T, x, y) } : null;
+    return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace, x, y) } : null;
   }
   link(grid.element, glass, find);
   steer(grid.element, glass, OVER_CELLS);

@@ -1,6 +1,6 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
-import { biasAt, row, strongest } from "../../compute.js";
+import { biasAt, keysSeen, row, strongest } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -31,8 +31,9 @@ export function createRow(place, glass, text) {
 
   let wide = 1;
   function find(x) {
-    const key = Math.floor((x / wide) * glass.state.trace.T);
-    return key >= 0 && key <= glass.state.query ? { key } : null;
+    const { trace: { T, model }, query } = glass.state;
+    const key = Math.floor((x / wide) * T);
+    return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
   }
 
   function drawBars(width, weights, { trace, query, key }) {
@@ -42,9 +43,10 @@ export function createRow(place, glass, text) {
     const ceiling = ceilingOf(weights);
     const foot = ABOVE + HEIGHT;
     const gap = column > 6 ? 2 : 0;
+    const seen = weights.length;
     context.fillStyle = colour("grid");
-    for (const part of [0.5, 1]) context.fillRect(0, foot - part * HEIGHT, (query + 1) * column, 1);
-    if (query + 1 < trace.T) hatch(context, (query + 1) * column, ABOVE, width - (query + 1) * column, HEIGHT);
+    for (const part of [0.5, 1]) context.fillRect(0, foot - part * HEIGHT, seen * column, 1);
+    if (seen < trace.T) hatch(context, seen * column, ABOVE, width - seen * column, HEIGHT);
     weights.forEach((weight, t) => {
       const high = Math.max(1, (weight / ceiling) * HEIGHT);
       context.fillStyle = shade(magnitude, Math.sqrt(weight));
@@ -54,7 +56,7 @@ export function createRow(place, glass, text) {
       if (gap) context.strokeRect(t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high);
     });
     const off = headOff(trace, glass.state.layer, glass.state.head);
-    if (off) drawOff(context, 0, ABOVE, (query + 1) * column, HEIGHT, glass.text("off.word"));
+    if (off) drawOff(context, 0, ABOVE, seen * column, HEIGHT, glass.text("off.word"));
     context.strokeStyle = colour("k");
     context.lineWidth = 3;
     context.strokeRect(key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2);
@@ -66,7 +68,7 @@ export function createRow(place, glass, text) {
     const apart = Math.ceil(44 / column);
     for (let t = 0; t < trace.T; t += apart) {
       const most = apart * column - 4;
-      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, { most, colour: colour(t > query ? "muted" : "text") });
+      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, { most, colour: colour(t >= weights.length ? "muted" : "text") });
     }
     if (column >= 54) {
       weights.forEach((weight, t) =>

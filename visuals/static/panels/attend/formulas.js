@@ -29,8 +29,11 @@ export const scoreLines = (model, cell, text) => [
   scoreLine(model, cell, text),
 ];
 
-/** What the mask does to this score, and how many of the row it hides. */
-export const maskLine = ({ query, key, tokens }, text) => h("p.at-words", null, text("mask", { query, key, hidden: tokens - 1 - query }));
+/** What the mask does to this score, and how many of the row it hides; that none does where the query sees all. */
+export const maskLine = ({ query, key, tokens, weights }, text) => {
+  const hidden = tokens - weights.length;
+  return h("p.at-words", null, text(weights.length > query + 1 ? "mask_none" : "mask", { query, key, hidden, tokens }));
+};
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */
 export const carriedLines = ({ weight, size, along, square, share }, text) => [

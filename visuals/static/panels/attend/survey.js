@@ -1,6 +1,6 @@
 // Where each head's attention goes on this run, told while its map is made. Pure.
 
-import { eachRow } from "../../compute.js";
+import { eachRow, keysSeen } from "../../compute.js";
 import { tally, usual } from "./habits.js";
 
 export const MEASURES = ["first", "previous"];
@@ -26,7 +26,7 @@ export function createSurvey(trace) {
         }
         use(query, (key) => weights[key]);
       });
-    return { tokens: trace.T, each };
+    return { tokens: trace.T, seen: (query) => keysSeen(trace.model, query, trace.T), each };
   }
   return { heads, read };
 }

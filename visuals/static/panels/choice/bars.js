@@ -1,11 +1,11 @@
-// The parts of one logit as bars from left to right, with their running sum: embedding, then attention and FFN of each layer.
+// The parts of one logit as bars from left to right, with their running sum: embedding, then what writes in each layer.
 
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
-export const HUES = { embedding: "residual", attention: "v", ffn: "gate" };
+export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "gate" };
 
 /** The values that bars and running sums span. @param {number[][]} tokens the parts of each token, in order */
 export function spanOf(tokens) {
@@ -47,7 +47,7 @@ function drawGround(context, { low, high, yOf, slot, width, count }, words) {
   levels(context, LEFT, width - RIGHT, found.map((level, i) => [yOf(level), texts[i], level === 0 ? "muted" : "grid"]));
   const y = TOP + HIGH + 20;
   const colour = ink().colour("muted");
-  layerNumbers(context, (count - 1) / 2, LEFT + 2 * slot, 2 * slot, y);
+  layerNumbers(context, (count - 1) / words.per, LEFT + (1 + words.per / 2) * slot, words.per * slot, y);
   write(context, words.first, LEFT + slot / 2, y, { colour, align: slot > 44 ? "center" : "right" });
   write(context, words.axis, width - RIGHT, y + 22, { colour, align: "right" });
 }
@@ -66,7 +66,7 @@ export function createBars(canvas) {
   /**
    * @param {{ low, high, span: number }} span of all tokens: one scale
    * @param {{ kind: string, layer: number|null, value: number }[]} parts @param {number} selected which of them
-   * @param {{ first: string, axis: string }} words
+   * @param {{ first: string, axis: string, per: number }} words, and how many parts a layer has
    */
   return function draw(width, span, parts, selected, words) {
     const size = measure(span, parts.length, width);

@@ -5,6 +5,7 @@ import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { momentOf } from "../../moment.js";
 import { isChanged } from "../../off.js";
+import { oneText } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { chooseText, otherText, swapButtons, word } from "../glance/words.js";
@@ -19,7 +20,7 @@ export function homesOf({ shape: [depths, tokens], data }) {
 
 const percent = (x) => `${shown(100 * x, 3)} %`;
 
-export const about = { tensors: ["resid_in", "logits"] };
+export const about = { tensors: ["resid_in", "logits"], absent: oneText };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function causalMap(element, glass) {

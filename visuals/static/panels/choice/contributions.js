@@ -7,36 +7,40 @@ import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
+import { noChoice, sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
-/** The parts in the order of the network: row 0 is the embedding, then attention and FFN of each layer. */
-const partAt = (row) => (row === 0 ? { kind: "embedding", layer: null } : { kind: row % 2 ? "attention" : "ffn", layer: Math.floor((row - 1) / 2) });
-const rowOf = ({ kind, layer }) => (kind === "embedding" ? 0 : 2 * layer + (kind === "attention" ? 1 : 2));
+/** What writes in each layer, by its name in the answer. @returns {("attention"|"cross"|"ffn")[]} */
+const kindsOf = (model) => sublayers(model).map((part) => (part === "attn" ? "attention" : part));
+/** The parts in the order of the network: row 0 is the embedding, then what writes in each layer. */
+const partAt = (row, kinds) => (row === 0 ? { kind: "embedding", layer: null } : { kind: kinds[(row - 1) % kinds.length], layer: Math.floor((row - 1) / kinds.length) });
+const rowOf = ({ kind, layer }, kinds) => (kind === "embedding" ? 0 : kinds.length * layer + 1 + Math.max(0, kinds.indexOf(kind)));
 
-/** Who writes, of the selected layer's two sub-layers and the embedding. */
+/** Who writes, of the selected layer's sub-layers and the embedding. */
 const writer = ownChoice("ffn");
 /** The row of the part that is selected. */
-export const writerRow = ({ layer }) => rowOf({ kind: writer.now(), layer });
+export const writerRow = ({ layer, trace }) => rowOf({ kind: writer.now(), layer }, kindsOf(trace.model));
 /** How the selected part is called in a saved table. */
 export const writerAt = ({ layer }) => (writer.now() === "embedding" ? "embedding" : `layer ${layer} ${writer.now()}`);
 export function partName(glass, row) {
-  const { kind, layer } = partAt(row);
+  const { kind, layer } = partAt(row, kindsOf(glass.state.trace.model));
   return kind === "embedding" ? glass.text("contributions.embedding") : glass.text(`contributions.${kind}_of`, { layer });
 }
 
 /** The selection of the store for a row, which the panel completes by the kind of part. */
-function changeTo({ row, token }) {
-  const { layer } = partAt(row);
+function changeTo({ row, token }, _state, { trace }) {
+  const { layer } = partAt(row, kindsOf(trace.model));
   return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
 }
 const step = (by) => ({ layer, trace }) => {
-  const row = Math.max(0, Math.min(2 * trace.model.n_layers, writerRow({ layer }) + by));
-  writer.keep(partAt(row).kind);
+  const kinds = kindsOf(trace.model);
+  const row = Math.max(0, Math.min(kinds.length * trace.model.n_layers, writerRow({ layer, trace }) + by));
+  writer.keep(partAt(row, kinds).kind);
   writer.hover(null);
-  return changeTo({ row });
+  return changeTo({ row }, null, { trace });
 };
 
 /** What every part adds at every token, the embedding below. @param {string} label the key of its name */
@@ -54,8 +58,8 @@ export const sharesMap = (glass, label) =>
     name: (row) => partName(glass, row),
     at: (state) => ({ row: writerRow(state) }),
     pick: changeTo,
-    keep: ({ row }) => writer.keep(partAt(row).kind),
-    hover: (place) => writer.hover(place && partAt(place.row).kind),
+    keep: ({ row }, { trace }) => writer.keep(partAt(row, kindsOf(trace.model)).kind),
+    hover: (place, run) => writer.hover(place && partAt(place.row, kindsOf(run.trace.model)).kind),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
@@ -63,16 +67,18 @@ export const sharesMap = (glass, label) =>
 export const reader = once((answer) => {
   const [layers, tokens] = answer.attention.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, visible(answer.names.pieces[i])]));
+  const kinds = ["attention", ...(answer.cross ? ["cross"] : []), "ffn"];
   const value = (row, token) => {
-    const { kind, layer } = partAt(row);
+    const { kind, layer } = partAt(row, kinds);
     return kind === "embedding" ? answer.embedding.data[token] : answer[kind].data[layer * tokens + token];
   };
-  const rows = 2 * layers + 1;
+  const rows = kinds.length * layers + 1;
   return {
     rows,
+    crosses: Boolean(answer.cross),
     tokens,
     value,
-    parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row), value: value(row, token) })),
+    parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row, kinds), value: value(row, token) })),
     patched: (token) => answer.patched.data[token],
     sum: (token) => Array.from({ length: rows }, (_, row) => value(row, token)).reduce((a, b) => a + b, answer.patched.data[token]),
     logit: (token) => answer.logit.data[token],
@@ -82,7 +88,7 @@ export const reader = once((answer) => {
   };
 });
 
-export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth" };
+export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function contributionsPanel(element, glass) {
@@ -94,7 +100,7 @@ export default function contributionsPanel(element, glass) {
     ["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"],
     ...Array.from({ length: shares ? shares.tokens * shares.rows : 0 }, (_, i) => {
       const [t, row] = [Math.floor(i / shares.rows), i % shares.rows];
-      const { kind, layer } = partAt(row);
+      const { kind, layer } = partAt(row, kindsOf(state.trace.model));
       const { id, piece } = shares.target(t);
       return [t, state.trace.tokens.pieces[t], kind, layer ?? "", id, piece, shares.value(row, t)];
     }),
@@ -107,6 +113,7 @@ export default function contributionsPanel(element, glass) {
     ...Object.entries(HUES).map(([kind, hue]) => sample("span.gp-swatch", `contributions.${kind}`, hue)),
     sample("span.gp-stroke", "contributions.running", "output"),
   );
+  legend.children[2].classList.add("is-cross");
   const sums = h("div.gp-formula.ch-scroll");
   panel.body.append(
     h("div.gp-options", null, versus.element, legend),
@@ -121,8 +128,8 @@ export default function contributionsPanel(element, glass) {
   bars.addEventListener("pointerleave", () => writer.hover(null));
   link(bars, glass, (x) => {
     const row = shares && barAt(x, wide(), shares.rows);
-    writer.hover(row === null ? null : partAt(row).kind);
-    return row === null ? null : changeTo({ row });
+    writer.hover(row === null ? null : partAt(row, kindsOf(state.trace.model)).kind);
+    return row === null ? null : changeTo({ row }, null, state);
   });
   bars.addEventListener("click", () => writer.keep(writer.now()));
   steer(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
@@ -131,16 +138,16 @@ export default function contributionsPanel(element, glass) {
   function drawSums({ row, token }) {
     const parts = shares.parts(token);
     const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
-    const [embedding, attention, ffn] = ["embedding", "attention", "ffn"].map(of);
     const [sum, logit, scale, patched] = [shares.sum(token), shares.logit(token), shares.scale(token), shares.patched(token)];
     const taken = patched ? [panel.text("patched"), ` ${signed(patched, 6)}   `] : []; // what a changed run took over from another
     const { target, other } = names(token);
     const word = (kind) => tinted(HUES[kind], panel.text(kind));
     const value = shares.value(row, token);
     const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
-    const part = parts[row].kind === "embedding" ? "x₀" : parts[row].kind === "attention" ? "attn" : "ffn";
+    const part = { embedding: "x₀", attention: "attn" }[parts[row].kind] ?? parts[row].kind;
+    const added = ["embedding", ...kindsOf(state.trace.model)].flatMap((kind) => [word(kind), ` ${signed(of(kind), 6)}   `]);
     sums.replaceChildren(
-      h("p", null, word("embedding"), ` ${signed(embedding, 6)}   `, word("attention"), ` ${signed(attention, 6)}   `, word("ffn"), ` ${signed(ffn, 6)}   `, ...taken, "= ", h("strong", null, shown(sum, 7)),
+      h("p", null, ...added, ...taken, "= ", h("strong", null, shown(sum, 7)),
         `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`),
       h("p", null, `${partName(glass, row)}: `, fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"), " = ", fraction(shown(value * scale, 6), shown(scale, 6)), " = ", h("strong", null, signed(value, 5))),
     );
@@ -149,7 +156,7 @@ export default function contributionsPanel(element, glass) {
   const names = (token) => ({ target: shares.target(token).piece, other: shares.against(token)?.piece ?? null });
 
   function tell({ row, token }) {
-    const { kind, layer } = partAt(row);
+    const { kind, layer } = partAt(row, kindsOf(state.trace.model));
     const value = shares.value(row, token);
     const { target, other } = names(token);
     const params = { part: partName(glass, row), value: signed(value, 5), target, other, piece: visible(state.trace.tokens.pieces[token]) };
@@ -175,8 +182,9 @@ export default function contributionsPanel(element, glass) {
       span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
     }
     if (fresh) writer.hover(null);
+    for (const swatch of legend.querySelectorAll(".is-cross")) swatch.hidden = !shares.crosses;
     const selected = { row: writerRow(state), token: query };
-    drawBars(widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers") });
+    drawBars(widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers"), per: kindsOf(trace.model).length });
     drawSums(selected);
     map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
     tell(selected);

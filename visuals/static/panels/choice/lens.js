@@ -6,6 +6,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../moment.js";
 import { createDepthMap } from "../../marks/depth.js";
+import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
@@ -88,7 +89,7 @@ export const lensMap = (glass, label, colour) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_out", "logits"], minus: "depth" };
+export const about = { tensors: ["resid_out", "logits"], minus: "depth", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function lensPanel(element, glass) {

@@ -4,13 +4,14 @@ import { choices } from "../../controls.js";
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
 const COUNT = 14;
 
-export const about = { tensors: ["attention", "v", "gate", "up", "logits"] };
+export const about = { tensors: ["attention", "v", "gate", "up", "logits"], absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function logitTerms(element, glass) {
@@ -34,10 +35,16 @@ export default function logitTerms(element, glass) {
       const [layer, head, key] = [Math.floor(i / (count * tokens)), Math.floor(i / tokens) % count, i % tokens];
       return { value, words: panel.text("head", { layer, head, key: word(pieces[key]) }), select: { layer, head, query: at, key } };
     };
+    const ofCross = (value, i) => {
+      const { T, tokens: source } = state.trace.encoder;
+      const [layer, head, key] = [Math.floor(i / (count * T)), Math.floor(i / T) % count, i % T];
+      return { value, words: panel.text("cross", { layer, head, key: word(source.pieces[key]) }), select: { layer, head, query: at } };
+    };
     return [
       { value: found.embedding, words: panel.text("embedding", { piece: word(pieces[at]) }) },
       ...(found.patched ? [{ value: found.patched, words: panel.text("patched") }] : []),
       ...Array.from(heads.data, ofHead),
+      ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
       ...neurons.map(({ layer, neuron, value }) => ({ value, words: panel.text("neuron", { layer, neuron }), select: { layer, neuron, query: at } })),
     ];
   }

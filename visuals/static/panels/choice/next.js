@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
 import { momentOf, offeredOf } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { drawing } from "../../reads.js";
 
 const COUNT = 10;
@@ -36,7 +37,7 @@ export function candidatesOf(next, token, count) {
   return { rows, extra, others: left, logZ: next.logZ };
 }
 
-export const about = { tensors: ["logits"], minus: "glance" };
+export const about = { tensors: ["logits"], minus: "glance", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function next(element, glass) {

@@ -5,6 +5,7 @@ import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
 import { askedOf, momentOf, offeredOf } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createControls } from "./controls.js";
 import { filter, probabilityAfter, rank, rest, sumAfter, weigh } from "./filters.js";
@@ -37,7 +38,7 @@ function createCalculation() {
 const asWritten = (drawn, { token }, step) =>
   drawn && (drawn.id === token.id ? drawn : { ...token, probability: step.drawnProbability, race: null });
 
-export const about = { tensors: ["logits"], minus: "detail" };
+export const about = { tensors: ["logits"], minus: "detail", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function sampling(element, glass) {

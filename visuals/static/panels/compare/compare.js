@@ -4,6 +4,7 @@ import { topCandidates } from "../../compute.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { noChoice } from "../../parts.js";
 import { drawing, part, watched } from "../../reads.js";
 import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
@@ -27,7 +28,7 @@ function likeliest(text, { next }) {
   return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
-export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
+export const about = { tensors: ["logits"], sides: "both", namesChanges: false, absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function compare(element, glass) {

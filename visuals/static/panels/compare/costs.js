@@ -5,6 +5,9 @@ import { createTable } from "../../marks/table.js";
 import { part } from "../../reads.js";
 import { exactBytes, origin, weightName, whole } from "../kv/format.js";
 
+/** Tokens that a cache holds: those of a source as well. @param {import("../../decode.js").Trace} trace */
+const tokensOf = ({ T, encoder }) => T + (encoder?.T ?? 0);
+
 /** @typedef {{ parameters: number, weights: object[], read: number, cache: object[], kept: number }} Cost  of app/chapters/compare.py */
 
 /** @param {Cost|null} cost @returns {[string, number][]} */
@@ -42,10 +45,10 @@ export function createCosts(glass, text) {
       parameters: ({ cost }) => whole(cost.parameters),
       read: ({ cost }) => exactBytes(cost.read),
       kept: ({ cost }) => exactBytes(cost.kept),
-      cached: ({ cost, trace }) => exactBytes(cost.kept * trace.T),
+      cached: ({ cost, trace }) => exactBytes(cost.kept * tokensOf(trace)), // of a source a decoder keeps as much a token
     };
     table.fill(Object.keys(values), (fields, name) => {
-      fields[0].textContent = text(`cost_${name}`, { a: runs[0].trace.T, b: runs[1].trace.T });
+      fields[0].textContent = text(`cost_${name}`, { a: tokensOf(runs[0].trace), b: tokensOf(runs[1].trace) });
       runs.forEach((run, i) => { fields[i + 1].textContent = run.cost ? values[name](run) : "…"; });
     });
     runs.forEach(({ side, label, cost }, i) => fill[i](`${side}: ${label}`, cost, glass.state.language));

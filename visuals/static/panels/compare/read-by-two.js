@@ -9,7 +9,7 @@ import { WEIGHTS } from "../../marks/scales.js";
 import { createTable } from "../../marks/table.js";
 import { drawing, part, watched } from "../../reads.js";
 import { createCosts, rowsOfCost } from "./costs.js";
-import { headOf, reading, samePlace } from "./two.js";
+import { headOf, reading, samePlace, textRead } from "./two.js";
 
 const SIDES = ["A", "B"];
 const NEXT = 5;
@@ -30,11 +30,11 @@ function createCard(side, glass, panel, step, point) {
 
   const shadeWords = part((trace, weights, query) => { // a row's weights stay the same array: a word keeps the focus
     const table = ink()[WEIGHTS.table];
-    words.replaceChildren(...trace.tokens.pieces.map((piece, token) => {
+    words.replaceChildren(...textRead(trace).tokens.pieces.map((piece, token) => {
       const weight = weights?.[token]; // none after the query: the mask hides it
       const place = weight === undefined ? null : WEIGHTS.place(weight);
       const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
-      return h(`span.rbt-word${token === query ? ".is-query" : ""}`, { tabindex: "0", "data-token": token, style }, visible(piece));
+      return h(`span.rbt-word${token === query && !trace.encoder ? ".is-query" : ""}`, { tabindex: "0", "data-token": token, style }, visible(piece));
     }));
   });
   const fillNext = part((trace) => {
@@ -46,12 +46,11 @@ function createCard(side, glass, panel, step, point) {
 
   function draw({ trace, label, layer, head, query, found }) {
     title.textContent = text(`of_${side}`, { model: label });
-    facts.textContent = text("facts", { count: trace.T });
+    facts.textContent = trace.encoder ? text("facts_source", { source: trace.encoder.T, count: trace.T }) : text("facts", { count: trace.T });
     const { n_layers: layers, n_heads: heads } = trace.model;
     steps.layer.show(text("of", { value: layer, last: layers - 1 }), layer === 0, layer === layers - 1);
     steps.head.show(text("of", { value: head, last: heads - 1 }), head === 0, head === heads - 1);
-    const piece = (token) => visible(trace.tokens.pieces[token]);
-    caption.textContent = found ? text("most", { query: piece(query), key: piece(found.most), weight: share(found.weights[found.most]) }) : text("coming");
+    caption.textContent = found ? text("most", { query: visible(trace.tokens.pieces[query]), key: visible(textRead(trace).tokens.pieces[found.most]), weight: share(found.weights[found.most]) }) : text("coming");
     shadeWords(trace, found?.weights ?? null, query);
     fillNext(trace);
   }
@@ -76,13 +75,15 @@ export default function readByTwo(element, glass) {
 
   /** What is shown of both runs; null where there are not two. */
   function shown() {
-    const sides = glass.sides();
-    if (!sides) return null;
-    const last = state.trace === sides.A ? sides.A : sides.B; // whose token is selected
+    const shownOf = glass.sides();
+    if (!shownOf) return null;
+    const sides = { A: shownOf.A.whole ?? shownOf.A, B: shownOf.B.whole ?? shownOf.B }; // both choose
+    const last = state.run === sides.A ? sides.A : sides.B; // whose token is selected
+    const two = SIDES.some((side) => sides[side].encoder); // a text that is read, and one that is written: both stand at its end
     return SIDES.map((side) => {
       const trace = sides[side];
       const { layer, head } = headOf(settings.get("read-by-two")[side.toLowerCase()], state, trace.model);
-      const query = trace === last ? state.query : samePlace(last, trace, state.query);
+      const query = trace === state.trace ? state.query : two ? trace.T - 1 : samePlace(last, trace, state.query);
       const held = glass.layerOf(trace, layer);
       return { side, trace, label: labelOf(trace.model.name), layer, head, query, found: held && reading(held, trace.model, head, query), cost: glass.detail("cost", {}, trace) };
     });
@@ -99,7 +100,7 @@ export default function readByTwo(element, glass) {
 
   function csv() {
     const lines = (shown() ?? []).flatMap(({ side, trace, layer, head, query, found, cost }) => [
-      ...Array.from(found?.weights ?? [], (weight, key) => ["attention", side, trace.model.name, `layer ${layer} head ${head} query ${query}`, key, trace.tokens.pieces[key], weight]),
+      ...Array.from(found?.weights ?? [], (weight, key) => ["attention", side, trace.model.name, `layer ${layer} head ${head} query ${query}`, key, textRead(trace).tokens.pieces[key], weight]),
       ...topCandidates(trace.next, NEXT).rows.map(({ id, piece, probability }) => ["next", side, trace.model.name, "", id, piece, probability]),
       ...rowsOfCost(cost).map(([name, value]) => ["cost", side, trace.model.name, name, "", "", value]),
     ]);
@@ -117,9 +118,9 @@ export default function readByTwo(element, glass) {
   function tell(runs) {
     const { at } = pointed;
     const one = at && runs.find(({ side }) => side === at.side);
-    if (one?.found && at.token < one.trace.T) {
+    if (one?.found && at.token < textRead(one.trace).T) {
       const weight = one.found.weights[at.token] ?? 0;
-      const [query, key] = [one.query, at.token].map((token) => visible(one.trace.tokens.pieces[token]));
+      const [query, key] = [one.trace.tokens.pieces[one.query], textRead(one.trace).tokens.pieces[at.token]].map(visible);
       return panel.tell(`${at.side} layer ${one.layer} head ${one.head} query ${one.query} key ${at.token} weight=${exact(weight)}`, text("read_weight", { side: at.side, query, key, weight: share(weight) }));
     }
     const best = runs.map(({ trace }) => topCandidates(trace.next, 1).rows[0]);
@@ -129,7 +130,7 @@ export default function readByTwo(element, glass) {
 
   return drawing(function draw() {
     const runs = shown();
-    const { kept, trace } = state;
+    const { kept, run: trace } = state;
     panel.title.textContent = text("title");
     drawOffers((kept ?? trace).model.name, runs?.[1].trace.model.name ?? null, state.language);
     both.hidden = !runs;

@@ -1,6 +1,6 @@
 // One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
 
-import { row, strongest } from "../../compute.js";
+import { crossRow, row, strongest } from "../../compute.js";
 
 const whole = (pieces) => pieces.join("");
 
@@ -29,8 +29,11 @@ export function headOf(own, selected, { n_layers: layers, n_heads: heads }) {
   return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
 }
 
-/** The weights of a query in a head, and the token it reads most. @returns {{ weights: ArrayLike<number>, most: number }} */
+/** The run's text as a network reads it: what an encoder reads, where there is one. @param {import("../../decode.js").Trace} trace */
+export const textRead = (trace) => trace.encoder ?? trace;
+
+/** The weights of a query in a head over that text, and the token it reads most: a decoder's by its look at the source. @returns {{ weights: ArrayLike<number>, most: number }} */
 export function reading(held, model, head, query) {
-  const { weights } = row(held, model, head, query);
+  const { weights } = held.cross ? crossRow(held, model, head, query) : row(held, model, head, query);
   return { weights, most: strongest(weights, 1)[0] };
 }

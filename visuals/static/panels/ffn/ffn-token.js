@@ -5,6 +5,7 @@ import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../do
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
+import { noChoice } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { signsOf } from "./gates.js";
@@ -27,7 +28,7 @@ let written = { found: null, extra: null, all: null }; // the last that was put 
 /** What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come. */
 function writtenAt(glass) {
   const { layer, query: token, neuron } = glass.state.locked;
-  const found = glass.detail("ffn_written", { layer, token, neuron: null });
+  const found = noChoice(glass.state.trace.model) ? null : glass.detail("ffn_written", { layer, token, neuron: null });
   if (!found) return null;
   const listed = neuron === null || found.rows.some((row) => row.neuron === neuron);
   const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
@@ -114,7 +115,7 @@ export default function ffnToken(element, glass) {
     subtitle.textContent = panel.text("written_title", named(found ?? { layer: state.locked.layer, token: state.locked.query }));
     sums.textContent = found
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
-      : "";
+      : noChoice(state.trace.model) ? panel.text("no_logits") : "";
     const neurons = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
     const { trace, locked } = state;
     const full = neurons && drawnOf(neurons);

@@ -31,7 +31,8 @@ export function createAnswer(glass, moment) {
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
-  const element = h("div.wy-answer", { hidden: "" }, said, how, proof, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit);
+  const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
+  const element = h("div.wy-answer", { hidden: "" }, said, how, proof, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit, twoTexts);
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
@@ -132,6 +133,9 @@ export function createAnswer(glass, moment) {
     const pair = first ? matchingOf(glass, { ...first, query: position }).found : null;
     tellHow(pair, first, position, state.trace.tokens.pieces, state.language);
     if (found && leading) follow();
+    const two = Boolean(state.trace.encoder);
+    [circuit.hidden, twoTexts.hidden] = [two, !two];
+    if (two) return;
     fetchCircuit();
     view.circuit?.draw(found);
   }

@@ -8,17 +8,16 @@ const COUNT = 3;
 
 /**
  * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
- * @param {{ heads: NumArray, ffn: NumArray }} terms the detail "logit_terms" @returns {{ kind: "head"|"ffn", layer: number, head?: number, key?: number, value: number }[]}
+ * @param {{ heads: NumArray, cross?: NumArray|null, ffn: NumArray }} terms the detail "logit_terms" @returns {{ kind: "head"|"cross"|"ffn", layer: number, head?: number, key?: number, value: number }[]}
  */
-export function writers({ heads, ffn }) {
-  const [layers, count, tokens] = heads.shape;
-  const found = Array.from({ length: layers * count }, (_, i) => {
-    const row = heads.data.subarray(i * tokens, (i + 1) * tokens);
+export function writers({ heads, cross, ffn }) {
+  const ofHeads = (kind, { data, shape: [layers, count, tokens] }) => Array.from({ length: layers * count }, (_, i) => {
+    const row = data.subarray(i * tokens, (i + 1) * tokens);
     const value = row.reduce((sum, x) => sum + x, 0);
-    return { kind: "head", layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
+    return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
   });
   const blocks = Array.from(ffn.data, (value, layer) => ({ kind: "ffn", layer, value }));
-  return [...found, ...blocks].sort((a, b) => b.value - a.value);
+  return [...ofHeads("head", heads), ...(cross ? ofHeads("cross", cross) : []), ...blocks].sort((a, b) => b.value - a.value);
 }
 
 /** @param {object} glass */
@@ -29,6 +28,10 @@ export function createMade(glass) {
   function way({ kind, layer, head, key, value }, at, pieces) {
     const added = signed(value, 3);
     if (kind === "ffn") return lead(glass, text("made_ffn", { layer, value: added }), { layer, query: at }, "ffn", "ffn-token");
+    if (kind === "cross") {
+      const { pieces: source } = glass.state.trace.encoder.tokens;
+      return lead(glass, text("made_cross", { layer, head, key: word(source[key]), value: added }), { layer, head, query: at }, "attend", "cross");
+    }
     return lead(glass, text("made_head", { layer, head, key: word(pieces[key]), value: added }), { layer, head, query: at, key }, "attend", "cell");
   }
   const write = part((found, at, pieces, piece, _language) => {

@@ -3,6 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
+import { noChoice } from "../../parts.js";
 import { drawing, part, watched } from "../../reads.js";
 import { createMade } from "./made.js";
 import { createOutside, strangeAt } from "./outside.js";
@@ -13,7 +14,7 @@ const OTHERS = 4;
 /** What a question to the server says of a moment: the position, and the token that was written there, if any. */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
 
-export const about = { tensors: ["attention", "logits"], sides: "itself" };
+export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function why(element, glass) {
@@ -37,7 +38,8 @@ export default function why(element, glass) {
     return [["id", "piece", "probability"], ...[...(own ? [own] : []), ...rest].map(({ id, piece, probability }) => [id, piece, probability])];
   };
   const panel = frame(element, glass, "why", { csv: () => (setting("open") === "1" && view.answer ? view.answer.table() : table()), parts: ["what", "formula", "myth"], pointed: false });
-  const text = h("p.wy-text", { dir: "auto" });
+  const [before, written] = [h("span"), h("span")];
+  const text = h("p.wy-text", { dir: "auto" }, before, written);
   const chosen = h("strong.wy-word");
   const sure = h("span.wy-sure");
   const others = h("p.wy-others");
@@ -65,8 +67,15 @@ export default function why(element, glass) {
     if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
   });
 
-  const write = part((pieces, nPrompt, query, key, strange, _language) => {
-    text.replaceChildren(...pieces.flatMap((piece, t) => {
+  /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
+  const source = part((encoder) => {
+    const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
+    const read = pieces.filter((_, t) => !encoder.model.eos_ids.includes(ids[t])).join("");
+    before.replaceChildren(...(encoder ? [h("span", null, read), " → "] : []));
+  });
+  const write = part((pieces, nPrompt, query, key, strange, begun, _language) => {
+    written.replaceChildren(...pieces.flatMap((piece, t) => {
+      if (t < begun) return [];
       const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
       const blank = piece.length - piece.trimStart().length; // stands before the word, not in its frame
       const odd = strangeAt(strange, t);
@@ -95,7 +104,8 @@ export default function why(element, glass) {
     const moment = momentOf(state);
     const own = offer(moment);
     const found = open && status !== "generating" ? glass.detail("why", questionOf(moment)) : null;
-    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1, outside.draw(), state.language);
+    source(trace.encoder);
+    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1, outside.draw(), trace.encoder ? trace.nPrompt : 0, state.language);
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));

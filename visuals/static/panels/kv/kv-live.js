@@ -7,7 +7,7 @@ import { frame } from "../../frame.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
-import { agreement, bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, measuredAt, momentOf, piecesOf } from "./live-state.js";
+import { agreement, bytesOf, elementBytes, factorsOf, heldBytes, keptNumbers, latentOf, measuredAt, momentOf, piecesOf, sourceFactors } from "./live-state.js";
 import { player } from "./player.js";
 
 /** @returns {import("./live-grid.js").Scene} */
@@ -27,21 +27,27 @@ function sceneOf(state, layer) {
 /** @returns {(string|number)[][]} every length that was measured, with the formula's bytes beside it */
 function table({ trace }, detail) {
   const rows = Array.from({ length: trace.T }, (_, t) => t + 1);
-  const cells = rows.map((held) => [held, bytesOf(factorsOf(trace, held)), measuredAt(trace, detail, held) ?? ""]);
+  const cells = rows.map((held) => [held, heldBytes(trace, held), measuredAt(trace, detail, held) ?? ""]);
   return [["tokens", "formula_bytes", "measured_bytes"], ...cells];
 }
 
 /** The formula with its numbers, and what the tensors say. */
-function sums(panel, factors, held, measured, tally) {
+function sums(panel, trace, held, measured, tally) {
   const name = (code, params) => panel.glass.text(`kv.factor_${code}`, params);
-  const bytes = bytesOf(factors);
+  const [own, source, bytes] = [factorsOf(trace, held), sourceFactors(trace), heldBytes(trace, held)];
+  const more = source && [
+    h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder.T })),
+    product(source, name, equals(bytesOf(source))),
+    h("p.kv-line", null, panel.text("together"), ` ${exactBytes(bytesOf(own))} + ${exactBytes(bytesOf(source))} = `, h("strong", null, exactBytes(bytes))),
+  ];
   const equal = measured === bytes;
   const check = h(`span.kv-check.${measured === null ? "is-open" : equal ? "is-equal" : "is-unequal"}`, null,
     measured === null ? panel.text("unmeasured") : panel.text(equal ? "equal" : "unequal"));
   const said = measured === null ? "—" : exactBytes(measured);
   return [
     h("p.kv-line", null, panel.text("formula_line")),
-    product(factors, name, equals(bytes)),
+    product(own, name, equals(bytesOf(own))),
+    ...(more ?? []),
     h("p.kv-line.kv-verdict", null, panel.text("measured_line", { held: whole(held) }), " ", h("strong", null, said), " ", check,
       h("span.gp-note", null, ` ${both(bytes)}`)),
     h("p.gp-note", null, panel.text("tally", tally)),
@@ -55,7 +61,7 @@ function story(panel, trace, moment) {
   const size = elementBytes(trace);
   const rows = moment.held - moment.from;
   const wrote = bytesOf(factorsOf(trace, rows));
-  const read = bytesOf(factorsOf(trace, moment.held));
+  const read = heldBytes(trace, moment.held);
   const query = n_layers * n_heads * head_dim * size;
   const params = {
     rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, group: n_heads / n_kv_heads, latent, rope,
@@ -76,7 +82,7 @@ function legend(panel) {
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
 }
 
-export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], forms: ({ parts }) => (parts.latent ? ["latent"] : []) };
+export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null), forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []) };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {
@@ -118,12 +124,11 @@ export default function kvLive(element, glass) {
     const width = wide();
     if (width === 0) return;
     scene = sceneOf(state, glass.layer());
-    const factors = factorsOf(trace, scene.held);
-    const [bytes, measured] = [bytesOf(factors), measuredAt(trace, detail, scene.held)];
+    const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
     caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
     drawGrid(canvas, scene, width, panel.text);
-    arithmetic.replaceChildren(...sums(panel, factors, scene.held, measured, agreement(trace, detail)));
+    arithmetic.replaceChildren(...sums(panel, trace, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));
     tell(detail, measured, bytes);
   });

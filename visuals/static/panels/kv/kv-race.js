@@ -3,6 +3,7 @@
 import { h, sample, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { oneText } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
@@ -56,7 +57,7 @@ const table = (race) => [
   ...race.steps.map((s) => [s.tokens, s.token_id, s.cached_seconds, s.full_seconds, s.cached_work, s.full_work, String(s.same)]),
 ];
 
-export const about = { namesChanges: false };
+export const about = { namesChanges: false, absent: oneText };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvRace(element, glass) {

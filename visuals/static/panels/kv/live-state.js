@@ -32,6 +32,12 @@ export function factorsOf(trace, tokens) {
 /** The product of the factors. */
 export const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value, 1);
 
+/** The factors of what a decoder keeps of its source besides, from before its first token on; null where there is none. */
+export const sourceFactors = (trace) => (trace.encoder ? factorsOf(trace, trace.encoder.T) : null);
+
+/** Bytes of all that is held with `tokens` tokens: their own, and the source's. */
+export const heldBytes = (trace, tokens) => bytesOf(factorsOf(trace, tokens)) + (trace.encoder ? bytesOf(sourceFactors(trace)) : 0);
+
 /** All tokens that the page knows: those of the run, and those written since. */
 export const piecesOf = (trace) => [
   ...trace.tokens.pieces,
@@ -59,6 +65,6 @@ export function measuredAt(trace, detail, held) {
 export function agreement(trace, detail) {
   const lengths = new Set(trace.steps.map(({ cacheTokens }) => cacheTokens));
   if (detail) lengths.add(detail.tokens);
-  const equal = [...lengths].filter((held) => measuredAt(trace, detail, held) === bytesOf(factorsOf(trace, held)));
+  const equal = [...lengths].filter((held) => measuredAt(trace, detail, held) === heldBytes(trace, held));
   return { measured: lengths.size, equal: equal.length };
 }

@@ -1,14 +1,14 @@
-// Which of the norms is looked at: "attn" or "ffn" of the selected layer, or "final". One choice for all panels.
+// Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all panels.
 
 import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
-export const NORMS = ["attn", "ffn", "final"];
+export const NORMS = ["attn", "cross", "ffn", "final"];
 
-/** The norms that a network has. @returns {("attn"|"ffn"|"final")[]} */
+/** The norms that a network has. @returns {("attn"|"cross"|"ffn"|"final")[]} */
 export const normsOf = (model) => [...layerNorms(model), "final"];
 
-/** @returns {"attn"|"ffn"|"final"} */
+/** @returns {"attn"|"cross"|"ffn"|"final"} */
 export function chosenNorm({ settings, state }) {
   const { which } = settings.get("norm");
   return normsOf(state.trace.model).includes(which) ? which : "attn";

@@ -9,7 +9,7 @@ import { chosenNorm, setNorm } from "./norm-choice.js";
 
 const LINE = 18; // height of a row's name
 
-/** @typedef {{ layer: number|null, norm: "attn"|"ffn"|"final" }} Norm  the final norm belongs to no layer */
+/** @typedef {{ layer: number|null, norm: "attn"|"cross"|"ffn"|"final" }} Norm  the final norm belongs to no layer */
 
 /** How many norms a layer has. */
 export const perLayer = (model) => layerNorms(model).length;

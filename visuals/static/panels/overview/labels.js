@@ -26,7 +26,7 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
 /** How a network knows where tokens stand, in a few words. */
 export function positionOf(model, text) {
   const { rotary, bias, latent } = model.parts;
-  if (!rotary) return text(bias ? "position_bias" : "position_none");
+  if (!rotary) return text(model.parts.buckets ? "position_buckets" : bias ? "position_bias" : "position_none");
   const turned = 2 * rotary.inv_freq.data.length;
   return text(latent ? "position_latent" : turned < model.head_dim ? "position_partial" : "position_rope", { turned, width: model.head_dim });
 }

@@ -42,8 +42,8 @@ export function flows(layout, tip) {
   const middle = (key) => layout.middle(index(key));
   const group = s("g.ov-flow");
   const path = (d) => group.append(s("path.ov-line", { d, "marker-end": `url(#${tip})` }));
-  group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${middle("softmax")}` }));
-  for (const part of ["attn", "ffn"]) {
+  group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${layout.middle(all.length - 1)}` }));
+  for (const part of ["attn", "cross", "ffn"].filter((one) => index(one) >= 0)) {
     const { left, width } = boxOf(all[index(part)], layout);
     const across = left + width / 2;
     const own = index(`${part}_norm`) >= 0;

@@ -11,11 +11,12 @@ import { part } from "../../reads.js";
 import { createDiagram } from "./diagram.js";
 import { nameParts, nameTensors, positionOf } from "./labels.js";
 import { createPlayer } from "./play.js";
-import { rowFor, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
+import { crosses, rowFor, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
+import { createBand } from "./stacks.js";
 import { sumsOf } from "./sums.js";
 
 /** In which form the diagram speaks of a network: its norms, that of the embedding, and parts side by side. */
-const forms = (model) => [...(model.parts.embed_norm ? ["normed"] : []), ...(sideBySide(model) ? ["parallel"] : []), ...normForms(model)];
+const forms = (model) => [...(model.parts.causal === false ? ["sees_all"] : []), ...(model.parts.embed_norm ? ["normed"] : []), ...(sideBySide(model) ? ["parallel"] : []), ...normForms(model)];
 
 export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview", forms };
 
@@ -75,7 +76,8 @@ export default function overview(element, glass) {
   const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
   const say = h("p.ov-say");
   const sums = h("div.gp-formula.ov-sums");
-  panel.body.append(player.element, say, sums, room);
+  const band = createBand(glass, panel.text);
+  panel.body.append(band.element, player.element, say, sums, room);
   still(say);
   const wide = widthOf(room, glass);
 
@@ -116,9 +118,12 @@ export default function overview(element, glass) {
       attn_norm: () => divided("attn", at),
       attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
       attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
+      cross_norm: () => divided("cross", at),
+      cross: () => ({ norm: norm("cross"), cosine: signed(stream.cross_cosine.data[at], 3), source: trace.encoder.T }),
+      cross_add: () => ({ from: norm("attn_add"), to: norm("cross_add") }),
       ffn_norm: () => divided("ffn", at),
       ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
-      ffn_add: () => ({ from: norm(sideBySide(model) ? "before" : "attn_add"), to: norm("ffn_add") }),
+      ffn_add: () => ({ from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"), to: norm("ffn_add") }),
       after: () => ({ norm: norm("after") }),
       final_norm: () => divided("final", token),
       head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
@@ -178,6 +183,7 @@ export default function overview(element, glass) {
     const { model } = trace;
     panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });
     player.show();
+    band.draw();
     tell();
   });
 }

@@ -3,14 +3,15 @@
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
+import { sublayers } from "../../parts.js";
 import { layerNumbers, levels, ticks, tickText } from "../../plot.js";
 
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
-export const HUES = { attn: "v", ffn: "gate" };
+export const HUES = { attn: "v", cross: "k", ffn: "gate" };
 
-/** Rows of the panel in the order of the network: attention and FFN of layer 0, of layer 1, … */
-export const partAt = (row) => ({ part: row % 2 ? "ffn" : "attn", layer: Math.floor(row / 2) });
-export const rowOf = ({ part, layer }) => 2 * layer + (part === "ffn" ? 1 : 0);
+/** Rows of the panel in the order of the network: what writes in layer 0, in layer 1, … */
+export const partAt = (row, model) => ({ part: sublayers(model)[row % sublayers(model).length], layer: Math.floor(row / sublayers(model).length) });
+export const rowOf = ({ part, layer }, model) => sublayers(model).length * layer + Math.max(0, sublayers(model).indexOf(part));
 
 const top = TOP + HIGH + GAP; // of the cosines
 const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
@@ -25,7 +26,7 @@ function drawGround(context, { width, slot, count, range }, words) {
     ...[[1, "1"], [0, "0", "muted"], [-1, "−1"]].map(([value, ...how]) => [cosineY(value), ...how]),
   ]);
   const y = top + LOW + 20;
-  layerNumbers(context, count / 2, LEFT + slot, 2 * slot, y);
+  layerNumbers(context, count / words.per, LEFT + (words.per / 2) * slot, words.per * slot, y);
   write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour: ink().colour("muted") });
 }
 
@@ -75,7 +76,7 @@ export function createProfile(canvas) {
    * @param {{ low: number, high: number }} range
    * @param {{ part: string, norm: number, cosine: number }[]} added in the order of the network
    * @param {number[]} stream the stream's norm before each of them, and after the last
-   * @param {{ norms: string, cosines: string, axis: string }} words
+   * @param {{ norms: string, cosines: string, axis: string, per: number }} words, and how many parts a layer has
    */
   return function draw(width, range, added, stream, selected, words) {
     const size = { width, range, count: added.length, slot: (width - LEFT - RIGHT) / added.length };
@@ -104,8 +105,10 @@ export function placeOf(answer, { part, layer }, token) {
   const at = layer * tokens + token;
   const [from, to] = [answer.resid.data[at], answer.resid.data[at + tokens]];
   // Side by side, both parts read the same stream and are added at once: there is nothing between them.
-  const streams = !answer.resid_mid ? [from, to] : part === "attn" ? [from, answer.resid_mid.data[at]] : [answer.resid_mid.data[at], to];
-  return { norm: answer[`${part}_out`].data[at], cosine: answer[`${part}_cosine`].data[at], before: streams[0], after: streams[1] };
+  const stream = (name) => answer[name]?.data[at];
+  const before = { attn: from, cross: stream("resid_cross"), ffn: stream("resid_mid") ?? from }[part];
+  const after = { attn: stream("resid_cross") ?? stream("resid_mid") ?? to, cross: stream("resid_mid"), ffn: to }[part];
+  return { norm: answer[`${part}_out`].data[at], cosine: answer[`${part}_cosine`].data[at], before, after };
 }
 
 /** For reading a length: more digits than a bar can show. */

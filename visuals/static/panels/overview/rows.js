@@ -7,7 +7,7 @@ import { once, poolColumns } from "../../compute.js";
  * `inside` the expanded layer; `branch`: beside the stream; `inner`: has tensors of its own to name
  */
 
-const row = (key, chapter = null, inside = false, branch = false) => ({ key, chapter, inside, branch, inner: key === "attn" || key === "ffn" });
+const row = (key, chapter = null, inside = false, branch = false) => ({ key, chapter, inside, branch, inner: ["attn", "cross", "ffn"].includes(key) });
 
 /** @type {Row[]} Of a network that has them all. */
 const ROWS = [
@@ -17,6 +17,9 @@ const ROWS = [
   row("attn_norm", "norm", true, true),
   row("attn", "attend", true, true),
   row("attn_add", null, true),
+  row("cross_norm", "norm", true, true),
+  row("cross", "attend", true, true),
+  row("cross_add", null, true),
   row("ffn_norm", "norm", true, true),
   row("ffn", "ffn", true, true),
   row("ffn_add", null, true),
@@ -31,20 +34,35 @@ export const shapeText = (shape) => shape.join(" × ");
 /** Whether attention and feed-forward read the stream side by side, before either has written to it. */
 export const sideBySide = ({ parts: { norms } }) => (norms.ffn_norm ?? norms.attn_norm) === "resid_in";
 
-/** The rows that a network has: side by side both parts are added at once, and one norm may stand before both. @type {(model: object) => Row[]} */
-export const rowsOf = once((model) => ROWS.filter(({ key }) => (key !== "attn_add" || !sideBySide(model)) && (key !== "ffn_norm" || model.parts.norms.ffn_norm)));
+/** Whether a layer looks at a source between its attention and its feed-forward. */
+export const crosses = ({ parts: { norms } }) => Boolean(norms.cross_norm);
+
+/** Whether a network has a row: side by side both parts are added at once, one norm may stand before both, an encoder has no head. */
+function has(model, key) {
+  const { norms, stack } = model.parts;
+  if (key.startsWith("cross")) return crosses(model);
+  if (key === "head" || key === "softmax") return stack !== "encoder";
+  return (key !== "attn_add" || !sideBySide(model)) && (key !== "ffn_norm" || Boolean(norms.ffn_norm));
+}
+
+/** The rows that a network has. @type {(model: object) => Row[]} */
+export const rowsOf = once((model) => ROWS.filter(({ key }) => has(model, key)));
 
 export const indexOf = (model, key) => rowsOf(model).findIndex((one) => one.key === key);
 
 /** The row that stands for another network's. */
-export const rowFor = (model, key) => (indexOf(model, key) >= 0 ? key : key === "attn_add" ? "ffn_add" : "attn_norm");
+export function rowFor(model, key) {
+  if (indexOf(model, key) >= 0) return key;
+  if (key.startsWith("cross")) return rowFor(model, key.replace("cross", "attn"));
+  return key === "attn_add" ? "ffn_add" : key === "ffn_norm" ? "attn_norm" : "final_norm";
+}
 
 /** The run's way through the network: every stop by row, and by layer inside the layers. @returns {{ key: string, layer: number|null }[]} */
 export function stops(model) {
   const layers = model.n_layers;
   const inside = rowsOf(model).filter((one) => one.inside);
   const through = Array.from({ length: layers }, (_, layer) => inside.map(({ key }) => ({ key, layer }))).flat();
-  const outside = (...keys) => keys.map((key) => ({ key, layer: null }));
+  const outside = (...keys) => keys.filter((key) => has(model, key)).map((key) => ({ key, layer: null }));
   return [...outside("ids", "embed"), ...through, ...outside("final_norm", "head", "softmax")];
 }
 
@@ -55,6 +73,9 @@ const TENSORS = {
   attn_norm: ["attn_normed", "stage", "attn_normed"],
   attn: ["attn_out", "stage", "attn_out"],
   attn_add: ["resid_mid", "stage", "resid_mid"],
+  cross_norm: ["cross_normed", "stage", "cross_normed"],
+  cross: ["cross_out", "stage", "cross_out"],
+  cross_add: ["resid_mid", "stage", "resid_mid"],
   ffn_norm: ["ffn_normed", "stage", "ffn_normed"],
   ffn: ["ffn_out", "stage", "ffn_out"],
   ffn_add: ["resid_out", "stage", "resid_out"],
@@ -62,17 +83,19 @@ const TENSORS = {
   final_norm: ["final_normed", "ends", "final_normed"],
 };
 
+/** What stands after attention: where another follows that looks at a source, it reads this. */
+const tensorsOf = (key, model) => (key === "attn_add" && crosses(model) ? ["resid_cross", "stage", "resid_cross"] : TENSORS[key]);
+
 /** ‖x‖ at a row for any token, from the answer "stream". */
 function normOf(key, { stream, layer, token, trace }) {
   const { T } = trace;
   const at = (name, depth = layer) => stream[name].data[depth * T + token];
-  const names = { attn_norm: "attn_normed", attn: "attn_out", attn_add: "resid_mid", ffn_norm: "ffn_normed", ffn: "ffn_out" };
   if (key === "embed") return at("resid", 0);
   if (key === "before") return at("resid");
   if (key === "ffn_add") return at("resid", layer + 1);
   if (key === "after") return at("resid", trace.model.n_layers);
   if (key === "final_norm") return stream.final_normed.data[token];
-  return at(names[key]);
+  return at(tensorsOf(key, trace.model)[2]);
 }
 
 /** Shapes of what attention computes inside itself: where keys and values are rebuilt from a latent, that first. */
@@ -90,7 +113,8 @@ function ffnShapes({ gated, neurons, width, experts, top_k, shared }, T) {
 }
 
 /** Shapes of what a part computes inside itself. @returns {[string, number[]][]} */
-export function innerShapes(key, { model, T }, layer) {
+export function innerShapes(key, { model, T, encoder }, layer) {
+  if (key === "cross" && encoder) return [["q", [model.n_heads, T, model.head_dim]], ["k, v", [model.n_heads, encoder.T, model.head_dim]], ["scores", [model.n_heads, T, encoder.T]]];
   return key === "attn" ? attnShapes(model, T) : key === "ffn" ? ffnShapes(model.parts.ffn[layer], T) : [];
 }
 
@@ -110,7 +134,7 @@ export function tensorOf(key, run) {
     const name = key === "head" ? "logits" : "probabilities";
     return { name, shape: [model.vocab_size], dims: "V", norm: null, values: values ?? null, ids: logits?.ids.data ?? null };
   }
-  const [name, from, part] = TENSORS[key];
+  const [name, from, part] = tensorsOf(key, model);
   const values = run[from]?.[part].data ?? null;
   if (key === "final_norm") return { name, shape: [model.d_model], dims: "d", norm: stream && normOf(key, run), values, ids: null };
   return { name, shape: [T, model.d_model], dims: "T × d", norm: stream && normOf(key, run), values, ids: null };

@@ -4,6 +4,7 @@ import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } 
 import { centres } from "../../parts.js";
 import { sideBySide } from "./rows.js";
 
+const HUES = { attn: "v", cross: "k", ffn: "gate" }; // of what a part writes
 const at = (name, index) => phrase`${name}${sub(index)}`;
 
 /** ‖x‖ = √Σx², with the sum. */
@@ -32,7 +33,7 @@ const addedBoth = (x, a, f, sum, j) =>
 
 /** x + a, for one channel. */
 const added = (x, a, sum, j, name) =>
-  line`${at(tinted("residual", "x"), j)} + ${at(tinted(name === "attn" ? "v" : "gate", name), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} = ${strong(sum[j])}`;
+  line`${at(tinted("residual", "x"), j)} + ${at(tinted(HUES[name], name), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} = ${strong(sum[j])}`;
 
 /**
  * @param {string} key the row @param {{ trace, layer, token, stage, ends }} run @param {ArrayLike<number>} values of the row
@@ -53,11 +54,13 @@ export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids
   if (key === "embed" && model.parts.embed_norm) lines.push(line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(values[j])}`);
   else if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
   if (key === "attn_norm") lines.push(after("attn", stage.resid_in.data, stage, place));
+  if (key === "cross_norm") lines.push(after("cross", stage.resid_cross.data, stage, place));
+  if (key === "cross_add") lines.push(added(stage.resid_cross.data, stage.cross_out.data, values, j, "cross"));
   if (key === "ffn_norm") lines.push(after("ffn", stage[model.parts.norms.ffn_norm].data, stage, place));
   if (key === "final_norm") lines.push(after("final", ends.final.data, ends, token));
   if (key === "attn_add") lines.push(added(stage.resid_in.data, stage.attn_out.data, values, j, "attn"));
   if (key === "ffn_add" && sideBySide(model)) lines.push(addedBoth(stage.resid_in.data, stage.attn_out.data, stage.ffn_out.data, values, j));
   else if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
-  if (["attn", "ffn", "before", "after"].includes(key)) lines.push(line`${at(key === "attn" || key === "ffn" ? tinted(key === "attn" ? "v" : "gate", key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
+  if (["attn", "cross", "ffn", "before", "after"].includes(key)) lines.push(line`${at(HUES[key] ? tinted(HUES[key], key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
   return lines;
 }

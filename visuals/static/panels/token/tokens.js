@@ -1,6 +1,6 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
-import { attention, largest, subtract } from "../../compute.js";
+import { attention, keysSeen, largest, subtract } from "../../compute.js";
 import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
@@ -130,19 +130,20 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   // The token that was clicked stays the pressed one, also where its click led to the position before it.
   const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
   const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
+  const seen = keysSeen(trace.model, query, trace.T);
   const colours = tones && ink()[tones.table];
   const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
-    const place = tones && t <= query ? tones.place(tones.values[t]) : null;
+    const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const name = `${back} ${t > query} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
+    const name = `${back} ${t >= seen} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
     if (built.drawn[t] === name) return; // a hover changes few of 512 chips
     built.drawn[t] = name;
     chip.classList.toggle("is-off", off && place !== null);
     chip.style.setProperty("--tint", back);
     chip.style.background = off ? "" : back;
     chip.style.color = place === null || off ? "" : inkOn(colours, place);
-    chip.classList.toggle("is-masked", t > query);
+    chip.classList.toggle("is-masked", t >= seen);
     chip.classList.toggle("is-key", t === key && t !== query);
     chip.classList.toggle("is-query", t === query);
     chip.classList.toggle("is-chosen", t === chosen);
@@ -187,7 +188,18 @@ export default function tokens(element, glass) {
   wire(chips, glass, built);
   const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
-  panel.body.append(chips, unseen.element, place.element, note);
+  const stacksPlace = h("div");
+  panel.body.append(stacksPlace, chips, unseen.element, place.element, note);
+  let stacks = null;
+  /** What is said of two texts comes with the first run that has two. */
+  async function fetchStacks() {
+    stacks = { draw() {} }; // while it comes
+    const { createStacks } = await import("./stacks.js");
+    stacks = createStacks(glass);
+    stacksPlace.replaceWith(stacks.element);
+    glass.translate(stacks.element);
+    glass.repaint(true);
+  }
   const renew = part(() => unseen.renew());
   const drawLegend = part((a, tones) => {
     const context = fit(legend, LEGEND, 34);
@@ -207,6 +219,8 @@ export default function tokens(element, glass) {
     tint(chips, built, tones, glass.state);
     sides.draw();
     place.draw();
+    if (glass.state.run.encoder && !stacks) fetchStacks();
+    stacks?.draw();
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     explain(trace.nPrompt < trace.T || trace.steps.length > 0);

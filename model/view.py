@@ -1,0 +1,44 @@
+"""A language model seen in another way: its encoder alone, or its decoder after a source that it has read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .checkpoint import LanguageModel
+from .config import NetworkConfig
+from .network import Network
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Stands where a LanguageModel does. All but network and config is the model's own.
+
+    `net` is found anew whenever it is asked for, so that a view holds no weights of a model that lets go of them
+    (model/on_demand.py).
+    """
+
+    model: LanguageModel
+    see: Callable[[Network], Network]
+    config: NetworkConfig
+
+    @classmethod
+    def of(cls, model: LanguageModel, see: Callable[[Network], Network], config: NetworkConfig) -> LanguageModel:
+        """The model whose network is what `see` makes of its own, and that network's config."""
+        return cast(LanguageModel, cls(model, see, config))
+
+    @property
+    def net(self) -> Network:
+        return self.see(self.model.net)
+
+    @property
+    def n_parameters(self) -> int:
+        """Parameters of what is seen; a tied head counts once."""
+        return sum(p.numel() for p in self.net.parameters())
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether what is seen reads a source text first."""
+        return hasattr(self.net, "encoder")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)

@@ -1,0 +1,102 @@
+// The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched: nothing is masked.
+
+import { crossRow } from "../../compute.js";
+import { h } from "../../dom.js";
+import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
+import { WEIGHTS } from "../../marks/scales.js";
+import { createSurface } from "../../marks/surface.js";
+import { placeIn, steer } from "../../pointing.js";
+
+const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70]; // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
+const [LEAST, MOST] = [2, 26]; // px of a cell
+const TALL = 12; // rows from which a cell is as low as it can be read
+const WIDEST = 460; // px of a map
+
+/** Where the maps stand. @returns {{ boxes: { head: number, x: number, y: number }[], cell: { width: number, height: number }, size: { width: number, height: number }, height: number }} */
+export function layoutCross(width, heads, written, read) {
+  const perLine = Math.max(1, Math.min(heads, Math.floor((width + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))));
+  const most = Math.min(WIDEST, (width - GAP * (perLine - 1)) / perLine - 10); // beside a pointer
+  const cell = { width: Math.min(MOST, most / read), height: Math.max(LEAST, Math.min(MOST, written > TALL ? 300 / written : 24)) };
+  const size = { width: cell.width * read, height: cell.height * written };
+  const line = NAME + size.height + GAP;
+  const boxes = Array.from({ length: heads }, (_, head) => ({ head, x: 10 + (head % perLine) * (most + 10 + GAP), y: NAME + Math.floor(head / perLine) * line }));
+  return { boxes, cell, size, perLine, height: Math.ceil(heads / perLine) * line };
+}
+
+/**
+ * @param {object} glass @param {string} label the key of its name @param {Function} text of the panel
+ * @param {(change: { source: number }|null) => void} hover @param {(source: number) => void} keep
+ */
+export function createCrossMaps(glass, label, text, hover, keep) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": label });
+  const surface = createSurface(canvas);
+  let [layout, shown] = [null, 0];
+
+  function find(event) {
+    if (!layout) return null;
+    const { x, y } = placeIn(event, canvas);
+    const { size, cell } = layout;
+    const box = layout.boxes.find((one) => x >= one.x && y >= one.y && x < one.x + size.width && y < one.y + size.height);
+    return box && { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) };
+  }
+  canvas.addEventListener("pointermove", (event) => {
+    const found = event.pointerType === "touch" ? null : find(event);
+    canvas.style.cursor = found ? "pointer" : "default";
+    hover(found);
+    if (found) glass.preview({ head: found.head, query: found.query });
+    else glass.endPreview();
+  });
+  canvas.addEventListener("pointerleave", () => { hover(null); glass.endPreview(); });
+  canvas.addEventListener("click", (event) => {
+    const found = find(event);
+    if (!found) return;
+    keep(found.source);
+    glass.select({ head: found.head, query: found.query });
+  });
+  const beside = (by) => ({ trace }) => {
+    keep(Math.max(0, Math.min(trace.encoder.T - 1, shown + by)));
+    return {};
+  };
+  steer(canvas, glass, { ArrowLeft: beside(-1), ArrowRight: beside(1), ArrowUp: ({ query }) => ({ query: query - 1 }), ArrowDown: ({ query }) => ({ query: query + 1 }) });
+
+  function drawGround(context, held, { model, T, encoder }, width) {
+    const { magnitude } = ink();
+    for (const { head, x, y } of layout.boxes) {
+      write(context, text("head", { head }), x, y - 6);
+      const values = new Float32Array(T * encoder.T);
+      for (let query = 0; query < T; query++) values.set(crossRow(held, model, head, query).weights, query * encoder.T);
+      enlarge(context, cells(values, encoder.T, T, magnitude, WEIGHTS.place), x, y, layout.size.width, layout.size.height);
+    }
+    scaleBar(context, 1, layout.height + NAMES + 4, Math.min(260, width - 16), magnitude, WEIGHTS.ticks);
+  }
+
+  /** The query's row in every map, the source's column, the chosen head, and the names that fit beside the last line. */
+  function mark(context, { head: chosen, query, trace }, source) {
+    const { colour } = ink();
+    const { cell, size } = layout;
+    for (const { head, x, y } of layout.boxes) {
+      context.lineWidth = 1.5;
+      context.strokeStyle = colour("q");
+      context.strokeRect(x - 0.5, y + query * cell.height, size.width + 1, cell.height);
+      context.strokeStyle = colour("k");
+      context.strokeRect(x + source * cell.width, y - 0.5, cell.width, size.height + 1);
+      if (head !== chosen) continue;
+      context.strokeStyle = colour("accent");
+      context.lineWidth = 3;
+      context.strokeRect(x - 2.5, y - 2.5, size.width + 5, size.height + 5);
+    }
+    const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
+    write(context, text("row_of", { piece: piece(trace.tokens, query) }), 10, layout.height + 14, { colour: colour("q"), most: context.canvas.clientWidth - 12 });
+    write(context, text("column_of", { piece: piece(trace.encoder.tokens, source) }), 10, layout.height + 36, { colour: colour("k"), most: context.canvas.clientWidth - 12 });
+    write(context, text("scale"), 10, layout.height + 58, { colour: colour("muted"), most: context.canvas.clientWidth - 12 });
+  }
+
+  function draw(held, width, source) {
+    const { trace } = state;
+    shown = source;
+    layout = layoutCross(width, trace.model.n_heads, trace.T, trace.encoder.T);
+    surface([held, trace], width, layout.height + NAMES + LEGEND, (context) => drawGround(context, held, trace, width), (context) => mark(context, state, source));
+  }
+  return { element: canvas, draw };
+}

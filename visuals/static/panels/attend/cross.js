@@ -1,0 +1,117 @@
+// Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one cell of it
+// taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position comes in.
+
+import { crossRow, dot, vectorOf } from "../../compute.js";
+import { exact, h, line, share, shown, strong, sub, tinted } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { createStrips } from "../../marks/strips.js";
+import { createTable, writeTexts } from "../../marks/table.js";
+import { inView, link, steer, widthOf } from "../../pointing.js";
+import { watched } from "../../reads.js";
+import { createCrossMaps } from "./cross-maps.js";
+import { productLine, sumOf } from "./formulas.js";
+import { weightLine } from "./score-lines.js";
+
+const KIND = "cross";
+const LISTED = 8;
+
+/** A decoder that looks at a source. */
+const looks = ({ parts }) => parts.cross_scale !== null && parts.cross_scale !== undefined;
+
+export const about = { tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"], only: looks };
+
+/** The source token that was clicked, where this source has it; else the one that gets most. @param {Float64Array} weights */
+function keptSource(glass, weights) {
+  const { source } = glass.settings.get(KIND);
+  const most = weights.indexOf(Math.max(...weights));
+  return /^\d{1,4}$/.test(source ?? "") && Number(source) < weights.length ? Number(source) : most;
+}
+
+/** @param {HTMLElement} element @param {object} glass */
+export default function crossPanel(element, glass) {
+  const { state } = glass;
+  const view = watched({ dimension: 0, source: null });
+  const csv = () => {
+    const { trace, layer, query } = state;
+    const held = glass.layer();
+    const lines = [["layer", "head", "query", "query_piece", "source", "source_piece", "score", "weight"]];
+    if (!held?.cross) return lines;
+    const { pieces } = trace.encoder.tokens;
+    for (let head = 0; head < trace.model.n_heads; head++) {
+      const { scores, weights } = crossRow(held, trace.model, head, query);
+      weights.forEach((weight, t) => lines.push([layer, head, query, trace.tokens.pieces[query], t, pieces[t], scores[t], weight]));
+    }
+    return lines;
+  };
+  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
+  const say = h("p.gp-note");
+  const maps = createCrossMaps(glass, `${KIND}.maps`, text, (change) => { view.source = change?.source ?? null; }, (source) => glass.settings.set(KIND, { source }));
+  const products = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
+  const holder = h("div", null, products);
+  const formula = h("div.gp-formula", { lang: "en" });
+  const words = h("p.at-words", { "data-text": `${KIND}.no_mask` });
+  const table = createTable(KIND, [["source", "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: LISTED + 1 });
+  const right = h("div", null, step("cell"), holder, formula, words);
+  panel.body.append(say, h("div.gp-scroll", null, maps.element), h("div.gp-columns", null, right, h("div", null, step("row"), table.element)));
+  const strips = createStrips(products);
+  const [wide, stripWide] = [widthOf(maps.element.parentElement, glass), widthOf(holder, glass)];
+  const choose = (i) => {
+    if (i !== null) view.dimension = i;
+    return i === null ? null : {};
+  };
+  link(products, glass, (x) => choose(strips.find(x)));
+  const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, view.dimension + by)));
+  steer(products, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+
+  function drawCell(held, { head, query, trace: { model } }, source, { scores, weights, top, total }, width) {
+    const [q, k] = [vectorOf(held.cross.q, head, query), vectorOf(held.cross.k, head, source)];
+    const terms = Float64Array.from(q, (x, i) => x * k[i]);
+    const dimension = Math.min(view.dimension, q.length - 1);
+    strips.draw(width, [
+      { name: text("strip_q"), role: "q", values: q },
+      { name: text("strip_k"), role: "k", values: k },
+      { name: "q × k", role: "accent", values: terms, bars: true },
+    ], { chosen: dimension });
+    const product = dot(q, k);
+    const { cross_scale: scale } = model.parts;
+    const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
+    formula.replaceChildren(
+      productLine(dimension, q[dimension], k[dimension]),
+      line`${tinted("q", "q")}·${tinted("k", "k")} = Σ${sub("i")} ${tinted("q", "q")}${sub("i")}${tinted("k", "k")}${sub("i")} = ${sumOf(terms, text)}`,
+      line`${text("score")} = ${tinted("q", "q")}·${tinted("k", "k")}${factor} = ${strong(scores[source])}`,
+      weightLine({ score: scores[source], top, total, weight: weights[source] }, text),
+    );
+    return product;
+  }
+
+  function fill({ scores, weights }, pieces) {
+    const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]).slice(0, LISTED);
+    const listed = order.map((t) => [`${visible(pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
+    const rest = weights.length - order.length;
+    if (rest > 0) listed.push([text("rest", { count: rest }), "", share(Math.max(0, 1 - order.reduce((sum, t) => sum + weights[t], 0)))]);
+    table.fill(listed, writeTexts);
+  }
+
+  return inView(element, function draw() {
+    const { trace, layer, head, query } = state;
+    const held = glass.layer();
+    const width = wide();
+    if (!held?.cross || width === 0) return;
+    const found = crossRow(held, trace.model, head, query);
+    const source = view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
+    const { pieces } = trace.encoder.tokens;
+    maps.draw(held, width, source);
+    const product = drawCell(held, state, source, found, stripWide());
+    fill(found, pieces);
+    const piece = visible(trace.tokens.pieces[query]);
+    panel.title.textContent = text("title", { layer, head, query, piece });
+    say.textContent = text("note", { piece, most: visible(pieces[found.weights.indexOf(Math.max(...found.weights))]), weight: share(Math.max(...found.weights)), head, written: trace.T, read: pieces.length });
+    panel.tell(
+      `layer ${layer} head ${head} query ${query} source ${source} qk=${exact(product)} score=${exact(found.scores[source])} weight=${exact(found.weights[source])}`,
+      text("read", { layer, head, query: piece, source: visible(pieces[source]), score: shown(found.scores[source], 5), weight: shown(found.weights[source], 5) }),
+    );
+  });
+}

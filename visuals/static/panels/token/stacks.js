@@ -1,0 +1,53 @@
+// A network with two stacks: which of them the panels show, and both texts, the one that is read and the one that is written.
+// Seen from the decoder, the source is tinted by the cross-attention of the selected head.
+
+import { crossRow } from "../../compute.js";
+import { segmented } from "../../controls.js";
+import { h } from "../../dom.js";
+import { ink, inkOn, shade, visible } from "../../draw.js";
+import { WEIGHTS } from "../../marks/scales.js";
+import { part } from "../../reads.js";
+
+const STACKS = ["encoder", "decoder"];
+
+/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} */
+export function createStacks(glass) {
+  const { state } = glass;
+  const { element: choice, mark } = segmented(STACKS, {
+    label: "tokens.stacks",
+    text: (stack) => `tokens.stack_${stack}`,
+    title: (stack) => `tokens.stack_${stack}_means`,
+    named: "stack",
+    choose: (stack) => glass.readStack(stack),
+  });
+  const name = h("span.gp-otherName");
+  const words = h("span", { dir: "auto" });
+  const other = h("p.gp-other", null, name, " ", words);
+  const element = h("div.gp-stacks", { hidden: "" }, choice, other);
+  words.addEventListener("click", ({ target }) => {
+    const { position } = target.closest("[data-token]")?.dataset.token === undefined ? {} : { position: Number(target.closest("[data-token]").dataset.token) };
+    if (position !== undefined) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: position });
+  });
+
+  const write = part((pieces, weights, _theme) => {
+    const table = ink()[WEIGHTS.table];
+    words.replaceChildren(...pieces.map((piece, token) => {
+      const place = weights ? WEIGHTS.place(weights[token]) : null;
+      const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
+      return h("span.gp-otherWord", { "data-token": token, style }, visible(piece));
+    }));
+  });
+
+  function draw() {
+    const { run, trace, layer, head, query, theme } = state;
+    element.hidden = !run.encoder;
+    if (!run.encoder) return;
+    mark(trace.whole ? "encoder" : "decoder");
+    const shown = trace.whole ? run : run.encoder; // the text that the strip does not show
+    const held = trace.whole ? null : glass.layer();
+    const weights = held?.cross ? crossRow(held, trace.model, head, query).weights : null;
+    name.textContent = glass.text(trace.whole ? "tokens.other_written" : "tokens.other_source", { head, piece: visible(trace.tokens.pieces[query]) });
+    write(shown.tokens.pieces, weights, theme);
+  }
+  return { element, draw };
+}
