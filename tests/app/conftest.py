@@ -11,7 +11,7 @@ import model
 from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
-from tests.page import chromium, new_page, wait_for_run
+from tests.page import chromium, leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
 from tests.served import gradio_site
 from tests.standin import make_checkpoint
@@ -80,20 +80,13 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     error on the console and for a request to anywhere else.
     """
     site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
-    page = new_page(browser, site, locale="en-US")
-    troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith((site, "data:", "blob:")) else troubles.append(request.url),
-    )
-    page.goto(site)
-    wait_for_run(page)
-    if request.node.get_closest_marker("gradio"):
-        page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
-    # The page opens on the head that matters; here tests begin at one place.
-    page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
-    yield page
-    page.close()
-    assert troubles == []
+    page = new_page(browser, site)
+    with watched(page, site):
+        page.goto(site)
+        wait_for_run(page)
+        if request.node.get_closest_marker("gradio"):
+            page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
+        # The page opens on the head that matters; here tests begin at one place.
+        page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
+        yield page
+    leave(page)

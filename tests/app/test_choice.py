@@ -14,7 +14,7 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 
 from app.texts import text
 from tests.app.looking import RULES, number, run, shown
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 from tests.reference import reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -242,7 +242,7 @@ def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.wait_for_function("location.hash.includes('versus')")
     again = open_page(browser, chapter.url)
     expect(again.locator("[data-kind=contributions] .gp-title")).to_contain_text(title)
-    again.close()
+    leave(again)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
@@ -253,7 +253,7 @@ def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme:
     found = Axe().run(page, options={"runOnly": RULES[scheme]})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+    leave(page)
 
 
 def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:

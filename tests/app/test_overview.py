@@ -17,7 +17,7 @@ from app.texts import text
 from model.checkpoint import BUNDLED
 from model.record import LOG, read_record
 from tests.app.looking import WCAG, number, run, shown
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.reference import reference, run_reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -243,11 +243,11 @@ def test_nothing_is_drawn_without_a_width(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 360)])
-def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
-    page = open_page(browser, f"{site}#chapter=overview", width, color_scheme=scheme)
+def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme: Any, width: int) -> None:
+    page = open_page(browser, f"{panels_alone}#chapter=overview", width, color_scheme=scheme)
     for kind in ("overview", "residual"):
         shown(page, kind)
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+    leave(page)

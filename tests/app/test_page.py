@@ -17,7 +17,7 @@ from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.texts import text
 from tests.app.looking import BOX, PANELS, RULES, array, number, run, settled, shown, state, trace_of
-from tests.page import free_port, open_page, wait_for_run
+from tests.page import free_port, leave, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -173,7 +173,7 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     found = Axe().run(page, options={"runOnly": RULES[scheme]}).response["violations"]
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.close()
+    leave(page)
 
 
 COVERED = """() => {

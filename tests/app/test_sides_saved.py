@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import model
 from app.texts import text
 from tests.app.looking import number, run, settled, shown
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.panels import of_a_llama
 from tests.peer import Peer
 
@@ -456,8 +456,8 @@ WIDER = """(kind) => [document.documentElement, ...document.querySelectorAll(`se
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_difference_fits_a_telephone(browser: Browser, site: str, language: str) -> None:
-    page = open_page(browser, f"{site}#lang={language}", 360, 720)
+def test_the_difference_fits_a_telephone(browser: Browser, panels_alone: str, language: str) -> None:
+    page = open_page(browser, f"{panels_alone}#lang={language}", 360, 720)
     compare(page)
     for chapter, kinds in SUBTRACTED.items():
         for kind in kinds:
@@ -466,4 +466,4 @@ def test_the_difference_fits_a_telephone(browser: Browser, site: str, language: 
             for cell in panel.locator(".mn-table:visible tbody tr:visible").first.locator("th, td").all():
                 box = cell.bounding_box()
                 assert box is None or (box["x"] >= 0 and box["x"] + box["width"] <= 360), kind
-    page.close()
+    leave(page)
