@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,26 +141,25 @@ def new_page(browser: Browser, address: str, width: int = 1280, height: int = 72
     return page
 
 
+_heard: WeakKeyDictionary[Page, list[tuple[Any, Callable[..., Any]]]] = WeakKeyDictionary()
+
+
+def listen(page: Page, event: Any, hear: Callable[..., Any]) -> None:
+    """As `page.on`, until the page is left."""
+    page.on(event, hear)
+    _heard.setdefault(page, []).append((event, hear))
+
+
 def leave(page: Page) -> None:
-    """Empties a tab of `new_page` for the next page; what still listens to it (`page.on`) would hear that one too."""
+    """Empties a tab of `new_page` for the next page."""
+    for event, hear in _heard.pop(page, ()):
+        page.remove_listener(event, hear)
     page.evaluate("() => { try { sessionStorage.clear(); } catch {} }")  # which goes with a tab, and this one stays
     page.goto("about:blank")
     page.mouse.move(0, 0)
     page.unroute_all()
     held = next(one for one in _held[page.context.browser] if one.context is page.context)
     held.left = page
-
-
-@contextmanager
-def heard(page: Page, *events: Any) -> Iterator[None]:
-    """Has functions hear a page's events, each (name, function), for as long as the context lasts."""
-    for name, hear in events:
-        page.on(name, hear)
-    try:
-        yield
-    finally:
-        for name, hear in events:
-            page.remove_listener(name, hear)
 
 
 @contextmanager
@@ -176,9 +175,10 @@ def watched(page: Page, site: str | None = None) -> Iterator[list[str]]:
         if site and not request.url.startswith((site, "data:", "blob:")):
             troubles.append(request.url)
 
-    wrong = ("pageerror", lambda error: troubles.append(str(error)))
-    with heard(page, ("console", said), wrong, ("request", asked)):
-        yield troubles
+    listen(page, "console", said)
+    listen(page, "pageerror", lambda error: troubles.append(str(error)))
+    listen(page, "request", asked)
+    yield troubles
     assert troubles == []
 
 

@@ -11,7 +11,7 @@ from app.build import EXAMPLES
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import BOX, PANELS, idle, run, shown, type_in
+from tests.app.looking import BOX, PANELS, idle, run, settled, shown, type_in
 from tests.page import leave, open_page, wait_for_run
 
 
@@ -171,7 +171,7 @@ def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
     }"""
     for place, top in (("above", "9999"), ("below", "0")):
         page.evaluate(f"document.querySelector('.gp-chips').scrollTop = {top}")
-        page.wait_for_timeout(100)
+        settled(page)
         hidden = page.evaluate(count, place)
         assert hidden > 0
         expect(unseen).to_have_text(text(f"tokens.{place}", count=hidden))

@@ -15,7 +15,7 @@ from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
 from tests.app.looking import PANELS, RULES, number, pick, run, settled, shown
-from tests.page import heard, wait_for_run
+from tests.page import listen, wait_for_run
 from tests.panels import of_a_llama
 from tests.peer import Peer
 from visuals.payload import unpack
@@ -446,10 +446,10 @@ def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
     )
     expect(page).to_have_url(re.compile("side=B-A"))  # the address is written after a pause, by a module of its own
     asked: list[str] = []
-    with heard(page, ("request", lambda request: asked.append(request.url))):
-        for query in range(4):
-            page.evaluate("(query) => glass.preview({ query, key: 0 })", query)
-            assert number(shown(page, "rmsnorm", f"B-A layer 0 attn token {query} "), "rms") is not None
+    listen(page, "request", lambda request: asked.append(request.url))
+    for query in range(4):
+        page.evaluate("(query) => glass.preview({ query, key: 0 })", query)
+        assert number(shown(page, "rmsnorm", f"B-A layer 0 attn token {query} "), "rms") is not None
     assert asked == []
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import model
 from app.texts import text
 from tests.app.looking import number, run, settled, shown
-from tests.page import leave, open_page, watched
+from tests.page import leave, listen, open_page, watched
 from tests.panels import of_a_llama
 from tests.peer import Peer
 
@@ -280,7 +280,7 @@ def test_scaling_and_shifting_follow_their_sliders_in_the_difference(both: Page,
     panel = panel_of(both, "norm", "norm-scale").locator(".mn-body")
     check_scaling(both, peers(both), 0.01, 0.5)
     asked: list[str] = []
-    both.on("request", lambda request: asked.append(request.url))
+    listen(both, "request", lambda request: asked.append(request.url))
     scale, shift = (panel.get_by_role("slider", name=name) for name in ("scale: a·x", "shift: x + b"))
     scale.fill("-3")
     check_scaling(both, peers(both), 0.001, 0.5)
