@@ -8,8 +8,11 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
 
+# Tests of the page wait for frames and answers most of the time: twice as many processes as cores have them busy.
+WORKERS ?= 4
+
 test: .venv/.dev browser
-	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-# `make test` runs the tests in two processes (pytest-xdist); each has its own ports and its share of the cores.
+# `make test` runs the tests in several processes (pytest-xdist); each has its own ports and its share of the cores.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 if WORKER:
     os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * int(WORKER.removeprefix("gw")))

@@ -4,14 +4,15 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page, Request, sync_playwright
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -87,32 +88,98 @@ class Kept:
         await self.app(scope, receive, kept if a_file else send)
 
 
-_contexts: WeakKeyDictionary[Browser, list[tuple[dict[str, Any], BrowserContext]]] = WeakKeyDictionary()
+@dataclass
+class Held:
+    """A context for one page at a time. It keeps an empty tab: with its last one a browser would close a window.
+
+    `left` is the tab of a page that was left, for the next one: to open another costs a process.
+    """
+
+    how: dict[str, Any]
+    context: BrowserContext
+    devtools: CDPSession
+    left: Page | None = None
+
+    def free(self) -> bool:
+        return len(self.context.pages) == 1 + (self.left is not None)
+
+    def tab(self) -> Page:
+        found, self.left = self.left, None
+        return found or self.context.new_page()
+
+
+_held: WeakKeyDictionary[Browser, list[Held]] = WeakKeyDictionary()
+
+
+def _free(browser: Browser, how: dict[str, Any]) -> Held:
+    known = _held.setdefault(browser, [])
+    known[:] = [one for one in known if one.context in browser.contexts]
+    found = next((one for one in known if one.how == how and one.free()), None)
+    if not found:
+        context = browser.new_context(**how)
+        found = Held(how, context, context.new_cdp_session(context.new_page()))
+        known.append(found)
+    return found
 
 
 def new_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
     """An empty tab for this address in a context that holds nothing but files, whatever was done before.
 
-    A context without a tab left is taken again, since a new one would load and compile every script anew. Close the
-    page when it is no longer needed; two that are open share nothing.
+    A context without a page is taken again, since a new one would load and compile every script anew. Leave or close
+    the page when it is no longer needed; two that are open share nothing.
     """
-    known = _contexts.setdefault(browser, [])
-    known[:] = [(how, one) for how, one in known if one in browser.contexts]
-    free = (one for how, one in known if how == context and not one.pages)
-    found = next(free, None) or browser.new_context(viewport={"width": width, "height": height}, **context)
-    if all(found is not one for _, one in known):
-        known.append((context, found))
-    page = found.new_page()
-    found.clear_cookies()
-    if "permissions" not in context:
-        found.clear_permissions()
+    how = {"locale": "en-US"} | context
+    held = _free(browser, how)
+    page = held.tab()
+    held.context.clear_cookies()
+    if "permissions" not in how:
+        held.context.clear_permissions()
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
-    devtools = found.new_cdp_session(page)
-    devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
-    devtools.detach()
+    held.devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
     page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(60_000)  # on a busy machine; what is there is not waited for
     return page
+
+
+_heard: WeakKeyDictionary[Page, list[tuple[Any, Callable[..., Any]]]] = WeakKeyDictionary()
+
+
+def listen(page: Page, event: Any, hear: Callable[..., Any]) -> None:
+    """As `page.on`, until the page is left."""
+    page.on(event, hear)
+    _heard.setdefault(page, []).append((event, hear))
+
+
+def leave(page: Page) -> None:
+    """Empties a tab of `new_page` for the next page."""
+    for event, hear in _heard.pop(page, ()):
+        page.remove_listener(event, hear)
+    page.evaluate("() => { try { sessionStorage.clear(); } catch {} }")  # which goes with a tab, and this one stays
+    page.goto("about:blank")
+    page.mouse.move(0, 0)
+    page.unroute_all()
+    held = next(one for one in _held[page.context.browser] if one.context is page.context)
+    held.left = page
+
+
+@contextmanager
+def watched(page: Page, site: str | None = None) -> Iterator[list[str]]:
+    """The errors on a page's console, and its requests to anywhere but `site`; fails at the end if there are any."""
+    troubles: list[str] = []
+
+    def said(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            troubles.append(message.text)
+
+    def asked(request: Request) -> None:
+        if site and not request.url.startswith((site, "data:", "blob:")):
+            troubles.append(request.url)
+
+    listen(page, "console", said)
+    listen(page, "pageerror", lambda error: troubles.append(str(error)))
+    listen(page, "request", asked)
+    yield troubles
+    assert troubles == []
 
 
 def open_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:

@@ -1,7 +1,8 @@
 """A page over the stand-in model, and a browser that looks at it."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import model
 from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
-from tests.page import chromium, new_page, wait_for_run
+from tests.page import chromium, leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
 from tests.served import gradio_site
 from tests.standin import make_checkpoint
@@ -74,6 +75,18 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+@contextmanager
+def looked_at(request: pytest.FixtureRequest, browser: Browser, link: str) -> Iterator[Page]:
+    """The page at a link, watched, its run shown; emptied at the end."""
+    site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
+    page = new_page(browser, site)
+    with watched(page, site):
+        page.goto(f"{site}{link}")
+        wait_for_run(page)
+        yield page
+    leave(page)
+
+
 @pytest.fixture
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """The page as a visitor with an English browser finds it, its first run shown.
@@ -81,21 +94,16 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page. Fails the test for an
     error on the console and for a request to anywhere else.
     """
-    site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
-    page = new_page(browser, site, locale="en-US")
-    troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith((site, "data:", "blob:")) else troubles.append(request.url),
-    )
-    page.goto(site)
-    wait_for_run(page)
-    if request.node.get_closest_marker("gradio"):
-        page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
-    # The page opens on the head that matters; here tests begin at one place.
-    page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
-    yield page
-    page.close()
-    assert troubles == []
+    with looked_at(request, browser, "") as page:
+        if request.node.get_closest_marker("gradio"):
+            page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
+        # The page opens on the head that matters; here tests begin at one place.
+        page.evaluate("glass.select({ layer: 0, head: 0, key: Math.max(0, glass.state.trace.T - 2) })")
+        yield page
+
+
+@pytest.fixture
+def linked(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Callable[[str], Page]]:
+    """As `page`, opened by a link: `linked("#chapter=kv")`."""
+    with ExitStack() as pages:
+        yield lambda link: pages.enter_context(looked_at(request, browser, link))

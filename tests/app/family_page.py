@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from app.engine import LocalEngine
 from app.session import Runs
 from tests.families import Pair, pair_of, save
-from tests.page import new_page, wait_for_run
+from tests.page import leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
 
 
@@ -24,15 +24,12 @@ def pairs_of(configs: Mapping[str, Any]) -> dict[str, Pair]:
 def family_page(browser: Browser, pairs: Mapping[str, Pair]) -> Iterator[Page]:
     """A page that offers them, the first one's run shown. Fails for an error on the console."""
     with plain_site(LocalEngine([pair.lm for pair in pairs.values()]), Runs()) as site:
-        page = new_page(browser, site, locale="en-US")
-        troubles: list[str] = []
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(site)
-        wait_for_run(page)
-        yield page
-        page.close()
-        assert troubles == []
+        page = new_page(browser, site)
+        with watched(page):
+            page.goto(site)
+            wait_for_run(page)
+            yield page
+        leave(page)
 
 
 def read(page: Page, name: str, prompt: str) -> list[int]:

@@ -19,7 +19,7 @@ from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.service import Service
 from tests.app.looking import WCAG, number, run, shown
-from tests.page import open_page, wait_for_run
+from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference, run_reference
 from visuals.payload import unpack
 
@@ -167,7 +167,7 @@ def test_a_preview_asks_the_server_for_nothing(chapter: Page) -> None:
     shown(chapter, "cell", "layer 2 head 4 query 9 key 3 ")
     chapter.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value.includes('written=')")
     asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.post_data or ""))
+    listen(chapter, "request", lambda request: asked.append(request.post_data or ""))
     # Not layer 0, where a chapter opens: its values may have been asked for before the cell was locked.
     chapter.evaluate("glass.preview({ layer: 1, head: 1, query: 8, key: 5 })")
     assert "carried" not in shown(chapter, "cell", "layer 1 head 1 query 8 key 5 ")
@@ -264,7 +264,7 @@ def named_site(named: Path) -> Iterator[str]:
 
 
 def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
-    page = open_page(browser, f"{named_site}#lang=en&chapter=attend", locale="en-US")
+    page = open_page(browser, f"{named_site}#lang=en&chapter=attend")
     section = page.locator("section[data-kind=heads]")
     expect(section.locator(".at-job").first).to_contain_text("Previous token")
     expect(section).to_contain_text("A job of its own.")
@@ -276,11 +276,11 @@ def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
     wait_for_run(page)
     assert page.evaluate("[glass.state.layer, glass.state.head]") == [1, 2]
     expect(page.locator("section[data-kind=cell] .gp-title")).to_contain_text("Previous token (0.91)")
-    page.close()
+    leave(page)
 
 
 def test_the_first_chapter_names_the_selected_heads_job(browser: Browser, named_site: str) -> None:
-    page = open_page(browser, f"{named_site}#lang=en&layer=1&head=2", locale="en-US")
+    page = open_page(browser, f"{named_site}#lang=en&layer=1&head=2")
     section = page.locator("section[data-kind=attention]")
     job = section.locator(".gp-job")
     expect(job).to_have_text("head 2: Previous token")
@@ -290,4 +290,4 @@ def test_the_first_chapter_names_the_selected_heads_job(browser: Browser, named_
     expect(job).to_have_text("head 5: made_up")
     page.evaluate("glass.select({ layer: 0, head: 0 })")  # a score of 0.1 makes no name
     expect(job).to_have_count(0)
-    page.close()
+    leave(page)

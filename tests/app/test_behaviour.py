@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.build import EXAMPLES
 from app.texts import text
 from tests.app.looking import BOX, WCAG, run, settled, state
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 
 SHIFTS = """window.shifts = 0;
 new PerformanceObserver((list) => {
@@ -31,7 +31,7 @@ def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Any]:
 
     yield opened
     for page in pages:
-        page.close()
+        leave(page)
 
 
 @pytest.mark.gradio
@@ -144,7 +144,7 @@ def test_the_keys_are_listed(visit: Any, language: str) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_nothing_shifts_while_the_page_loads(browser: Browser, site: str, width: int, height: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, locale="en-US")
+    context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     page.add_init_script(SHIFTS)
     page.goto(site)

@@ -14,7 +14,7 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 
 from app.texts import text
 from tests.app.looking import RULES, number, run, shown
-from tests.page import open_page, wait_for_run
+from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -90,7 +90,7 @@ def test_lens_and_contributions_show_what_transformers_computes(chapter: Page, p
 
 def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter: Page, peer: Peer) -> None:
     asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.post_data or ""))
+    listen(chapter, "request", lambda request: asked.append(request.post_data or ""))
     sliders = {name: chapter.locator(f"[data-setting={name}] input") for name in ("temperature", "top_k", "top_p")}
     logits = peer.logits[-1].double()
     for temperature, top_k, top_p in ((1.3, 6, 0.7), (0.5, 0, 0.5), (2.0, 30, 1.0)):
@@ -216,7 +216,7 @@ def test_the_bar_and_the_chapter_are_one_set_of_settings(chapter: Page) -> None:
     expect(chapter.locator("#top_k input[type=number]")).to_have_value("3")
     chapter.wait_for_function("location.hash.includes('sampling.top_k=3')")
     asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.post_data or ""))
+    listen(chapter, "request", lambda request: asked.append(request.post_data or ""))
     chapter.click("#step")
     chapter.wait_for_function("glass.state.trace.steps.length === 1")
     sent = [json.loads(body)["data"] for body in asked if '"fn_index"' in body]
@@ -242,7 +242,7 @@ def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.wait_for_function("location.hash.includes('versus')")
     again = open_page(browser, chapter.url)
     expect(again.locator("[data-kind=contributions] .gp-title")).to_contain_text(title)
-    again.close()
+    leave(again)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
@@ -253,7 +253,7 @@ def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme:
     found = Axe().run(page, options={"runOnly": RULES[scheme]})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+    leave(page)
 
 
 def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:

@@ -15,16 +15,16 @@ from app.engine import LocalEngine
 from tests.app.looking import number, run, shown
 from tests.app.test_inside_page import open_chapter, several
 from tests.app.test_page_against_transformers import CLOSE, PROMPT
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.peer import Peer
 
 
 @pytest.fixture(scope="module")
-def shared(browser: Browser, site: str) -> Iterator[Page]:
-    page = open_page(browser, f"{site}#lang=en", locale="en-US")
+def shared(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    page = open_page(browser, f"{panels_alone}#lang=en")
     run(page, PROMPT)
     yield page
-    page.close()
+    leave(page)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from app.chapters import FIRST
 from app.texts import table, text
 from model.trace import SHAPES
 from tests.app.looking import run, settled, shown
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.panels import of_a_llama, tensors
 from tests.peer import Peer
 from visuals.tensors import Place, tensor_places
@@ -27,14 +27,14 @@ SINK = 0.3  # the weight on the first token from which the page speaks of a sink
 
 
 @pytest.fixture(scope="module")
-def both(browser: Browser, site: str) -> Iterator[Page]:
+def both(browser: Browser, panels_alone: str) -> Iterator[Page]:
     """Two runs, so that no panel is without something to show."""
-    page = open_page(browser, f"{site}#lang=en")
+    page = open_page(browser, f"{panels_alone}#lang=en")
     run(page, PROMPT.replace("dog", "cat"))
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, PROMPT)
     yield page
-    page.close()
+    leave(page)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The KV-cache chapter's sliders and its chart in a real browser."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from app.texts import text
 from model import kv_cache_bytes
 from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
-from tests.app.looking import idle, shown
-from tests.page import wait_for_run
+from tests.app.looking import idle, settled, shown
+from tests.page import listen, wait_for_run
 
 
 @pytest.fixture
@@ -23,14 +24,14 @@ def near(page: Page, slider: Any, questions: tuple[str, ...]) -> list[str]:
     """Goes to a slider and waits for the answers at its places; gives what is asked from then on."""
     asked: list[str] = []
     answered: list[str] = []
-    page.on("request", lambda request: asked.append(request.post_data or ""))
-    page.on("requestfinished", lambda request: answered.append(request.post_data or ""))
+    listen(page, "request", lambda request: asked.append(request.post_data or ""))
+    listen(page, "requestfinished", lambda request: answered.append(request.post_data or ""))
     slider.focus()
     for question in questions:
         wanted = f'"asked":"{question}"'
         while not any("kv_places" in text and wanted in text for text in answered):
             page.wait_for_timeout(50)
-    page.wait_for_timeout(300)
+    settled(page)
     asked.clear()
     return asked
 
@@ -141,11 +142,8 @@ def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> Non
 
 
 @pytest.mark.gradio
-def test_the_stack_with_weights_holds_the_draft_models(chapter: Page, site: str) -> None:
-    page = chapter
-    page.goto("about:blank")
-    page.goto(f"{site}#chapter=kv&kv.draft=Llama-3.2+1B&kvchart.view=stack&kvchart.weights=1&kvchart.compare=none")
-    wait_for_run(page)
+def test_the_stack_with_weights_holds_the_draft_models(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.draft=Llama-3.2+1B&kvchart.view=stack&kvchart.weights=1&kvchart.compare=none")
     panel(page, "kv-chart")
     legend = panel(page, "kv-chart").locator(".gp-sample")
     parts = ("draft_cache", "self_full_kv", "draft_weights", "own_weights")  # the legend begins at the top of the stack

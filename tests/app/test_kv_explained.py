@@ -9,15 +9,15 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.app.kv_chapter import opened, panel
 from tests.app.looking import number, shown
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 
 
 @pytest.fixture(scope="module")
-def chapter(browser: Browser, site: str) -> Iterator[Page]:
-    page = open_page(browser, f"{site}#lang=en", locale="en-US")
+def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    page = open_page(browser, f"{panels_alone}#lang=en")
     page.evaluate("glass.select({ layer: 0 })")
     yield opened(page)
-    page.close()
+    leave(page)
 
 
 def look_at(page: Page, token: int) -> None:

@@ -1,6 +1,7 @@
 """The KV-cache chapter in a real browser: the calculators, their links and their languages."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +13,6 @@ from model.kv_math import KvOptions
 from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, number, shown
-from tests.page import wait_for_run
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 PLAIN = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
@@ -89,11 +89,9 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
-def test_a_link_restores_the_settings(page: Page, panels_alone: str) -> None:
+def test_a_link_restores_the_settings(linked: Callable[[str], Page]) -> None:
     settings = "kv.model=DeepSeek-V3&kv.tokens=5000&kv.tp=8&kvfit.gpu=L40S+48+GB&kvchart.view=stack"
-    page.goto("about:blank")
-    page.goto(f"{panels_alone}#chapter=kv&{settings}")
-    wait_for_run(page)
+    page = linked(f"#chapter=kv&{settings}")
     assert calculated(page, "DeepSeek-V3 tokens=5000 ") == kv_cache_bytes("DeepSeek-V3", 5000, options=KvOptions(tp=8))
     panel(page, "kv-fit")
     shown(page, "kv-fit", "gpu=L40S 48 GB")
@@ -138,10 +136,8 @@ def test_remarks_on_a_model_are_shown_in_the_readers_language(chapter: Page) -> 
     expect(remarks).to_have_attribute("open", "")  # what a reader opened stays open
 
 
-def test_what_comes_with_the_numbers_is_said_in_the_readers_language(page: Page, panels_alone: str) -> None:
-    page.goto("about:blank")
-    page.goto(f"{panels_alone}#chapter=kv&kv.shared_prefix=100&kv.batch=4&kvfit.gpu=:gpu")
-    wait_for_run(page)
+def test_what_comes_with_the_numbers_is_said_in_the_readers_language(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.shared_prefix=100&kv.batch=4&kvfit.gpu=:gpu")
     for language, prefix, own in (("en", "100 shared + 4 sequences × 8,092", "Your own GPU"),
                                   ("zh", "共享的 100 + 4 个序列 × 8,092", "自定 GPU")):  # fmt: skip
         page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")

@@ -13,7 +13,7 @@ from app.texts import text
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import number, settled, shown
 from tests.app.test_kv_tables import saved
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.reference import reference, run_reference
 
 PLOT = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
@@ -36,10 +36,10 @@ BAR = f"""([part, model, tokens]) => {{
 
 
 @pytest.fixture(scope="module")
-def chapter(browser: Browser, site: str) -> Iterator[Page]:
-    page = open_page(browser, f"{site}#lang=en", locale="en-US")
+def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    page = open_page(browser, f"{panels_alone}#lang=en")
     yield opened(page)
-    page.close()
+    leave(page)
 
 
 def drawn(page: Page, layer: str) -> Any:
@@ -112,8 +112,8 @@ LINK = (
 FIT = {"gpu": "A100 40 GB", "weights": "fp16", "usable_percent": "85", "users": "10", "user_tokens": "4096"}
 
 
-def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, site: str) -> None:
-    page = open_page(browser, f"{site}#lang=en&{LINK}", locale="en-US")
+def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panels_alone: str) -> None:
+    page = open_page(browser, f"{panels_alone}#lang=en&{LINK}")
     # 32 layers with 32 heads of 128; as GQA with the link's 4 K/V heads an eighth of it.
     assert calculated(page, "Llama-2 7B tokens=8192 ") == 4_294_967_296
     expect(field(page, "kv-calculator", "n_kv_heads")).to_have_value("4")
@@ -141,7 +141,7 @@ def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, site:
     expect(cells).to_have_text([*"111111", "2", "1", "2", "2", "3", *"1111"])
     for setting in LINK.split("&"):
         page.wait_for_function("(one) => location.hash.slice(1).split('&').includes(one)", arg=setting)
-    page.close()
+    leave(page)
 
 
 def test_every_part_of_the_stack_is_saved(chapter: Page) -> None:

@@ -12,7 +12,6 @@ from model.kv_math.gpus import GPUS
 from model.published.hf import MODEL_TYPES
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import shown
-from tests.page import wait_for_run
 
 
 @pytest.fixture
@@ -97,11 +96,9 @@ def empty_ranks(page: Page) -> None:
     ids=["tokens", "config", "tp"],
 )  # fmt: skip
 def test_a_link_that_is_refused_says_why_in_every_panel_that_follows_the_calculator(
-    page: Page, panels_alone: str, settings: str, mend: Callable[[Page], None], reasons: dict[str, str]
+    linked: Callable[[str], Page], settings: str, mend: Callable[[Page], None], reasons: dict[str, str]
 ) -> None:
-    page.goto("about:blank")
-    page.goto(f"{panels_alone}#chapter=kv&{settings}")
-    wait_for_run(page)
+    page = linked(f"#chapter=kv&{settings}")
     page.set_viewport_size({"width": 1280, "height": 4000})
     for language, reason in reasons.items():
         page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
@@ -161,10 +158,8 @@ def test_a_refused_config_is_explained_in_chinese(chapter: Page) -> None:
         expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
 
 
-def test_an_unknown_draft_model_is_named_at_its_field(page: Page, panels_alone: str) -> None:
-    page.goto("about:blank")
-    page.goto(f"{panels_alone}#chapter=kv&kv.draft=nobody")
-    wait_for_run(page)
+def test_an_unknown_draft_model_is_named_at_its_field(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.draft=nobody")
     said = text("message.unknown_model", model="'nobody'")
     calculator = panel(page, "kv-calculator")
     expect(calculator.locator("[data-field=draft] .kv-trouble")).to_have_text(said)

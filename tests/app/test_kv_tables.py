@@ -2,20 +2,26 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from app.engine import LocalEngine
 from model import kv_cache_bytes
 from tests.app.kv_chapter import field, opened, panel
 from tests.app.looking import shown
+from tests.page import leave, open_page, watched
 
 
-@pytest.fixture
-def chapter(page: Page) -> Page:
-    return opened(page)
+@pytest.fixture(scope="module")
+def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """One for all: nobody here changes a setting but in a page of his own."""
+    page = open_page(browser, f"{panels_alone}#lang=en")
+    with watched(page, panels_alone):
+        yield opened(page)
+    leave(page)
 
 
 def saved(page: Page, kind: str) -> list[dict[str, str]]:
@@ -47,8 +53,8 @@ def test_the_calculators_products_and_kinds(chapter: Page) -> None:
     assert rows["self.full.kv"]["product"] == product
 
 
-def test_words_in_a_product_are_the_readers(chapter: Page) -> None:
-    page = chapter
+def test_words_in_a_product_are_the_readers(page: Page) -> None:
+    opened(page)
     panel(page, "kv-calculator").locator(".kv-more summary").click()
     field(page, "kv-calculator", "batch").fill("4")
     field(page, "kv-calculator", "shared_prefix").fill("100")

@@ -13,7 +13,7 @@ from app.service import Service
 from app.texts import LANGUAGES, text
 from model.interventions import Intervention, Patch
 from tests.app.looking import run
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 from visuals.payload import unpack
 
 A, B = "The dog plays in the yard.", "The cat sleeps on the sofa."
@@ -40,7 +40,7 @@ def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site:
     page.evaluate("glass.select({ layer: 2, head: 1, query: 3, key: 1 }); glass.showSide('A')")
     page.wait_for_function("location.hash.includes('side=A') && location.hash.includes('patch=2.1')")
 
-    other = open_page(browser, page.url, locale="en-US")
+    other = open_page(browser, page.url)
     other.wait_for_function("glass.sides() && glass.state.side === 'A'")
     ids = [engine.encode("roomy", prompt) for prompt in (A, B)]
     first = engine.trace("roomy", ids[0], Intervention(ffn=(0,)))
@@ -58,17 +58,17 @@ def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site:
     expect(panel.locator(".cmp-chip")).to_have_count(3)  # to go on from
     expect(other.locator(".page-message")).to_be_hidden()
     other.wait_for_function("location.hash.includes('side=B') && location.hash.includes('a-off-ffn=0')")
-    other.close()
+    leave(other)
 
 
 def test_a_run_that_was_generated_comes_back_as_a(browser: Browser, panels_alone: str, engine: LocalEngine) -> None:
     link = f"{panels_alone}#prompt={quote(B)}&a-prompt={quote(A)}&a-more=5.9.12&side=B-A"
-    page = open_page(browser, link, locale="en-US")
+    page = open_page(browser, link)
     page.wait_for_function("glass.sides()")
     kept = page.evaluate("[glass.state.kept.tokens.ids, glass.state.kept.nPrompt, glass.state.side]")
     prompt = engine.encode("roomy", A)
     assert kept == [[*prompt, 5, 9, 12], len(prompt), "B-A"]
-    page.close()
+    leave(page)
 
 
 @pytest.mark.gradio
@@ -76,10 +76,10 @@ def test_one_run_kept_as_a_comes_back(page: Page, browser: Browser) -> None:
     run(page, A)
     page.evaluate("glass.keep(glass.state.trace)")
     page.wait_for_function("location.hash.includes('side=A')")
-    other = open_page(browser, page.url, locale="en-US")
+    other = open_page(browser, page.url)
     other.wait_for_function("glass.state.kept")
     assert other.evaluate("[glass.state.kept === glass.state.trace, glass.sides()]") == [True, None]
-    other.close()
+    leave(other)
 
 
 IMPOSSIBLE: list[tuple[str, str, dict[str, Any]]] = [
@@ -107,22 +107,22 @@ def test_impossible_changes_are_named_and_the_plain_run_stays(
         assert page.evaluate("[glass.state.trace.changes, glass.state.kept, glass.state.status]") == [{}, None, "idle"]
         for token, logit in probabilities(page).items():
             assert logit == pytest.approx(float(plain.logits[token]), abs=1e-4)
-        page.close()
+        leave(page)
 
 
 def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser: Browser, site: str) -> None:
-    page = open_page(browser, f"{site}#prompt={quote(A)}&model=nowhere", locale="en-US")
+    page = open_page(browser, f"{site}#prompt={quote(A)}&model=nowhere")
     expect(page.locator(".page-message")).to_have_text(text("message.model_unknown", name="nowhere"))
     assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.model.name]") == [A, "roomy"]
     expect(page.locator("#model input")).to_have_value("roomy")
     run(page, B)  # and the controls work
     assert page.evaluate("glass.state.trace.model.name") == "roomy"
-    page.close()
+    leave(page)
 
 
 def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str, engine: LocalEngine) -> None:
     name = engine.names[1]
-    page = open_page(browser, f"{site}#lang=en&prompt={quote(A)}&model={quote(name)}", locale="en-US")
+    page = open_page(browser, f"{site}#lang=en&prompt={quote(A)}&model={quote(name)}")
     expect(page.locator("#model input")).to_have_value(name)
     opened = page.evaluate("(({ model, prompt }) => [model.name, model.max_context, prompt])(glass.state.trace)")
     assert opened == [name, 128, A]  # the first one's context is 1024
@@ -130,7 +130,7 @@ def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str
     run(page, B)
     assert page.evaluate("glass.state.trace.model.name") == name
     assert f"model={quote(name)}" in page.url
-    page.close()
+    leave(page)
 
 
 def test_a_link_with_markup_stays_text(browser: Browser, panels_alone: str) -> None:
@@ -138,7 +138,7 @@ def test_a_link_with_markup_stays_text(browser: Browser, panels_alone: str) -> N
     page = open_page(browser, f"{panels_alone}#lang=en&prompt=x&off-heads={quote(bad)}")
     expect(page.locator(".page-message")).to_contain_text(bad[:40])
     assert page.evaluate("window.hacked") is None
-    page.close()
+    leave(page)
 
 
 def test_recall_runs_what_a_link_describes(service: Service, engine: LocalEngine) -> None:

@@ -16,8 +16,8 @@ from app.chapters import CHAPTERS
 from app.texts import text
 from model.checkpoint import BUNDLED
 from model.record import LOG, read_record
-from tests.app.looking import WCAG, number, run, shown
-from tests.page import open_page
+from tests.app.looking import WCAG, number, run, settled, shown
+from tests.page import leave, listen, open_page
 from tests.reference import reference, run_reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -149,7 +149,7 @@ def test_a_part_opens_its_chapter(chapter: Page) -> None:
 def test_hovering_a_strip_reads_its_value_and_asks_nothing(chapter: Page, vectors: dict[str, torch.Tensor]) -> None:
     chapter.wait_for_function("document.querySelector('[data-row=ffn] .ov-strip').hasAttribute('href')")
     asked: list[str] = []
-    chapter.on("request", lambda request: asked.append(request.url))
+    listen(chapter, "request", lambda request: asked.append(request.url))
     strip = chapter.locator("[data-row=ffn] .ov-strip")
     strip.hover(position={"x": 100, "y": 9})
     value = shown(chapter, "overview", "ffn ")
@@ -224,30 +224,26 @@ def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> 
 
 def test_nothing_is_drawn_without_a_width(page: Page) -> None:
     """Panels are drawn when their section has no width: in a chapter that has just been opened, or hidden again."""
-    troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
     page.add_style_tag(content=".page-hidden-for-a-test .page-grid { display: none !important; }")
     for chapter in CHAPTERS:
         page.evaluate("(chapter) => glass.open(chapter)", chapter)
-        page.wait_for_timeout(150)
+        settled(page)
         page.evaluate("document.body.classList.add('page-hidden-for-a-test')")
-        page.wait_for_timeout(100)
+        settled(page)
         page.evaluate("glass.select({ layer: 1, query: 2 })")
         page.evaluate("glass.repaint(true)")
-        page.wait_for_timeout(100)
+        settled(page)
         page.evaluate("document.body.classList.remove('page-hidden-for-a-test')")
-        page.wait_for_timeout(100)
+        settled(page)
         assert page.locator("section[data-failed]").count() == 0, chapter
-    assert troubles == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 360)])
-def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
-    page = open_page(browser, f"{site}#chapter=overview", width, color_scheme=scheme)
+def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme: Any, width: int) -> None:
+    page = open_page(browser, f"{panels_alone}#chapter=overview", width, color_scheme=scheme)
     for kind in ("overview", "residual"):
         shown(page, kind)
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
     assert [f"{v['id']}: {v['nodes'][0]['html'][:90]}" for v in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+    leave(page)

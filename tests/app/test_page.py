@@ -17,7 +17,7 @@ from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.texts import text
 from tests.app.looking import BOX, PANELS, RULES, array, number, run, settled, shown, state, trace_of
-from tests.page import free_port, open_page, wait_for_run
+from tests.page import free_port, leave, listen, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -91,7 +91,7 @@ def test_looking_at_what_is_there_asks_nothing(page: Page) -> None:
     page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")
     page.wait_for_function("glass.layer().neurons.size === glass.state.trace.T")
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    listen(page, "request", lambda request: asked.append(request.url))
     for layer, query in ((1, 2), (2, 0), (0, 1)):
         page.evaluate("(change) => glass.preview(change)", {"layer": layer, "query": query})
         wait_for_run(page)
@@ -173,7 +173,7 @@ def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, wi
     found = Axe().run(page, options={"runOnly": RULES[scheme]}).response["violations"]
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.close()
+    leave(page)
 
 
 COVERED = """() => {

@@ -11,8 +11,8 @@ from app.build import EXAMPLES
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import BOX, PANELS, idle, run, shown, type_in
-from tests.page import open_page, wait_for_run
+from tests.app.looking import BOX, PANELS, idle, run, settled, shown, type_in
+from tests.page import leave, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -157,7 +157,7 @@ def test_a_chinese_browser_first_sees_a_chinese_sentence(browser: Browser, site:
     page = open_page(browser, site, locale="zh-CN")
     assert page.evaluate("glass.state.trace.prompt") == EXAMPLES["zh"][0]
     expect(page.locator(BOX)).to_have_value(EXAMPLES["zh"][0])
-    page.close()
+    leave(page)
 
 
 def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
@@ -171,7 +171,7 @@ def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
     }"""
     for place, top in (("above", "9999"), ("below", "0")):
         page.evaluate(f"document.querySelector('.gp-chips').scrollTop = {top}")
-        page.wait_for_timeout(100)
+        settled(page)
         hidden = page.evaluate(count, place)
         assert hidden > 0
         expect(unseen).to_have_text(text(f"tokens.{place}", count=hidden))
@@ -201,7 +201,7 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
         }"""
     )
     assert text_end <= arrow
-    page.close()
+    leave(page)
 
 
 @pytest.mark.gradio
@@ -227,4 +227,4 @@ def test_at_twice_the_size_the_buttons_share_a_line_and_the_strip_scrolls_away(b
     assert len(set(buttons.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
     page.evaluate("scrollTo(0, 2000)")
     expect(page.locator("section[data-kind=tokens]")).not_to_be_in_viewport()
-    page.close()
+    leave(page)

@@ -17,6 +17,7 @@ from app.texts import text
 from tests.app.looking import number, run, settled, shown
 from tests.families import Pair, pair_of, save
 from tests.model.families.test_qwen import CONFIGS
+from tests.page import listen
 from tests.peer import Peer
 from visuals.attend import VECTORS, projection_info, projection_payload
 from visuals.payload import unpack
@@ -141,8 +142,9 @@ def test_every_channel_is_what_transformers_computes(panel: Page, roomy_checkpoi
 def test_the_pointer_and_the_keys_choose_without_the_server(panel: Page) -> None:
     section = panel.locator("section[data-kind=qkv]")
     start = shown(panel, "qkv", "layer 2 head 4 q of 4 token 9 ")
+    panel.wait_for_function("glass.layer().neurons.size === glass.state.trace.T")  # what is fetched ahead is here
     asked: list[str] = []
-    panel.on("request", lambda request: asked.append(request.post_data or request.url))
+    listen(panel, "request", lambda request: asked.append(request.post_data or request.url))
     inputs, made = section.locator("canvas").nth(0), section.locator("canvas").nth(1)
     box = made.bounding_box()
     assert box

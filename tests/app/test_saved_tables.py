@@ -22,7 +22,7 @@ from tests.app.looking import run, settled, shown
 from tests.app.test_inside_page import change
 from tests.app.test_inside_page import turned as turned_by
 from tests.app.test_saving import save
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.panels import of_a_llama
 from tests.peer import Peer
 
@@ -457,9 +457,9 @@ def test_every_panel_that_shows_a_run_is_checked() -> None:
 
 
 @pytest.fixture(scope="module")
-def both(browser: Browser, site: str) -> Iterator[Page]:
+def both(browser: Browser, panels_alone: str) -> Iterator[Page]:
     """Run A kept, run B shown, one place of it selected."""
-    page = open_page(browser, f"{site}#lang=en")
+    page = open_page(browser, f"{panels_alone}#lang=en")
     run(page, FIRST_PROMPT)
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, PROMPT)
@@ -468,7 +468,7 @@ def both(browser: Browser, site: str) -> Iterator[Page]:
     page.evaluate(chosen, FIRST_PROMPT)
     page.mouse.move(1, 1)
     yield page
-    page.close()
+    leave(page)
 
 
 @pytest.fixture(scope="module")

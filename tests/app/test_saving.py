@@ -19,10 +19,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import model
 from app.chapters import FIRST
+from app.engine import LocalEngine
+from app.session import Runs
 from app.texts import text
 from tests.app.looking import run
-from tests.page import open_page, running_app, wait_for_run
+from tests.page import leave, listen, open_page, wait_for_run, watched
 from tests.panels import of_a_llama
+from tests.plain import plain_site
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROMPT = "<img src=x onerror=alert(1)>"
@@ -35,7 +38,7 @@ FETCHES = re.compile(rb"var\(|url\((?![\"']?(?:#|data:))|@import|@font-face")
 
 @pytest.fixture(scope="module")
 def bundled() -> Iterator[str]:
-    with running_app("--device", "cpu") as address:
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
         yield address
 
 
@@ -43,19 +46,16 @@ def bundled() -> Iterator[str]:
 def shown(browser: Browser, bundled: str) -> Iterator[Page]:
     """Two runs of a hostile prompt, the second with a head switched off, and a neuron chosen."""
     page = open_page(browser, f"{bundled}#lang=en")
-    troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: troubles.append(dialog.message))
-    run(page, PROMPT)
-    page.evaluate("glass.keep(glass.state.trace)")
-    page.evaluate("glass.change({ heads: [[3, 7]] })")
-    page.wait_for_function("glass.sides()")
-    wait_for_run(page)
-    page.evaluate("glass.select({ neuron: 5 })")
-    yield page
-    page.close()
-    assert troubles == []
+    with watched(page) as troubles:
+        listen(page, "dialog", lambda dialog: troubles.append(dialog.message))
+        run(page, PROMPT)
+        page.evaluate("glass.keep(glass.state.trace)")
+        page.evaluate("glass.change({ heads: [[3, 7]] })")
+        page.wait_for_function("glass.sides()")
+        wait_for_run(page)
+        page.evaluate("glass.select({ neuron: 5 })")
+        yield page
+    leave(page)
 
 
 def panel_of(page: Page, chapter: str, kind: str) -> Locator:
@@ -235,7 +235,7 @@ def test_a_picture_has_the_colours_of_the_page(shown: Page) -> None:
 def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled: str) -> None:
     page = browser.new_context().new_page()
     fetched: list[str] = []
-    page.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
+    listen(page, "request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
     page.goto(bundled)
     wait_for_run(page)
     lazy = {"file.js", "picture.js", "copy.js", "vectors.js", "restore.js"}
@@ -253,7 +253,7 @@ def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:
         panel.locator(".gp-save > button").click()
         panel.locator(".gp-choice[data-format=PNG]").click()
     expect(panel.get_by_role("alert")).to_have_text(text("frame.save_failed", format="PNG", reason="no memory"))
-    page.close()
+    leave(page)
 
 
 def test_nothing_to_save_is_said_too(page: Page) -> None:

@@ -14,15 +14,15 @@ from playwright.sync_api import Page, expect
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import PANELS, WCAG, number, pick, run, shown
-from tests.page import wait_for_run
+from tests.app.looking import PANELS, RULES, number, pick, run, settled, shown
+from tests.page import listen, wait_for_run
 from tests.panels import of_a_llama
 from tests.peer import Peer
 from visuals.payload import unpack
 
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 OFF = [(0, 1), (1, 4)]
-PICKS = 20  # of each pair of runs
+PICKS = 10  # of each of two pairs of runs; what panels save is compared whole in test_sides_saved.py
 # The page subtracts numbers of which float32 gives about seven digits: the difference is as good as the operands.
 DIGITS = 2e-5
 
@@ -409,14 +409,16 @@ def test_the_switch_is_there_in_every_chapter_while_two_runs_are(page: Page) -> 
             button.press("Enter")
             expect(button).to_have_attribute("aria-pressed", "true")
             mark = side.replace(" − ", "-")
-            for kind in ("tokens", *kinds):
-                section = page.locator(f"section[data-kind={kind}]")
-                if chapter == "compare" and kind != "tokens":
-                    assert section.get_attribute("data-side") is None  # shows both runs beside each other
-                elif mark != "B-A":
-                    expect(section).to_have_attribute("data-side", mark)
-                else:
-                    expect(section).to_have_attribute("data-side", "B-A" if has_difference(page, kind) else "B")
+            wanted: dict[str, str | None] = dict.fromkeys(("tokens", *kinds), mark)
+            if chapter == "compare":  # shows both runs beside each other
+                wanted |= dict.fromkeys(kinds)
+            elif mark == "B-A":
+                wanted |= {kind: "B" for kind in wanted if not has_difference(page, kind)}
+            page.wait_for_function(
+                "(wanted) => Object.entries(wanted).every(([kind, side]) =>"
+                " (document.querySelector(`section[data-kind=${kind}]`).dataset.side ?? null) === side)",
+                arg=wanted,
+            )
     page.evaluate("glass.keep(null)")
     expect(switch).to_be_hidden()
     assert page.locator("section[data-side]:visible").count() == 0
@@ -444,7 +446,7 @@ def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
     )
     expect(page).to_have_url(re.compile("side=B-A"))  # the address is written after a pause, by a module of its own
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    listen(page, "request", lambda request: asked.append(request.url))
     for query in range(4):
         page.evaluate("(query) => glass.preview({ query, key: 0 })", query)
         assert number(shown(page, "rmsnorm", f"B-A layer 0 attn token {query} "), "rms") is not None
@@ -467,10 +469,9 @@ def test_axe_finds_nothing_in_the_difference(page: Page, theme: str) -> None:
         page.click("#theme")
     for chapter in ("glance", "attend", "choice"):
         page.evaluate("(name) => glass.open(name)", chapter)
-        for _ in range(3):  # an answer that comes may make a panel further down ask for its own
-            page.wait_for_timeout(300)
-            page.wait_for_function("!document.querySelector('.glass-panel.is-coming, .glass-panel[data-loading]')")
-        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+        settled(page)
+        page.wait_for_function("!document.querySelector('.glass-panel.is-coming, .glass-panel[data-loading]')")
+        found = Axe().run(page, options={"runOnly": RULES[theme]})
         assert [node["html"] for fault in found.response["violations"] for node in fault["nodes"]] == [], chapter
 
 

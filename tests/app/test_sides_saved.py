@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import model
 from app.texts import text
 from tests.app.looking import number, run, settled, shown
-from tests.page import open_page
+from tests.page import leave, listen, open_page, watched
 from tests.panels import of_a_llama
 from tests.peer import Peer
 
@@ -45,6 +45,16 @@ def compare(page: Page) -> None:
 def both(page: Page) -> Page:
     compare(page)
     return page
+
+
+@pytest.fixture(scope="module")
+def still(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """As `both`, one for all who only save what is there."""
+    page = open_page(browser, f"{panels_alone}#lang=en")
+    with watched(page, panels_alone):
+        compare(page)
+        yield page
+    leave(page)
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +117,13 @@ def agrees(rows: list[Row], first: Any, second: Any) -> None:
     assert np.allclose(told[:, 2], told[:, 1] - told[:, 0], rtol=0, atol=1e-6 * most)
 
 
-def test_every_panel_saves_all_its_parts(both: Page) -> None:
+def test_every_panel_saves_all_its_parts(still: Page) -> None:
     for chapter, kinds in SUBTRACTED.items():
         for kind in kinds:
-            rows = saved(both, chapter, kind)
+            rows = saved(still, chapter, kind)
             parts = list(dict.fromkeys(row["part"] for row in rows))
             assert parts[0] == "selected"
-            section = both.locator(f"section[data-kind={kind}]")
+            section = still.locator(f"section[data-kind={kind}]")
             # One part for each drawing and table, but for two drawings of what the table beside them lists.
             drawn = section.locator(".mn-part").count()
             assert len(parts) - 1 == (drawn - 1 if kind in ("arcs", "overview") else drawn), (kind, parts)
@@ -127,19 +137,19 @@ def test_every_panel_saves_all_its_parts(both: Page) -> None:
             assert all(math.isfinite(float(x)) for three in numbers for x in three if x)
 
 
-def test_attention_saves_every_cell_and_the_row(both: Page, peers: Callable) -> None:
-    a, b = peers(both)
+def test_attention_saves_every_cell_and_the_row(still: Page, peers: Callable) -> None:
+    a, b = peers(still)
     layer, head, query = AT["layer"], AT["head"], AT["query"]
     below = torch.ones_like(a.run.attentions[layer][0, 0]).tril().bool()
-    rows = saved(both, "glance", "attention")
+    rows = saved(still, "glance", "attention")
     for other in range(a.config.num_attention_heads):
         agrees(of(rows, "maps", layer=layer, head=other), *(p.run.attentions[layer][0, other][below] for p in (a, b)))
     weights = [p.run.attentions[layer][0, head, query, : query + 1] for p in (a, b)]
     agrees(of(rows, "weights"), *weights)
     assert [row["index"] for row in of(rows, "weights")] == [str(key) for key in range(query + 1)]
-    rows = saved(both, "attend", "arcs")
+    rows = saved(still, "attend", "arcs")
     agrees(of(rows, "weights"), *weights)
-    rows = saved(both, "attend", "heads")
+    rows = saved(still, "attend", "heads")
     for depth in range(a.config.num_hidden_layers):
         agrees(of(rows, "maps", layer=depth, head=head), *(p.run.attentions[depth][0, head][below] for p in (a, b)))
 
@@ -151,10 +161,10 @@ def turned(p: Peer, x: torch.Tensor, position: float, by: float = 1) -> torch.Te
     return torch.cat([first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()])
 
 
-def test_a_cell_saves_its_map_its_vectors_and_what_its_head_writes(both: Page, peers: Callable) -> None:
-    a, b = peers(both)
+def test_a_cell_saves_its_map_its_vectors_and_what_its_head_writes(still: Page, peers: Callable) -> None:
+    a, b = peers(still)
     layer, head, query, key = AT["layer"], AT["head"], AT["query"], AT["key"]
-    rows = saved(both, "attend", "cell")
+    rows = saved(still, "attend", "cell")
     width = a.config.head_dim
     kv = head // (a.config.num_attention_heads // a.config.num_key_value_heads)
     for name, of_head, t in (("q", head, query), ("k", kv, key)):
@@ -174,13 +184,13 @@ def test_a_cell_saves_its_map_its_vectors_and_what_its_head_writes(both: Page, p
     assert len(scores) == a.run.attentions[0].shape[-1] * (a.run.attentions[0].shape[-1] + 1) // 2
 
 
-def test_q_k_and_v_are_subtracted_product_by_product(both: Page, peers: Callable) -> None:
-    a, b = peers(both)
+def test_q_k_and_v_are_subtracted_product_by_product(still: Page, peers: Callable) -> None:
+    a, b = peers(still)
     layer, kv = AT["layer"], AT["head"] // (a.config.num_attention_heads // a.config.num_key_value_heads)
     for vector, of_head, token in (("q", AT["head"], AT["query"]), ("k", kv, AT["key"]), ("v", kv, AT["key"])):
-        panel_of(both, "attend", "qkv").locator(f".mn-body [data-choice={vector}]").click()
-        shown(both, "qkv", f"B-A layer {layer} head {AT['head']} {vector} of {of_head} token {token} ")
-        rows = saved(both, "attend", "qkv")
+        panel_of(still, "attend", "qkv").locator(f".mn-body [data-choice={vector}]").click()
+        shown(still, "qkv", f"B-A layer {layer} head {AT['head']} {vector} of {of_head} token {token} ")
+        rows = saved(still, "attend", "qkv")
         made = [p.head(layer, vector, of_head, token) for p in (a, b)]
         agrees(of(rows, "vector_made", vector=vector), *made)
         channel = int(made[1].abs().argmax())  # of both runs the one that is largest in B
@@ -191,11 +201,11 @@ def test_q_k_and_v_are_subtracted_product_by_product(both: Page, peers: Callable
         agrees(of(rows, "vector_read", index=3, m=token)[1:], *(n[3] for n in normed))
 
 
-def test_norm_and_swiglu_save_whole_vectors(both: Page, peers: Callable) -> None:
-    a, b = peers(both)
+def test_norm_and_swiglu_save_whole_vectors(still: Page, peers: Callable) -> None:
+    a, b = peers(still)
     layer, query = AT["layer"], AT["query"]
     streams = [p.run.hidden_states[layer][0, query].double() for p in (a, b)]
-    rows = saved(both, "norm", "norm-vector")
+    rows = saved(still, "norm", "norm-vector")
     agrees(of(rows, "vectors", vector="x"), *streams)
     agrees(of(rows, "channels"), *streams)
     agrees(
@@ -203,13 +213,13 @@ def test_norm_and_swiglu_save_whole_vectors(both: Page, peers: Callable) -> None
     )
     normed = [p.outputs[f"model.layers.{layer}.input_layernorm"][query] for p in (a, b)]
     agrees(of(rows, "vectors", vector="normed"), *normed)
-    rows = saved(both, "glance", "rmsnorm")
+    rows = saved(still, "glance", "rmsnorm")
     label = f"attention {layer}"
     tokens = a.run.hidden_states[0].shape[1]
     agrees(of(rows, "n_rms", place=label), *([p.rms(layer, t) for t in range(tokens)] for p in (a, b)))
     pieces = {(row["piece_in_A"], row["piece_in_B"]) for row in of(rows, "n_rms", place=label)}
     assert any(one != other for one, other in pieces)
-    rows = saved(both, "glance", "swiglu")
+    rows = saved(still, "glance", "swiglu")
     for name in ("gate", "up"):
         module = f"model.layers.{layer}.mlp.{name}_proj"
         agrees(of(rows, "vectors", vector=name), *(p.outputs[module][query] for p in (a, b)))
@@ -219,18 +229,18 @@ def test_norm_and_swiglu_save_whole_vectors(both: Page, peers: Callable) -> None
     assert [row["name"] for row in of(rows, "products")] == [str(i) for i in range(a.config.intermediate_size)]
 
 
-def test_what_comes_next_is_saved_for_the_whole_vocabulary(both: Page, peers: Callable) -> None:
-    logits = [p.run.logits[0, -1].double() for p in peers(both)]
-    agrees(of(saved(both, "glance", "next"), "candidate"), *(x.softmax(-1) for x in logits))
-    agrees(of(saved(both, "choice", "sampling"), "before_filters"), *logits)
+def test_what_comes_next_is_saved_for_the_whole_vocabulary(still: Page, peers: Callable) -> None:
+    logits = [p.run.logits[0, -1].double() for p in peers(still)]
+    agrees(of(saved(still, "glance", "next"), "candidate"), *(x.softmax(-1) for x in logits))
+    agrees(of(saved(still, "choice", "sampling"), "before_filters"), *logits)
 
 
-def test_the_diagram_saves_every_tensor_and_the_length_of_its_change(both: Page, roomy_checkpoint: Path) -> None:
+def test_the_diagram_saves_every_tensor_and_the_length_of_its_change(still: Page, roomy_checkpoint: Path) -> None:
     lm = model.load(roomy_checkpoint, device="cpu")
-    ids = both.evaluate("Object.values(glass.sides()).map(({ tokens }) => tokens.ids)")
+    ids = still.evaluate("Object.values(glass.sides()).map(({ tokens }) => tokens.ids)")
     layers = [model.run_trace(lm, one).layer(AT["layer"]) for one in ids]
     query = AT["query"]
-    rows = saved(both, "overview", "overview")
+    rows = saved(still, "overview", "overview")
     named = {
         "before": "resid_in", "attn_norm": "attn_normed", "attn": "attn_out", "attn_add": "resid_mid",
         "ffn_norm": "ffn_normed", "ffn": "ffn_out", "ffn_add": "resid_out",
@@ -270,7 +280,7 @@ def test_scaling_and_shifting_follow_their_sliders_in_the_difference(both: Page,
     panel = panel_of(both, "norm", "norm-scale").locator(".mn-body")
     check_scaling(both, peers(both), 0.01, 0.5)
     asked: list[str] = []
-    both.on("request", lambda request: asked.append(request.url))
+    listen(both, "request", lambda request: asked.append(request.url))
     scale, shift = (panel.get_by_role("slider", name=name) for name in ("scale: a·x", "shift: x + b"))
     scale.fill("-3")
     check_scaling(both, peers(both), 0.001, 0.5)
@@ -409,13 +419,13 @@ def test_filters_and_followed_tokens_are_chosen_in_the_difference(both: Page, pe
         expect(button).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_share_of_what_is_added_is_subtracted(both: Page, peers: Callable) -> None:
-    rows = of(saved(both, "overview", "residual"), "added_share")
+def test_the_share_of_what_is_added_is_subtracted(still: Page, peers: Callable) -> None:
+    rows = of(saved(still, "overview", "residual"), "added_share")
     layer, query = AT["layer"], AT["query"]
     (row,) = of(rows, "added_share", place=f"attention {layer}", token=query)
     parts = [
         (p.outputs[f"model.layers.{layer}.self_attn.o_proj"][query], p.run.hidden_states[layer][0, query])
-        for p in peers(both)
+        for p in peers(still)
     ]
     agrees([row], *(added.norm() / stream.norm() for added, stream in parts))
 
@@ -456,8 +466,8 @@ WIDER = """(kind) => [document.documentElement, ...document.querySelectorAll(`se
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_difference_fits_a_telephone(browser: Browser, site: str, language: str) -> None:
-    page = open_page(browser, f"{site}#lang={language}", 360, 720)
+def test_the_difference_fits_a_telephone(browser: Browser, panels_alone: str, language: str) -> None:
+    page = open_page(browser, f"{panels_alone}#lang={language}", 360, 720)
     compare(page)
     for chapter, kinds in SUBTRACTED.items():
         for kind in kinds:
@@ -466,4 +476,4 @@ def test_the_difference_fits_a_telephone(browser: Browser, site: str, language: 
             for cell in panel.locator(".mn-table:visible tbody tr:visible").first.locator("th, td").all():
                 box = cell.bounding_box()
                 assert box is None or (box["x"] >= 0 and box["x"] + box["width"] <= 360), kind
-    page.close()
+    leave(page)

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 
 from app.chapters import CHAPTERS
 from tests.app.looking import run, settled
-from tests.page import open_page
+from tests.page import leave, open_page
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 # Of each panel what is pointed at, part by part; what it reads stands above it, or in a panel above.
@@ -15,11 +15,11 @@ POINTED = {"overview": ".ov-name", "rope-score": "canvas >> nth=0", "ffn-token":
 
 
 @pytest.fixture(scope="module")
-def narrow(browser: Browser, site: str) -> Iterator[Page]:
-    page = open_page(browser, f"{site}#lang=en", width=800, height=900)
+def narrow(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    page = open_page(browser, f"{panels_alone}#lang=en", width=800, height=900)
     run(page, PROMPT)
     yield page
-    page.close()
+    leave(page)
 
 
 def swept(page: Page, kind: str) -> list[tuple[float, float, str]]:

@@ -20,7 +20,7 @@ from app.session import Runs
 from app.zoo import FAMILIES, MAX_BYTES, offers, small_name, zoo
 from tests.app.looking import shown
 from tests.families import Pair, pair_of, run, save
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 from tests.plain import plain_site
 from visuals.payload import unpack
 
@@ -221,4 +221,4 @@ def test_two_networks_read_one_sentence_on_the_page(
         panel.locator("[data-side=A]").get_by_role("button", name="Head before").press("Enter")
         expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("2 (0–5)")
         expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("3 (0–5)")
-        page.context.close()
+        leave(page)

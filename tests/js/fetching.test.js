@@ -4,9 +4,9 @@ import { layerBytes } from "../../visuals/static/ahead.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { createStore } from "../../visuals/static/store.js";
 import { allNeurons, layerMessage, runMessage } from "./payload_help.js";
+import { settled } from "./settled_help.js";
 
 globalThis.requestAnimationFrame = () => 1;
-const settled = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 function connected(answers = {}) {
   const store = createStore();

@@ -10,9 +10,9 @@ import { hindrance } from "../../visuals/static/marks/runs.js";
 import { createStore } from "../../visuals/static/store.js";
 import { layerMessage, runMessage } from "./payload_help.js";
 import { llamaParts } from "./parts_help.js";
+import { settled } from "./settled_help.js";
 
 globalThis.requestAnimationFrame = () => 1;
-const settled = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 test("B minus A, value by value, in double precision; unequal lengths are refused", () => {
   assert.deepEqual([...subtract(Float32Array.of(1, 2.5), [0.5, 3])], [0.5, -0.5]);

@@ -36,7 +36,8 @@ class Knowing(nn.Module):
 
 
 def test_a_network_without_weights_knows_nothing(tokenizer: Tokenizer) -> None:
-    net = Llama(replace(SHAPE, n_layers=1)).requires_grad_(False)
+    sizes = {"n_layers": 1, "d_model": 16, "n_heads": 2, "n_kv_heads": 1, "head_dim": 8, "ffn_hidden": 16}
+    net = Llama(replace(SHAPE, **sizes)).requires_grad_(False)
     for weight in net.parameters():
         weight.zero_()
     assert heldout_loss(net, tokenizer) == pytest.approx(math.log(SHAPE.vocab_size), rel=1e-4)
