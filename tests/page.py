@@ -12,7 +12,16 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    CDPSession,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    sync_playwright,
+)
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -154,12 +163,16 @@ def leave(page: Page) -> None:
     """Empties a tab of `new_page` for the next page."""
     for event, hear in _heard.pop(page, ()):
         page.remove_listener(event, hear)
-    page.evaluate("() => { try { sessionStorage.clear(); } catch {} }")  # which goes with a tab, and this one stays
-    page.goto("about:blank")
-    page.mouse.move(0, 0)
-    page.unroute_all()
+    try:
+        page.evaluate("() => { try { sessionStorage.clear(); } catch {} }")  # which goes with a tab, and this one stays
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        page.unroute_all()
+    except Error:  # it is on its way elsewhere, or has crashed
+        return page.close()
     held = next(one for one in _held[page.context.browser] if one.context is page.context)
     held.left = page
+    return None
 
 
 @contextmanager
