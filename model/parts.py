@@ -60,9 +60,8 @@ class LatentParts(NamedTuple):
 
 class BucketParts(NamedTuple):
     """Which of a head's learned numbers its scores get, by distance: for keys before the query, and for those after it
-    where it sees them. `count` is how many there are."""
+    where it sees them."""
 
-    count: int
     before: Int[Tensor, "T"]
     after: Int[Tensor, "T"] | None
 
@@ -107,7 +106,7 @@ def bucket_parts(net: Network, last: Bias, first: Bias | None) -> BucketParts | 
     if last.buckets is None:
         return None
     after = None if first is None or first.buckets is None else first.buckets[0].cpu()
-    return BucketParts(net.config.buckets, last.buckets[0].flip(-1).cpu(), after)
+    return BucketParts(last.buckets[0].flip(-1).cpu(), after)
 
 
 def parts(net: Network, tokens: int) -> Parts:
