@@ -35,7 +35,7 @@ CONFIGS: dict[str, Any] = {
 }
 
 
-SIZES = {"Qwen": "63 k", "BLOOM": "100 k"}
+SIZES = {"Qwen": "63 k", "BLOOM": "100 k", "T5": "96 k"}
 
 
 def own_cache(lm: model.LanguageModel) -> int:
