@@ -60,9 +60,9 @@ class LatentParts(NamedTuple):
 
 class BucketParts(NamedTuple):
     """Which of a head's learned numbers its scores get, by distance: for keys before the query, and for those after it
-    where it sees them. `count` is how many there are."""
+    where it sees them. `numbers` is how many there are."""
 
-    count: int
+    numbers: int
     before: Int[Tensor, "T"]
     after: Int[Tensor, "T"] | None
 

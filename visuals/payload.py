@@ -175,7 +175,7 @@ def parts_payload(made: Parts) -> Message:
 
 def buckets_payload(made: BucketParts) -> Message:
     """Which learned number each distance gets."""
-    return {"count": made.count, "before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
+    return {"numbers": made.numbers, "before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
 
 
 def step_payload(index: int, step: Step, piece: str, following: Message | None = None) -> Message:
