@@ -9,8 +9,9 @@ import transformers
 from playwright.sync_api import Browser, Page
 from torch import Tensor
 
+from app.chapters import CHAPTERS
 from tests.app.family_page import family_page, pairs_of
-from tests.app.looking import number, shown
+from tests.app.looking import number, settled, shown
 from tests.families import Pair
 
 CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
@@ -159,3 +160,16 @@ def test_both_stacks_are_shown_as_transformers_computes_them(name: str, page: Pa
     other = value_of(page, "attend", "cross", f"layer {LAYER} head {HEAD} query 2 source 1 ")
     apart = number(value, "qk") - number(other, "qk")
     assert apart == pytest.approx(float(looks[7].log() - looks[1].log()), rel=1e-3, abs=2e-4)
+
+
+def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
+    asked(page, "t5-1.1", "run")
+    asked(page, "t5-1.1", "step")
+    for stack in ("encoder", "decoder"):
+        page.evaluate("(stack) => glass.readStack(stack, { query: 1, key: 1 })", stack)
+        for chapter in CHAPTERS:
+            page.evaluate("(chapter) => glass.open(chapter)", chapter)
+            settled(page)
+            failed = page.locator("[data-failed]").evaluate_all("all => all.map((one) => one.dataset.kind)")
+            assert failed == [], f"{stack} {chapter}"
+            assert page.locator(".page-message").text_content() == "", f"{stack} {chapter}"
