@@ -48,7 +48,7 @@ def norm_of(peer: Peer, which: str) -> str:
 def test_a_vector_through_each_norm(page: Page, peer: Peer) -> None:
     open_chapter(page, "norm", "norm-vector", "norm-scale")
     for index, which in enumerate(("attn", "ffn", "final")):
-        page.locator("[data-kind=norm-vector] .gp-tab").nth(index).click()
+        page.locator("[data-kind=norm-vector] .gp-tab:visible").nth(index).click()
         page.evaluate("(channel) => glass.settings.set('norm', {...glass.settings.get('norm'), channel})", 5 + index)
         page.evaluate("glass.repaint()")
         start = "final token 7 " if which == "final" else f"layer 1 {which} token 7 "

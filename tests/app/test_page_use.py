@@ -36,7 +36,7 @@ def test_stop_keeps_what_was_written(page: Page) -> None:
     box.press("Tab")
     page.click("#generate")
     page.wait_for_function("glass.state.trace.generating && glass.state.trace.steps.length > 0")
-    page.click("#stop")
+    page.locator("#stop").press("Enter")  # a click waits until the page stands still, which it does when all is written
     idle(page)
     tokens, prompt, steps = page.evaluate(
         "[glass.state.trace.T, glass.state.trace.nPrompt, glass.state.trace.steps.length]"

@@ -88,7 +88,7 @@ export async function pictureOf(panel, glass, written) {
     const copy = copyOf(section, sheet, charts, LEFT_OUT);
     const within = section.clientWidth;
     copy.style.cssText = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0; padding: ${EDGE}px;
-      position: relative; overflow: visible; opacity: 1; background: none`;
+      position: relative; inset: auto; overflow: visible; opacity: 1; background: none`;
     copy.prepend(heading(panel, glass));
     sheet.root.append(h("style", null, rulesOf(sheet)), copy);
     const width = copy.scrollWidth > within ? copy.scrollWidth + EDGE : within;

@@ -19,7 +19,7 @@ const LISTED = 8;
 /** A decoder that looks at a source. */
 const looks = ({ parts }) => parts.cross_scale !== null && parts.cross_scale !== undefined;
 
-export const about = { tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"], only: looks };
+export const about = { only: looks, tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
 
 /** The source token that was clicked, where this source has it; else the one that gets most. @param {Float64Array} weights */
 function keptSource(glass, weights) {
