@@ -1,6 +1,7 @@
 // The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened.
 
 import { h } from "./dom.js";
+import { chapterForms } from "./parts.js";
 
 /**
  * @param store @param texts @param {string|undefined} wanted the chapter of the link
@@ -78,6 +79,15 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     if (name === names[0]) document.querySelector(`section[data-kind="${chapters[name].panels[0]}"]`)?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Calls the chapters on norm, position and feed-forward by what the network that is shown has there. */
+  function speak({ model }) {
+    for (const [name, form] of Object.entries(chapterForms(model))) {
+      const button = nav.querySelector(`[data-chapter="${name}"]`);
+      if (button) button.dataset.text = `chapter.${name}${form && `_${form}`}`;
+    }
+    texts.translate(nav);
+  }
+
   /** Fills the row of chapters and puts the panels of the open one in view. @param {Element} row */
   function attach(row) {
     nav = row;
@@ -85,6 +95,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
       nav.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) }));
     }
     texts.translate(nav);
+    store.on("run", speak);
     show();
   }
 

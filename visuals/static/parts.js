@@ -43,3 +43,10 @@ export const scoreForms = (model) => (model.parts.bias ? [...learned(model), "bi
 
 /** Keys and values made of the stream itself. */
 export const ownKeys = ({ parts: { latent } }) => (latent ? "own_keys" : null);
+
+/** What stands in the place of RMSNorm, RoPE and SwiGLU, which the chapters on them are else called by; "" where they are there. */
+export const chapterForms = (model) => ({
+  norm: centres(model) ? "layer" : "",
+  position: model.parts.rotary ? "" : "bias",
+  ffn: model.parts.ffn.some(({ experts }) => experts) ? "experts" : model.parts.ffn.every(({ gated, activation }) => gated && activation === "silu") ? "" : "other",
+});
