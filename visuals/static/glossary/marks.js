@@ -6,6 +6,7 @@ import { createFinder } from "./forms.js";
 import { TERMS } from "./terms.js";
 
 const LINES = ".gp-title, .gp-note, .wy-said p, .wy-how p, .wy-faith p";
+const HOLDERS = ".glass-panel > .gp-body, .wy-said, .wy-how, .wy-faith"; // lines may come into them later
 const BOX = ".gp-explain";
 const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";
@@ -99,6 +100,7 @@ export function createMarks(glass) {
     lines.takeRecords(); // what was done here
   }
   const boxes = new MutationObserver(later);
+  const written = new MutationObserver(later);
   const seen = new WeakSet();
   function watch(element) {
     if (seen.has(element)) return;
@@ -115,6 +117,10 @@ export function createMarks(glass) {
     for (const box of document.querySelectorAll(`.glass-panel ${BOX}`)) {
       if (!seen.has(box)) boxes.observe(box, { attributes: true, attributeFilter: ["hidden"] });
       seen.add(box);
+    }
+    for (const holder of document.querySelectorAll(HOLDERS)) {
+      if (!seen.has(holder)) written.observe(holder, { childList: true, attributes: true, attributeFilter: ["hidden"] });
+      seen.add(holder);
     }
     for (const element of document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`)) {
       watch(element);

@@ -37,6 +37,7 @@ export function createBar(glass, ways) {
     answer.hidden = !open;
     reveal.setAttribute("aria-expanded", String(open));
     reveal.textContent = text(open ? "hide" : "reveal");
+    if (open) answer.scrollIntoView({ block: "nearest" }); // within the bar
   }
 
   /** @param {Walk|null} next the tour that one is on */

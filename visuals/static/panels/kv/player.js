@@ -21,7 +21,13 @@ export function player(glass) {
   };
   let played = null;
   const isWritten = ({ trace }) => trace && trace.T > trace.nPrompt;
-  const button = h("button.kv-button", { click: () => (isWritten(state) ? play() : document.querySelector("#generate")?.click()) });
+  const button = h("button.kv-button", { click: () => (isWritten(state) ? play() : write()) });
+  /** Has the text be written; what is watched comes to the top first, as the written words take room above it. */
+  function write() {
+    const panel = button.closest("section");
+    if (panel.getBoundingClientRect().bottom > innerHeight) panel.scrollIntoView();
+    document.querySelector("#generate")?.click();
+  }
   function play() {
     if (timer) return stop();
     played = state.trace;
