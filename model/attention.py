@@ -59,7 +59,8 @@ class Heads(Module):
                 k, v = self._share(k), self._share(v)
                 return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scale)
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if places.mask is None else places.mask
-        seen = mask if places.bias is None else hidden(places.bias, mask)
+        # of four dimensions, as the fused kernel for the CPU asks
+        seen = mask if places.bias is None else hidden(places.bias, mask)[None]
         return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=seen, scale=self.scale)
 
     def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,9 +34,13 @@ from .config import LlamaConfig
 from .generate import generate
 from .llama import Llama
 from .trace import Trace, run_trace
+from .train.zoo import ZOO
 
 TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS = 512, 32, 64, 64
 WHY_BARS = (10.0, 20.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
+
+FAMILY_BARS = (0.8, 1.3)  # of tracing, a share of the peer's time; of decoding, times its tokens a second
+DECODERS = sorted(one.parent for one in ZOO.glob("*/config.json") if one.parent.name != "t5")
 
 
 class Figure(NamedTuple):
@@ -63,10 +68,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m model.bench", description="Speed and memory, as ratios to a peer.")
     parser.add_argument("--rounds", type=int, default=15, help="rounds of each side (default: %(default)s)")
     parser.add_argument("--processes", type=int, default=5, help="fresh processes (default: %(default)s)")
+    parser.add_argument("--families", action="store_true", help="the small networks of model/zoo in place of all else")
     args = parser.parse_args()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {args.rounds} rounds in each process")
-    parts = [in_fresh_processes(part, args) for part in (differences, tracing, decoding, explaining)]
-    return int(not all(report(same) for part in parts for same in zip(*part, strict=True)))
+    if args.families:
+        parts: list[Part] = [partial(family, directory=one) for one in DECODERS]
+    else:
+        parts = [differences, tracing, decoding, explaining]
+    met = [report(same) for part in parts for same in zip(*in_fresh_processes(part, args), strict=True)]
+    return int(not all(met))
 
 
 def in_fresh_processes(part: Part, args: argparse.Namespace) -> list[list[Figure]]:
@@ -82,6 +92,16 @@ def report(figures: Sequence[Figure]) -> bool:
     middle = figures[0]._replace(value=statistics.median(values))
     print(f"{middle!s:<110} {min(values):.3g} to {max(values):.3g}")
     return middle.met
+
+
+def family(_lm: LanguageModel, _directory: str, rounds: int, directory: Path) -> list[Figure]:
+    """Tracing and decoding of one of the small networks, which each has a Python of its own in transformers."""
+    lm = load(directory)
+    measured = [tracing(lm, str(directory), rounds)[0], decoding(lm, str(directory), rounds)[0]]
+    return [
+        one._replace(what=f"{directory.name}: {one.what}", bar=bar)
+        for one, bar in zip(measured, FAMILY_BARS, strict=True)
+    ]
 
 
 def measure(part: Part, rounds: int) -> list[Figure]:
@@ -163,7 +183,7 @@ def tracing(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
 def decoding(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
     """Greedy tokens per second with every step recorded, against transformers' generate."""
     ids = _ids(PROMPT_TOKENS)
-    peer = _peer(directory, "sdpa")
+    peer = _peer(directory)
     endless = replace(lm, config=replace(lm.config, eos_ids=()))  # so that both write as many tokens
     ours_s, peer_s = _medians(
         rounds,
@@ -218,7 +238,9 @@ def _ids(count: int) -> torch.Tensor:
     return torch.randint(1, bundled_config().vocab_size, (1, count), generator=torch.Generator().manual_seed(2))
 
 
-def _peer(directory: str, attention: str) -> Any:
+def _peer(directory: str, attention: str | None = None) -> Any:
+    """transformers' network of a directory, with the attention that it chooses itself (scaled_dot_product_attention
+    where it has that) or the one that is named."""
     from transformers import AutoModelForCausalLM
 
     return AutoModelForCausalLM.from_pretrained(directory, attn_implementation=attention, dtype=torch.float32).eval()
