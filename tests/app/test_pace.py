@@ -74,7 +74,7 @@ def test_a_hand_stops_it_in_time(page: Page, greedy: list[int]) -> None:
 @pytest.mark.gradio
 def test_pause_look_step_and_go_on(page: Page, greedy: list[int], roomy_checkpoint: Path) -> None:
     place = page.locator(".page-written")
-    page.evaluate("glass.settings.set('pace', { speed: '8' })")
+    page.evaluate("glass.settings.set('pace', { speed: '2' })")
     page.click("#generate")
     page.wait_for_function("glass.state.trace.generating && glass.state.trace.steps.length >= 4")
     page.keyboard.press(" ")
