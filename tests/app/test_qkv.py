@@ -143,9 +143,14 @@ def test_the_pointer_and_the_keys_choose_without_the_server(panel: Page) -> None
     section = panel.locator("section[data-kind=qkv]")
     start = shown(panel, "qkv", "layer 2 head 4 q of 4 token 9 ")
     panel.wait_for_function("glass.layer().neurons.size === glass.state.trace.T")  # what is fetched ahead is here
+    inputs, made = section.locator("canvas").nth(0), section.locator("canvas").nth(1)
+    for canvas in (inputs, made):
+        canvas.hover()  # scrolls, and a neighbour that comes into view asks for what it draws
+        settled(panel)
+    panel.mouse.move(1, 1)
+    settled(panel)
     asked: list[str] = []
     listen(panel, "request", lambda request: asked.append(request.post_data or request.url))
-    inputs, made = section.locator("canvas").nth(0), section.locator("canvas").nth(1)
     box = made.bounding_box()
     assert box
     made.hover(position={"x": box["width"] * 0.5 / 8, "y": box["height"] / 2})

@@ -170,5 +170,9 @@ def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
         for chapter in CHAPTERS:
             page.evaluate("(chapter) => glass.open(chapter)", chapter)
             settled(page)
+            for panel in page.locator("section.glass-panel:not(.page-away)").all():
+                panel.evaluate("(panel) => panel.scrollIntoView()")  # what is out of view is not drawn
+                settled(page)
             failed = page.locator("[data-failed]").evaluate_all("all => all.map((one) => one.dataset.kind)")
             assert failed == [], f"{stack} {chapter}"
+            assert page.locator(".page-message").text_content() == "", f"{stack} {chapter}"

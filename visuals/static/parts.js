@@ -6,7 +6,10 @@ import { pairsOf, scaledByRoot } from "./compute.js";
 /** What nothing is chosen for: a network's encoder. */
 export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : null);
 
-/** The same, and a decoder that goes on from a source: what compares one prompt with another, or times it, knows one text. */
+/** What keeps no keys and values: a network's encoder, which reads its text once. */
+export const noCache = ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null);
+
+/** The first, and a decoder that goes on from a source: what compares one prompt with another, or times it, knows one text. */
 export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : stack ? "two_texts" : null);
 
 /** Heads that are turned, for a panel that shows what turning does. @param {string} what it is called in the texts */

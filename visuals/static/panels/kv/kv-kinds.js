@@ -1,10 +1,13 @@
 // What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows.
 
 import { frame } from "../../frame.js";
+import { noCache } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { whole } from "./format.js";
 import { kindsView } from "./kinds.js";
 import { momentOf } from "./live-state.js";
+
+export const about = { absent: noCache };
 
 /** A row of one token as one of `tokens` tokens: every term grows with them alone. */
 function grown(row, tokens) {

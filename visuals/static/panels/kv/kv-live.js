@@ -4,6 +4,7 @@ import { row as attentionRow } from "../../compute.js";
 import { h, share, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { noCache } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
@@ -82,7 +83,7 @@ function legend(panel) {
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
 }
 
-export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null), forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []) };
+export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: noCache, forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []) };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {
