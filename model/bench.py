@@ -38,7 +38,6 @@ from .train.zoo import ZOO
 
 TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS = 512, 32, 64, 64
 WHY_BARS = (10.0, 20.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
-
 FAMILY_BARS = (0.8, 1.3)  # of tracing, a share of the peer's time; of decoding, times its tokens a second
 DECODERS = sorted(one.parent for one in ZOO.glob("*/config.json") if one.parent.name != "t5")
 
@@ -60,7 +59,7 @@ class Figure(NamedTuple):
         return f"{self.what:<78} {self.value:>9.3g}  {self.sign} {self.bar:<6g} {verdict}"
 
 
-Part = Callable[[LanguageModel, str, int], list[Figure]]
+Part = Callable[[int], list[Figure]]  # from the number of rounds
 
 
 def main() -> int:
@@ -74,7 +73,7 @@ def main() -> int:
     if args.families:
         parts: list[Part] = [partial(family, directory=one) for one in DECODERS]
     else:
-        parts = [differences, tracing, decoding, explaining]
+        parts = [partial(of_random_model, one) for one in (differences, tracing, decoding, explaining)]
     met = [report(same) for part in parts for same in zip(*in_fresh_processes(part, args), strict=True)]
     return int(not all(met))
 
@@ -94,7 +93,7 @@ def report(figures: Sequence[Figure]) -> bool:
     return middle.met
 
 
-def family(_lm: LanguageModel, _directory: str, rounds: int, directory: Path) -> list[Figure]:
+def family(rounds: int, directory: Path) -> list[Figure]:
     """Tracing and decoding of one of the small networks, which each has a Python of its own in transformers."""
     lm = load(directory)
     measured = [tracing(lm, str(directory), rounds)[0], decoding(lm, str(directory), rounds)[0]]
@@ -104,11 +103,16 @@ def family(_lm: LanguageModel, _directory: str, rounds: int, directory: Path) ->
     ]
 
 
+def of_random_model(part: Callable[[LanguageModel, str, int], list[Figure]], rounds: int) -> list[Figure]:
+    """The figures of one part, of a network of the bundled shape."""
+    with tempfile.TemporaryDirectory() as directory:
+        return part(random_model(Path(directory)), directory, rounds)
+
+
 def measure(part: Part, rounds: int) -> list[Figure]:
     """The figures of one part, measured in this process."""
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory() as directory:
-        return part(random_model(Path(directory)), directory, rounds)
+    return part(rounds)
 
 
 def bundled_config() -> LlamaConfig:

@@ -11,6 +11,7 @@ in multi-query attention. Both give the same; expanded costs less over many new 
 from typing import ClassVar, Literal, Protocol
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -18,7 +19,7 @@ from .attention import Heads
 from .cache import KVCache
 from .masks import causal_mask, hidden
 from .norms import RMSNorm
-from .positions import Places
+from .positions import HasPlaces, Places
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -100,6 +101,11 @@ class LatentAttention(Heads):
         k, v = self.expanded(latent, k_rope)
         return self.o_proj(self.mix(q, self.k_rot(k), self.v(v), places, eager).flatten(2))
 
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T v_dim"]:
+        # the fused kernel for the CPU asks for values as wide as queries and keys
+        wide = F.pad(v, (0, max(0, self.qk_dim - self.v_dim)))
+        return super()._fused(q, k, wide, places)[..., : self.v_dim]
+
     def expanded(
         self, latent: Float[Tensor, "B S rank"], k_rope: Float[Tensor, "B S rope"]
     ) -> tuple[Float[Tensor, "B n_heads S head_dim"], Float[Tensor, "B n_heads S v_dim"]]:
@@ -112,11 +118,14 @@ class LatentAttention(Heads):
         """Heads on the latents themselves: no key and no value of any head is ever made."""
         w_uk, w_uv = self.up_by_head()
         q = torch.cat((q[..., : self.nope] @ w_uk, q[..., self.nope :]), -1)
-        keys = torch.cat((latent, k_rope), -1)[:, None]
-        scores = self.scores(q @ keys.transpose(2, 3) * self.score_scale)
-        mask = causal_mask(q.shape[2], keys.shape[2], q.device)
-        weights = self.attention(hidden(scores.float(), mask).softmax(-1)).to(latent.dtype)
-        return weights @ latent[:, None] @ w_uv.transpose(1, 2)
+        keys = torch.cat((latent, k_rope), -1)
+        heads = q.shape[:3]  # all heads look at the same keys: they stand as rows of one product
+        scores = (q.flatten(1, 2) @ keys.transpose(1, 2)).unflatten(1, heads[1:])
+        scores = self.scores(scores * self.score_scale).float()
+        if heads[2] > 1:  # one new token sees every key
+            scores = hidden(scores, causal_mask(heads[2], keys.shape[1], q.device))
+        weights = self.attention(scores.softmax(-1)).to(latent.dtype)
+        return (weights.flatten(1, 2) @ latent).unflatten(1, heads[1:]) @ w_uv.transpose(1, 2)
 
     def up_by_head(self) -> tuple[Float[Tensor, "n_heads nope rank"], Float[Tensor, "n_heads v_dim rank"]]:
         """W_UK and W_UV of every head."""

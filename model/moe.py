@@ -78,24 +78,21 @@ class Experts(FeedForward):
         if self.training:
             out = self.all_at_once(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
         else:
-            out = self.each_its_own(x, chosen, weight.flatten(0, 1))
+            out = self.each_its_own(x, chosen, weight)
         return out if self.shared is None else out + self.shared(x)
 
     def each_its_own(
-        self, x: Float[Tensor, "B T d"], chosen: Int[Tensor, "B T k"], weight: Float[Tensor, "N k"]
+        self, x: Float[Tensor, "B T d"], chosen: Int[Tensor, "B T k"], weight: Float[Tensor, "B T k"]
     ) -> Float[Tensor, "B T d"]:
         """Each expert computes for the tokens that went to it."""
-        tokens, shape = x.flatten(0, 1), (*x.shape[:2], self.routing.top_k, self.width)
-        places = [(self.one(e), *(chosen.flatten(0, 1) == e).nonzero(as_tuple=True)) for e in chosen.unique().tolist()]
-        gate, up = (x.new_empty(len(tokens), *shape[2:]) for _ in range(2))
-        for expert, row, slot in places:
-            gate[row, slot], up[row, slot] = (part.to(x.dtype) for part in expert.gate_up_proj(tokens[row]))
-        gate, up = self.gate(gate.view(shape)), self.up(up.view(shape))
-        inner = self.active(self.inner(gate, up)).flatten(0, 1)
-        out = torch.zeros_like(tokens)
-        for expert, row, slot in places:
-            out = out.index_add(0, row, expert.down_proj(inner[row, slot]) * weight[row, slot, None])
-        return out.view_as(x)
+        tokens, shape = x.flatten(0, 1), (*chosen.shape, self.width)
+        order, back, experts, counts = _by_expert(chosen.flatten())
+        rows = tokens[order // self.routing.top_k].split(counts)
+        both = [self.one(e).gate_up_proj(own) for e, own in zip(experts, rows, strict=True)]
+        gate, up = (torch.cat(parts).to(x.dtype)[back].view(shape) for parts in zip(*both, strict=True))
+        inner = self.active(self.inner(self.gate(gate), self.up(up))).view(-1, self.width)[order].split(counts)
+        out = torch.cat([self.one(e).down_proj(own) for e, own in zip(experts, inner, strict=True)])
+        return (out[back].view(*chosen.shape, -1) * weight[..., None]).sum(-2)
 
     def all_at_once(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
         """The same sum with every expert computing for every token, 0 being the weight of those not chosen.
@@ -161,3 +158,10 @@ class Experts(FeedForward):
             own = {"gate": here["shared_gate"], "up": here["shared_up"]}
             found[len(self.expert) * self.width :] = self.shared.shares(own, along)
         return found
+
+
+def _by_expert(chosen: Int[Tensor, "N"]) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], list[int], list[int]]:
+    """What brings N rows, each for one expert, into the order of the experts, and back; the experts; rows of each."""
+    experts, counts = chosen.unique(return_counts=True)
+    order = chosen.argsort()
+    return order, order.argsort(), experts.tolist(), counts.tolist()

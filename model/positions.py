@@ -58,7 +58,8 @@ class PairRotation(NamedTuple):
         """Queries or keys at their places."""
         turned, rest = x.split((self.cos.shape[-1], x.shape[-1] - self.cos.shape[-1]), -1)
         swapped = turned.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)  # (b, a) for each pair (a, b)
-        return torch.cat((torch.addcmul(turned * self.cos, swapped, self.sin), rest), -1)
+        turned = torch.addcmul(turned * self.cos, swapped, self.sin)
+        return torch.cat((turned, rest), -1) if rest.shape[-1] else turned
 
     def at(self, position: int) -> "PairRotation":
         """The rotation of this one of the T positions, in float64 on the CPU."""
