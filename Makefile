@@ -29,11 +29,16 @@ screenshots: .venv/.dev browser
 clean:
 	rm -rf .venv
 
-# The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner.
+# The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner. Of Chromium its headless build
+# is taken where it is there: the same engine without a desktop's windows, for less of a processor. Either will do.
 browser:
-	@command -v chromium >/dev/null && command -v node >/dev/null && fc-list :lang=zh | grep -q . || { \
+	@missing="$$( \
+		{ command -v chromium-headless-shell || command -v chromium; } >/dev/null || echo chromium-headless-shell; \
+		command -v node >/dev/null || echo nodejs; \
+		fc-list :lang=zh 2>/dev/null | grep -q . || echo fontconfig fonts-noto-cjk)"; \
+	test -z "$$missing" || { \
 		$(AS_ROOT) apt-get update --quiet --quiet && \
-		$(AS_ROOT) apt-get install --yes --quiet --quiet chromium nodejs fontconfig fonts-noto-cjk; }
+		$(AS_ROOT) apt-get install --yes --quiet --quiet $$missing; }
 
 .venv/.runtime: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

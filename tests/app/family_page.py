@@ -5,13 +5,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from app.engine import LocalEngine
 from app.session import Runs
+from tests.app.looking import shown
 from tests.families import Pair, pair_of, save
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
+
+CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}  # for what a panel's value says to five or six digits
+PROMPT = "The dog plays in the yard. 猫在沙发上"
 
 
 def pairs_of(configs: Mapping[str, Any]) -> dict[str, Pair]:
@@ -32,6 +37,21 @@ def family_page(browser: Browser, pairs: Mapping[str, Pair]) -> Iterator[Page]:
         leave(page)
 
 
+def families(configs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """A module's own fixtures, for all of its tests: `pairs, page = families(CONFIGS)`."""
+
+    @pytest.fixture(scope="module")
+    def pairs() -> dict[str, Pair]:
+        return pairs_of(configs)
+
+    @pytest.fixture(scope="module")
+    def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
+        with family_page(browser, pairs) as page:
+            yield page
+
+    return pairs, page
+
+
 def read(page: Page, name: str, prompt: str) -> list[int]:
     """Have this model read a prompt; the ids of what it read."""
     asked = "glass.begin('running', [prompt, model, null])"
@@ -43,3 +63,17 @@ def read(page: Page, name: str, prompt: str) -> list[int]:
         arg=[prompt, name],
     )
     return page.evaluate("glass.state.trace.tokens.ids")
+
+
+def value_here(page: Page, kind: str, start: str = "") -> str:
+    """A panel's value in the open chapter, once it is complete; none may say that it could not be drawn."""
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    value = shown(page, kind, start)
+    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").first.get_attribute("data-kind")
+    return value
+
+
+def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:
+    """As `value_here`, in this chapter."""
+    page.evaluate("(chapter) => glass.open(chapter)", chapter)
+    return value_here(page, kind, start)

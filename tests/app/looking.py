@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, Request
 
 import model
 from app.engine import LocalEngine
-from tests.page import wait_for_run
+from tests.page import listen, wait_for_run
 
 PANELS = ("tokens", "next", "rmsnorm", "attention", "rope", "swiglu")
 BOX = "#prompt textarea"
@@ -71,6 +71,43 @@ return value();
 def settled(page: Page) -> None:
     """Until every question to the server has its answer and the panels are drawn with it."""
     page.evaluate(f"async () => {{ {SETTLED} }}")
+
+
+# A timer and idle work of the page's that began before these end before them: a panel out of view follows a selection
+# after 80 ms (pointing.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
+CALM = f"""
+do {{
+  {SETTLED}
+  await new Promise((done) => setTimeout(done, 260));
+  await new Promise((done) => requestIdleCallback(done));
+}} while (glass.asking() || !glass.drawn());
+"""
+
+
+def calm(page: Page) -> None:
+    """As `settled`, and until nothing that the page does later by itself is left to be done."""
+    page.evaluate(f"async () => {{ {CALM} }}")
+
+
+def questions(page: Page, *pointed: Locator) -> list[str]:
+    """What the page asks the server from now on, bodies or addresses, once it is calm. Its scripts are no question.
+
+    `pointed` is what will be pointed at: that scrolls, and a neighbour that comes into view asks for what it draws.
+    """
+    for place in pointed:
+        place.hover()
+        settled(page)
+    if pointed:
+        page.mouse.move(1, 1)
+    calm(page)
+    asked: list[str] = []
+
+    def heard(request: Request) -> None:
+        if request.resource_type != "script" and not request.url.startswith("data:"):
+            asked.append(request.post_data or request.url)
+
+    listen(page, "request", heard)
+    return asked
 
 
 def shown(page: Page, kind: str, start: str = "") -> str:

@@ -18,8 +18,8 @@ import model
 from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.service import Service
-from tests.app.looking import WCAG, number, run, shown
-from tests.page import leave, listen, open_page, wait_for_run
+from tests.app.looking import WCAG, number, questions, run, shown
+from tests.page import leave, open_page, wait_for_run
 from tests.reference import reference, run_reference
 from visuals.payload import unpack
 
@@ -166,8 +166,7 @@ def test_axe_finds_nothing(chapter: Page) -> None:
 def test_a_preview_asks_the_server_for_nothing(chapter: Page) -> None:
     shown(chapter, "cell", "layer 2 head 4 query 9 key 3 ")
     chapter.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value.includes('written=')")
-    asked: list[str] = []
-    listen(chapter, "request", lambda request: asked.append(request.post_data or ""))
+    asked = questions(chapter)
     # Not layer 0, where a chapter opens: its values may have been asked for before the cell was locked.
     chapter.evaluate("glass.preview({ layer: 1, head: 1, query: 8, key: 5 })")
     assert "carried" not in shown(chapter, "cell", "layer 1 head 1 query 8 key 5 ")

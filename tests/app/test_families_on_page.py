@@ -1,21 +1,18 @@
 """What the page shows of networks that are no LLaMA is what transformers computes of the same files."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from torch import Tensor
 
-from tests.app.family_page import family_page, pairs_of, read
-from tests.app.looking import number, shown
+from tests.app.family_page import CLOSE, PROMPT, families, read, value_of
+from tests.app.looking import number
 from tests.families import SIZES, Pair, run
 
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
-PROMPT = "The dog plays in the yard. 猫在沙发上"
 DEEPSEEK: dict[str, Any] = {
     "kv_lora_rank": 20,
     "qk_nope_head_dim": 12,
@@ -53,26 +50,7 @@ CONFIGS: dict[str, tuple[Any, tuple[str, ...]]] = {  # with transformers' names 
         ("input_layernorm", "post_attention_layernorm"),
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return pairs_of({name: config for name, (config, _) in CONFIGS.items()})
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with family_page(browser, pairs) as page:
-        yield page
-
-
-def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:
-    """A panel's value where it is shown, once it is complete; none may say that it could not be drawn."""
-    page.evaluate("(chapter) => glass.open(chapter)", chapter)
-    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
-    value = shown(page, kind, start)
-    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").get_attribute("data-kind")
-    return value
+pairs, page = families({name: config for name, (config, _) in CONFIGS.items()})
 
 
 def hooked(

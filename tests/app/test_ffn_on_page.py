@@ -2,23 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from torch import Tensor
 from torch.nn.functional import silu
 
 from app.texts import text
-from tests.app.family_page import family_page, pairs_of, read
-from tests.app.looking import number, shown
+from tests.app.family_page import CLOSE, PROMPT, families, read, value_here
+from tests.app.looking import number
 from tests.families import SIZES, Pair, run
 
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
-PROMPT = "The dog plays in the yard. 猫在沙发上"
 GROUPED = {"num_key_value_heads": 2, "head_dim": 8}
 MLA = {"kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10, "num_key_value_heads": 6}
 MOE = {"n_routed_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "first_k_dense_replace": 1}
@@ -28,29 +25,11 @@ CONFIGS: dict[str, Any] = {
     "mixtral": transformers.MixtralConfig(**SIZES, **GROUPED, intermediate_size=24, num_local_experts=8),
     "deepseek": transformers.DeepseekV3Config(**SIZES, **MLA, **MOE, **GROUPS),
 }
-
-
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return pairs_of(CONFIGS)
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with family_page(browser, pairs) as page:
-        yield page
+pairs, page = families(CONFIGS)
 
 
 def at(page: Page, chapter: str, **place: int | None) -> None:
     page.evaluate("([chapter, place]) => { glass.open(chapter); glass.select(place); }", [chapter, place])
-
-
-def value_of(page: Page, kind: str, start: str) -> str:
-    """A panel's value once it is complete; no panel may say that it could not be drawn."""
-    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
-    value = shown(page, kind, start)
-    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").first.get_attribute("data-kind")
-    return value
 
 
 def keep(pair: Pair, ids: list[int], **modules: str) -> tuple[Any, dict[str, Tensor]]:
@@ -81,11 +60,11 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
     for neuron in (best, 5):
         at(page, "ffn", layer=layer, query=token, neuron=neuron)
         truth = {"up": up[token, neuron], "gelu": made[token, neuron], "product": made[token, neuron]}
-        value = value_of(page, "swiglu", f"neuron {neuron} up=")
+        value = value_here(page, "swiglu", f"neuron {neuron} up=")
         assert "gate=" not in value
-        wrote = value_of(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
+        wrote = value_here(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
         page.wait_for_function("document.querySelector('[data-kind=ffn-token]').dataset.value.includes('writes=')")
-        wrote = value_of(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
+        wrote = value_here(page, "ffn-token", f"layer {layer} token {token} neuron {neuron} ")
         for name, number_of in truth.items():
             assert number(value, name) == pytest.approx(float(number_of), **CLOSE), name
             assert number(wrote, name) == pytest.approx(float(number_of), **CLOSE), name
@@ -93,11 +72,11 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
         assert number(wrote, "writes") == pytest.approx(float(length), **CLOSE)
         halves = [int((up[token] <= 0).sum()), int((up[token] > 0).sum())]
         assert re.search(r"quadrants=([\d,]+)", wrote)[1] == ",".join(map(str, halves))  # pyright: ignore
-    found = value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+    found = value_here(page, "ffn-tokens", f"layer {layer} neuron ")
     row, column = (int(one) for one in re.search(r"neuron (\d+) token (\d+)", found).groups())  # pyright: ignore
     assert number(found, "product") == pytest.approx(float(made[column, row]), **CLOSE)
     page.wait_for_function("document.querySelector('[data-kind=ffn-tokens]').dataset.value.includes('mean_open=')")
-    found = value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+    found = value_here(page, "ffn-tokens", f"layer {layer} neuron ")
     assert number(found, "mean_open") == pytest.approx(float((up > 0).double().mean()), **CLOSE)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("GELU(up)")
     for kind in ("experts", "latent"):
@@ -115,10 +94,10 @@ def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[s
     at(page, "ffn", layer=layer, query=token, neuron=neuron)
     page.evaluate("glass.showSide('B-A')")
     for kind in ("swiglu", "ffn-token"):
-        value = value_of(page, kind, f"B-A layer {layer} token {token} neuron {neuron} ")
+        value = value_here(page, kind, f"B-A layer {layer} token {token} neuron {neuron} ")
         assert [number(value, rf"\b{side}\.product") for side in "AB"] == pytest.approx(made, **CLOSE)
     page.locator("section[data-kind=ffn-tokens]").scroll_into_view_if_needed()
-    value_of(page, "ffn-tokens", f"B-A layer {layer} ")
+    value_here(page, "ffn-tokens", f"B-A layer {layer} ")
     page.evaluate("glass.showSide('B'); void glass.keep(null)")
 
 
@@ -128,7 +107,7 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
     _, seen = keep(pair, ids, out_gate=f"{block}.mlp.gate", in_ffn=f"{block}.mlp", out_ffn=f"{block}.mlp")
     _, weights, chosen = (part.view(len(ids), -1) for part in seen["out_gate"])
     at(page, "ffn", layer=layer, query=token, neuron=None)
-    value = value_of(page, "experts", f"layer {layer} token {token} ")
+    value = value_here(page, "experts", f"layer {layer} token {token} ")
     truth = {int(e): float(w) for e, w in zip(chosen[token], weights[token], strict=True)}
     for name in ("chosen", "formula"):
         said = dict(one.split(":") for one in re.search(rf"{name}=(\S+)", value)[1].split(","))  # pyright: ignore
@@ -147,13 +126,13 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
         place = f"neuron {neuron} expert {expert} own {own} "
         length = float((experts.down_proj[expert][:, own].detach().double() * numbers["product"]).norm())
         for kind, start in (("swiglu", place), ("ffn-token", f"layer {layer} token {token} {place}")):
-            value = value_of(page, kind, start)
+            value = value_here(page, kind, start)
             for name, number_of in numbers.items():
                 assert number(value, name) == pytest.approx(float(number_of), **CLOSE), (kind, name)
         page.wait_for_function("document.querySelector('[data-kind=ffn-token]').dataset.value.includes('writes=')")
-        value = value_of(page, "ffn-token", f"layer {layer} token {token} {place}")
+        value = value_here(page, "ffn-token", f"layer {layer} token {token} {place}")
         assert number(value, "writes") == pytest.approx(length, **CLOSE)
-    value_of(page, "ffn-tokens", f"layer {layer} neuron ")
+    value_here(page, "ffn-tokens", f"layer {layer} neuron ")
 
 
 def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
@@ -168,19 +147,19 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     pair = pairs["deepseek"]
     ids = read(page, "deepseek", PROMPT)
     at(page, "ffn", layer=0)
-    value_of(page, "experts", "layer 0 dense first 1")
+    value_here(page, "experts", "layer 0 dense first 1")
     page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()
     page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     page.wait_for_function("glass.state.layer === 1")
     check_experts(page, pair, ids, 2, 6)
-    value = value_of(page, "experts", "layer 2 token 6 ")
+    value = value_here(page, "experts", "layer 2 token 6 ")
     _, seen = keep(pair, ids, out_shared="model.layers.2.mlp.shared_experts")
     assert number(value, "shared") == pytest.approx(float(seen["out_shared"].view(len(ids), -1)[6].norm()), **CLOSE)
     theirs, head, query = run(pair.peer, torch.tensor([ids])), 4, 8
     scores = []
     for key in (2, 5):
         at(page, "attend", layer=2, head=head, query=query, key=key)
-        value = value_of(page, "latent", f"layer 2 head {head} query {query} key {key} ")
+        value = value_here(page, "latent", f"layer 2 head {head} query {query} key {key} ")
         assert number(value, "absorbed") == pytest.approx(number(value, "score"), rel=1e-5, abs=5e-6)
         scores.append(number(value, "score"))
         assert (number(value, "kept"), number(value, "expanded")) == (20 + 8, 6 * (12 + 8 + 10))

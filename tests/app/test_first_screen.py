@@ -8,26 +8,30 @@ from playwright.sync_api import Browser, Page, expect
 
 import model
 from app.build import EXAMPLES
+from app.engine import LocalEngine
+from app.session import Runs
 from app.texts import text
 from model.analysis.circuit import circuit
 from model.analysis.effects import effects
 from model.analysis.matching import matching
 from model.analysis.outside import outside
 from tests.app.looking import WCAG, number, settled, shown
-from tests.page import open_page, running_app, wait_for_run
+from tests.page import leave, open_page, running_app, wait_for_run
+from tests.plain import plain_site
 
 WHY = "section[data-kind=why]"
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app("--device", "cpu") as found:
-        yield found
+def bundled() -> model.LanguageModel:
+    return model.load(device="cpu")
 
 
 @pytest.fixture(scope="module")
-def bundled() -> model.LanguageModel:
-    return model.load(device="cpu")
+def address(bundled: model.LanguageModel) -> Iterator[str]:
+    """The panels alone over the bundled model."""
+    with plain_site(LocalEngine([bundled]), Runs()) as found:
+        yield found
 
 
 def ask(page: Page) -> None:
@@ -36,13 +40,24 @@ def ask(page: Page) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "language"), [(1280, 720, "en"), (390, 844, "en"), (390, 844, "zh"), (1280, 720, "zh")]
-)
-def test_the_answer_to_why_is_there_without_scrolling(
-    browser: Browser, address: str, bundled: model.LanguageModel, width: int, height: int, language: str
-) -> None:
-    page = open_page(browser, f"{address}#lang={language}", width, height)
+SIZES = ((1280, 720), (390, 844))
+
+
+@pytest.mark.gradio
+def test_the_answer_to_why_is_there_without_scrolling(browser: Browser, bundled: model.LanguageModel) -> None:
+    """On the page that `python app.py` serves, in both languages, as it opens and in a window of the other size."""
+    with running_app("--device", "cpu") as address:
+        for language, sizes in (("en", SIZES), ("zh", SIZES[::-1])):
+            page = open_page(browser, f"{address}#lang={language}", *sizes[0])
+            check_first(page, bundled, language)
+            for width, height in sizes:
+                page.set_viewport_size({"width": width, "height": height})
+                check_in_view(page, width, height)
+            leave(page)
+
+
+def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None:
+    """The words and numbers of the answer are those of the run, as the functions behind it give them."""
     trace = model.run_trace(bundled, EXAMPLES[language][0])
     found = effects(trace)
     expect(page.locator(".wy-text")).to_have_text(EXAMPLES[language][0])
@@ -70,6 +85,9 @@ def test_the_answer_to_why_is_there_without_scrolling(
     numbers = (how.score, how.rival_score, how.other.score, how.other.rival_score)
     for part in (*words, *(f" {value:#.4g}" for value in numbers)):
         expect(page.locator(".wy-how > div").first).to_contain_text(part)
+
+
+def check_in_view(page: Page, width: int, height: int) -> None:
     settled(page)
     told = ".wy-how > div" if width > 1000 else ".wy-how h3"  # on a telephone the rest is scrolled to
     for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said", told):
@@ -78,7 +96,6 @@ def test_the_answer_to_why_is_there_without_scrolling(
         assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +103,7 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     page = open_page(browser, f"{address}#lang=en", 1280, 1200)
     ask(page)
     yield page
-    page.close()
+    leave(page)
 
 
 def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.LanguageModel) -> None:
@@ -151,7 +168,7 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
     assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
     expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
     expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.on_again"))
-    page.close()
+    leave(page)
 
 
 def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered(
@@ -175,4 +192,4 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     hint.locator(".gp-option").click()
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()
-    page.close()
+    leave(page)

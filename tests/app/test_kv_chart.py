@@ -11,7 +11,7 @@ from app.texts import text
 from model import kv_cache_bytes
 from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
-from tests.app.looking import idle, settled, shown
+from tests.app.looking import idle, questions, shown
 from tests.page import listen, wait_for_run
 
 
@@ -20,20 +20,16 @@ def chapter(page: Page) -> Page:
     return opened(page)
 
 
-def near(page: Page, slider: Any, questions: tuple[str, ...]) -> list[str]:
+def near(page: Page, slider: Any, sizes: tuple[str, ...]) -> list[str]:
     """Goes to a slider and waits for the answers at its places; gives what is asked from then on."""
-    asked: list[str] = []
     answered: list[str] = []
-    listen(page, "request", lambda request: asked.append(request.post_data or ""))
     listen(page, "requestfinished", lambda request: answered.append(request.post_data or ""))
     slider.focus()
-    for question in questions:
-        wanted = f'"asked":"{question}"'
+    for size in sizes:
+        wanted = f'"asked":"{size}"'
         while not any("kv_places" in text and wanted in text for text in answered):
             page.wait_for_timeout(50)
-    settled(page)
-    asked.clear()
-    return asked
+    return questions(page)
 
 
 def moved_from(page: Page, kind: str, name: str, last: int) -> int:

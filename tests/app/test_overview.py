@@ -16,8 +16,8 @@ from app.chapters import CHAPTERS
 from app.texts import text
 from model.checkpoint import BUNDLED
 from model.record import LOG, read_record
-from tests.app.looking import WCAG, number, run, settled, shown
-from tests.page import leave, listen, open_page
+from tests.app.looking import WCAG, calm, number, questions, run, settled, shown
+from tests.page import leave, open_page
 from tests.reference import reference, run_reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -148,15 +148,15 @@ def test_a_part_opens_its_chapter(chapter: Page) -> None:
 
 def test_hovering_a_strip_reads_its_value_and_asks_nothing(chapter: Page, vectors: dict[str, torch.Tensor]) -> None:
     chapter.wait_for_function("document.querySelector('[data-row=ffn] .ov-strip').hasAttribute('href')")
-    asked: list[str] = []
-    listen(chapter, "request", lambda request: asked.append(request.url))
     strip = chapter.locator("[data-row=ffn] .ov-strip")
+    asked = questions(chapter, strip)
     strip.hover(position={"x": 100, "y": 9})
     value = shown(chapter, "overview", "ffn ")
     layer, token = chapter.evaluate("[glass.state.layer, glass.state.query]")
     channel = int(value.split("channel ")[1].split()[0])
     assert number(value, "value") == pytest.approx(float(vectors["ffn"][layer, token, channel]), **CLOSE)
-    assert [url for url in asked if not url.startswith("data:")] == []
+    calm(chapter)
+    assert asked == []
 
 
 def charts(page: Page) -> list[tuple[float, float, float, float]]:

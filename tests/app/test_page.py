@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from app.build import build, launch_options
 from app.engine import LocalEngine
 from app.texts import text
-from tests.app.looking import BOX, PANELS, RULES, array, number, run, settled, shown, state, trace_of
-from tests.page import free_port, leave, listen, open_page, wait_for_run
+from tests.app.looking import BOX, PANELS, RULES, array, calm, number, questions, run, settled, shown, state, trace_of
+from tests.page import free_port, leave, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -90,12 +90,11 @@ def test_a_preview_is_released_by_escape(page: Page) -> None:
 def test_looking_at_what_is_there_asks_nothing(page: Page) -> None:
     page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")
     page.wait_for_function("glass.layer().neurons.size === glass.state.trace.T")
-    asked: list[str] = []
-    listen(page, "request", lambda request: asked.append(request.url))
+    asked = questions(page)
     for layer, query in ((1, 2), (2, 0), (0, 1)):
         page.evaluate("(change) => glass.preview(change)", {"layer": layer, "query": query})
         wait_for_run(page)
-    page.wait_for_timeout(200)
+    calm(page)
     assert asked == []
 
 
@@ -124,7 +123,7 @@ def test_a_link_brings_the_view_back(page: Page, site: str) -> None:
     page.wait_for_function("glass.state.trace.steps.length === 1")
     page.click("#language >> text=中文")
     page.evaluate("glass.select({ layer: 2, head: 3, query: 4, key: 2, neuron: 7 })")
-    page.wait_for_timeout(400)  # the address waits for a pause
+    page.wait_for_function("location.hash.includes('neuron=7')")  # the address waits for a pause
     before = page.evaluate("[glass.state.trace.tokens.ids, glass.state.locked, glass.state.trace.nPrompt]")
     link = page.evaluate("location.href")
     page.goto("about:blank")

@@ -14,10 +14,9 @@ import model
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import number, run, settled, shown
+from tests.app.looking import calm, number, questions, run, shown
 from tests.families import Pair, pair_of, save
 from tests.model.families.test_qwen import CONFIGS
-from tests.page import listen
 from tests.peer import Peer
 from visuals.attend import VECTORS, projection_info, projection_payload
 from visuals.payload import unpack
@@ -141,16 +140,11 @@ def test_every_channel_is_what_transformers_computes(panel: Page, roomy_checkpoi
 
 def test_the_pointer_and_the_keys_choose_without_the_server(panel: Page) -> None:
     section = panel.locator("section[data-kind=qkv]")
+    panel.set_viewport_size({"width": 1280, "height": 2000})  # the panel at once: its buttons are pressed, too
     start = shown(panel, "qkv", "layer 2 head 4 q of 4 token 9 ")
     panel.wait_for_function("glass.layer().neurons.size === glass.state.trace.T")  # what is fetched ahead is here
     inputs, made = section.locator("canvas").nth(0), section.locator("canvas").nth(1)
-    for canvas in (inputs, made):
-        canvas.hover()  # scrolls, and a neighbour that comes into view asks for what it draws
-        settled(panel)
-    panel.mouse.move(1, 1)
-    settled(panel)
-    asked: list[str] = []
-    listen(panel, "request", lambda request: asked.append(request.post_data or request.url))
+    asked = questions(panel, inputs, made)
     box = made.bounding_box()
     assert box
     made.hover(position={"x": box["width"] * 0.5 / 8, "y": box["height"] / 2})
@@ -170,5 +164,5 @@ def test_the_pointer_and_the_keys_choose_without_the_server(panel: Page) -> None
     inputs.hover()
     assert " input " in shown(panel, "qkv", "layer 2 head 4 q of 4 token 9 channel 6 ")
     expect(section.locator(".gp-readout")).to_contain_text("W_Q[6, ")
-    settled(panel)
+    calm(panel)
     assert asked == []

@@ -1,7 +1,6 @@
 """B − A on the page is the difference of two independent passes of transformers; and the switch between the sides."""
 
 import random
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from playwright.sync_api import Page, expect
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import PANELS, RULES, number, pick, run, settled, shown
-from tests.page import listen, wait_for_run
+from tests.app.looking import PANELS, RULES, number, pick, questions, run, settled, shown
+from tests.page import wait_for_run
 from tests.panels import of_a_llama
 from tests.peer import Peer
 from visuals.payload import unpack
@@ -444,9 +443,7 @@ def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
         "Object.values(glass.sides()).every(({ layers, model, T }) => layers.size === model.n_layers"
         " && layers.get(glass.state.layer).neurons.size === T)"
     )
-    expect(page).to_have_url(re.compile("side=B-A"))  # the address is written after a pause, by a module of its own
-    asked: list[str] = []
-    listen(page, "request", lambda request: asked.append(request.url))
+    asked = questions(page)
     for query in range(4):
         page.evaluate("(query) => glass.preview({ query, key: 0 })", query)
         assert number(shown(page, "rmsnorm", f"B-A layer 0 attn token {query} "), "rms") is not None

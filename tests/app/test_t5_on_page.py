@@ -1,21 +1,18 @@
 """What the page shows of a T5, in either of its stacks, is what transformers computes of the same files."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from torch import Tensor
 
 from app.chapters import CHAPTERS
-from tests.app.family_page import family_page, pairs_of
-from tests.app.looking import number, settled, shown
+from tests.app.family_page import CLOSE, PROMPT, families, value_of
+from tests.app.looking import number, settled
 from tests.families import Pair
 
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
-PROMPT = "The dog plays in the yard. 猫在沙发上"
 SHAPE: dict[str, Any] = {
     "vocab_size": 320,
     "d_model": 48,
@@ -36,17 +33,7 @@ CONFIGS = {
     "t5-1.1": transformers.T5Config(**SHAPE, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
 }
 LAYER, HEAD, WRITTEN = 1, 4, 3
-
-
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return pairs_of(CONFIGS)
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with family_page(browser, pairs) as page:
-        yield page
+pairs, page = families(CONFIGS)
 
 
 def asked(page: Page, name: str, what: str) -> None:
@@ -61,15 +48,6 @@ def asked(page: Page, name: str, what: str) -> None:
         [PROMPT, name, what],
     )
     page.wait_for_function("(name) => glass.state.run.model.name === name && glass.state.status === 'idle'", arg=name)
-
-
-def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:
-    """A panel's value where it is shown, once it is complete; none may say that it could not be drawn."""
-    page.evaluate("(chapter) => glass.open(chapter)", chapter)
-    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
-    value = shown(page, kind, start)
-    assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").get_attribute("data-kind")
-    return value
 
 
 def check_stack(page: Page, stack: str, attentions: Tensor, bias: Tensor, query: int, keys: tuple[int, int]) -> None:

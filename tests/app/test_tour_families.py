@@ -1,16 +1,15 @@
 """The tour's first stops with networks that are no LLaMA: each says what its panel shows of the parts there are."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import transformers
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.app.family_page import family_page, pairs_of, read
+from tests.app.family_page import families, read
 from tests.app.test_families_on_page import CONFIGS as OTHERS
 from tests.app.test_tour import SAME, arrive, check_numbers, check_place, set_out
-from tests.families import SIZES, Pair
+from tests.families import SIZES
 
 STOPS = ("tokens", "embedding", "norm", "project", "rope", "head", "match", "softmax")
 SMALL: dict[str, Any] = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
@@ -43,17 +42,7 @@ WORDS = {  # what the first sentences may not lack
     "glm": ("RMSNorm", "turns only"),
     "deepseek": ("RMSNorm", "one latent", "turns only", "own factor"),
 }
-
-
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return pairs_of(CONFIGS)
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with family_page(browser, pairs) as page:
-        yield page
+pairs, page = families(CONFIGS)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
