@@ -170,13 +170,16 @@ async function goOn() {
 }
 const connection = watchConnection(store, goOn);
 
+/** What an address leaves out where a reader has chosen none. */
+const UNCHOSEN = { pair: null, neuron: null };
+
 /** Shows what an address describes, in place of what is shown. @param {string} hash */
 async function bring(hash) {
   const described = readLink(hash);
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
   page.setStatus("running");
-  store.pin(described.selection);
+  store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
   const { messages, asked } = await openLink(described, config.firstPrompts[state.language], (await online).recall);
   for (const message of messages) publish(message);
@@ -197,7 +200,7 @@ async function visit(hash) {
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
   store.endPreview();
-  select({ neuron: null, ...described.selection });
+  select({ ...UNCHOSEN, ...described.selection });
 }
 
 /** Once the link's prompt has run, brings back its changes and the run kept as A. */

@@ -2,17 +2,19 @@
 
 import { keysSeen, pairsOf } from "./compute.js";
 import { decodeRun, decodeStep } from "./decode.js";
+import { pairFinder } from "./pairs.js";
 import { reading, unfinished, watched } from "./reads.js";
 
 /**
- * @typedef {{ layer: number, head: number, query: number, key: number, pair: number, neuron: number|null }} Selection
+ * @typedef {{ layer: number, head: number, query: number, key: number, pair: number|null, neuron: number|null }} Selection
  * `state` holds the effective values (what the pointer previews, over what a click locked); `state.locked` the locked.
+ * Where no pair is chosen (null), `state.pair` is the one that counts most in the score of the effective cell.
  * `state.run` is the run that is shown, `state.trace` what panels read of it: where a network has two stacks, the one that
  * `state.stack` names.
  */
 
 /** @returns {Selection} */
-const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: 0, neuron: null });
+const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: null, neuron: null });
 
 /** Selection with every index inside the run, and the key never where the mask hides it. */
 export function clamp(selection, trace) {
@@ -27,7 +29,7 @@ export function clamp(selection, trace) {
     head: within(selection.head, n_heads),
     query,
     key,
-    pair: within(selection.pair, Math.max(1, pairsOf(trace.model))),
+    pair: selection.pair === null ? null : within(selection.pair, Math.max(1, pairsOf(trace.model))),
     neuron: selection.neuron === null ? null : within(selection.neuron, parts.ffn[layer].neurons),
   };
 }
@@ -44,7 +46,12 @@ export function follow(locked, last, next) {
 export function createStore() {
   const locked = watched(firstSelection());
   const previewed = {};
-  const state = watched({ run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" });
+  const [pairOf, chosen] = [pairFinder(), { pair: null }];
+  const state = watched({
+    run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B",
+    get pair() { return pairOf(chosen.pair, this); },
+    set pair(pair) { chosen.pair = pair; },
+  });
   /**
    * Called with whether the run is new; what a painter returns is called when all have painted.
    * @type {Set<(fresh: boolean) => (() => void)|void>}
