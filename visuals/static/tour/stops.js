@@ -49,7 +49,7 @@ export const STOPS = [
   { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found) => ({ ...atHead(found), pair: null }), told: project, of: projected },
   { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
   { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head },
-  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-pairs", select: atHead, told: match },
+  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match },
   { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
   { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry },
   { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },
