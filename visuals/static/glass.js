@@ -110,7 +110,7 @@ async function setLanguage(code) {
   return undefined;
 }
 
-const { on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer } = store;
+const { on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
 let fetching = null;
 let connected = null;
@@ -155,7 +155,7 @@ function readStack(stack, selection = {}) {
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
-const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
 /** For Stop: the text ends where it is shown. */
 const halt = () => { pace.stop(); return page.view(); };
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });

@@ -144,7 +144,7 @@ export function createAnswer(glass, moment) {
   function follow() {
     leading = false;
     const { first, position } = shown;
-    if (first) queueMicrotask(() => glass.select({ layer: first.layer, head: first.head, query: position, key: first.key }));
+    if (first) queueMicrotask(() => glass.lead({ layer: first.layer, head: first.head, query: position, key: first.key }));
   }
 
   const table = () => [
