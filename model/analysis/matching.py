@@ -56,7 +56,8 @@ class Other(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """`score` is the head's for `key`, `rival_score` for `rival`.
+    """`score` is the head's for `key`, `rival_score` for `rival`. Of the `n_terms` terms of `score` those between heads
+    and embeddings sum to `among`.
 
     The pair of `asked`, at the query's token, and `told`, at the key's, adds `term` to the first, and the same two
     writers add `rival_term` to the second. `rival_told` is where the heads of `told` look from the rival; None where
@@ -75,6 +76,8 @@ class Matching(NamedTuple):
     term: float
     rival_term: float
     from_asked: float
+    n_terms: int
+    among: float
     other: Other | None
 
 
@@ -95,7 +98,8 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
     if own.score <= others.score:
         return None
     kept = torch.tensor([source.kind in ("head", "embedding") for source in own.sources])
-    best = int(apart.masked_fill(~(kept[:, None] & kept), -torch.inf).argmax())
+    both = kept[:, None] & kept
+    best = int(apart.masked_fill(~both, -torch.inf).argmax())
     i, j = divmod(best, len(own.sources))
     asked = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
     told = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
@@ -112,6 +116,8 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
         float(own.terms[i, j]),
         float(others.terms[i, j]),
         float(apart[alike].sum()),
+        own.terms.numel(),
+        float(own.terms[both].sum()),
         _other(trace, layer, head, (query, key, rival), asked.near),
     )
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marksOf } from "../../visuals/static/panels/glance/matching.js";
+import { marksOf, namesOf } from "../../visuals/static/panels/glance/matching.js";
 
 const PIECES = ["Tom", " the", " kitchen", " Lily", " the", " garden", " Tom", " the"];
 const step = (at, key) => ({ layer: 1, head: 0, at, key, weight: 0.9 });
@@ -12,6 +12,22 @@ test("the word that both the key and the query got is told from the one that the
   assert.deepEqual(marks, { key_from: "Tom", rival_from: "Lily", asked_from: "Tom", asks: "asks_same" });
   assert.equal(marksOf({ asked: [step(7, 5)], told, rival_told: beside }, place, PIECES).asks, "asks_other");
   assert.equal(marksOf({ asked: [], told, rival_told: beside }, { ...place, query: 6 }, PIECES).asks, "asks_itself");
+});
+
+const found = {
+  asked: [step(7, 6)], told, rival_told: beside, rival: 5, score: 14.6, rival_score: 10.18, term: 1.64, rival_term: 0.63, from_asked: 2.64, n_terms: 1089, among: 4.5, other: null,
+};
+const plain = (key, params) => `${key.split(".")[1]}(${Object.values(params ?? {}).join(" ")})`;
+
+test("a word that stands in the text more than once is named with its position, another without", () => {
+  const names = namesOf(found, place, plain, PIECES);
+  assert.deepEqual([names.query, names.key, names.rival, names.near], ["token_at(the 7)", "token(kitchen 2)", "token(garden 5)", "token_at(Tom 6)"]);
+  assert.ok(names.told.includes("token_at(the 1)"), names.told);
+});
+
+test("the term and the rest make up the score", () => {
+  const { term, rest, rest_heads: heads, rest_more: more, score, n_others: others } = namesOf(found, place, plain, PIECES);
+  assert.deepEqual([term, rest, heads, more, score, others], ["1.64", "12.96", "2.86", "10.1", "14.60", "1088"]);
 });
 
 test("nothing is said where a token was told nothing by another, or both by the same", () => {

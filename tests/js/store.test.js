@@ -101,6 +101,25 @@ test("a pinned selection holds for one run", () => {
   assert.equal(store.state.query, 1);
 });
 
+test("where nobody has chosen where to look, a run may open elsewhere; what the page leads to is no choice", () => {
+  const store = createStore();
+  store.publish(runMessage([5, 6], { start: { layer: 2, head: 1, query: 1, key: 0 } }));
+  assert.equal(store.chosen(), false);
+  store.select({ pair: 1, neuron: 2 });
+  store.toEnd();
+  assert.equal(store.chosen(), false); // they say nothing of layer, head and tokens
+  store.select({ head: 3 });
+  store.publish(runMessage([5, 6, 7], { id: "2" })); // what is written keeps it
+  assert.equal(store.chosen(), true);
+  store.lead({ layer: 1, head: 0, query: 1, key: 0 });
+  assert.deepEqual([store.chosen(), store.state.layer], [false, 1]);
+  store.pin({ pair: null, layer: 3 });
+  store.publish(runMessage([5, 6], { id: "3" }));
+  assert.equal(store.chosen(), true); // by a link
+  store.publish(runMessage([5, 6], { id: "4", start: { layer: 2, head: 1, query: 1, key: 0 } }));
+  assert.deepEqual([store.chosen(), store.state.layer, store.state.key], [false, 2, 0]);
+});
+
 test("steps grow, missed messages do no harm, and those of another run are dropped", async () => {
   const store = await withRun();
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });

@@ -108,10 +108,10 @@ test("a tour that is left puts back what it has set and switched off, and nothin
   assert.equal(asked.length, 1);
 });
 
-test("the stop on matching names the pair of writers, and what each of them carried", () => {
+test("the stop on matching names the term, and what each of them carried", () => {
   const numbers = valuesOf(at("match", world()));
   assert.deepEqual([numbers.n_terms, numbers.key_value, numbers.query_value], [4, 1.5, 3.5]); // a row is the query's writer, a column the key's
-  assert.deepEqual([numbers.rival, numbers.score, numbers.other_rival, numbers.told.includes("head 1 of layer 0")], ["6", 2.5, "0.7500", true]);
+  assert.deepEqual([numbers.rival, numbers.score, numbers.other_rival, numbers.told.includes("head 1 of layer 0")], ["“6”", 2.5, "0.7500", true]);
 });
 
 test("what a tour leads to is what was measured", () => {

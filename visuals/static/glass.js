@@ -110,7 +110,7 @@ async function setLanguage(code) {
   return undefined;
 }
 
-const { on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer } = store;
+const { on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
 let fetching = null;
 let connected = null;
@@ -155,7 +155,7 @@ function readStack(stack, selection = {}) {
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
-const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
 /** For Stop: the text ends where it is shown. */
 const halt = () => { pace.stop(); return page.view(); };
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
@@ -170,13 +170,16 @@ async function goOn() {
 }
 const connection = watchConnection(store, goOn);
 
+/** What an address leaves out where a reader has chosen none. */
+const UNCHOSEN = { pair: null, neuron: null };
+
 /** Shows what an address describes, in place of what is shown. @param {string} hash */
 async function bring(hash) {
   const described = readLink(hash);
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
   page.setStatus("running");
-  store.pin(described.selection);
+  store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
   const { messages, asked } = await openLink(described, config.firstPrompts[state.language], (await online).recall);
   for (const message of messages) publish(message);
@@ -197,7 +200,7 @@ async function visit(hash) {
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
   store.endPreview();
-  select({ neuron: null, ...described.selection });
+  select({ ...UNCHOSEN, ...described.selection });
 }
 
 /** Once the link's prompt has run, brings back its changes and the run kept as A. */

@@ -31,7 +31,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
   function view() {
     const { kept, side, locked, language, chapter, settings } = state;
     const two = store.runs();
-    return { trace: two?.B ?? state.run, kept, side, two, locked: { ...locked }, language, chapter, settings: { ...settings } };
+    return { trace: two?.B ?? state.run, kept, side, two, locked: { ...locked }, chosen: store.chosen(), language, chapter, settings: { ...settings } };
   }
 
   /** The address of a view; null while linked.js, which it needs, is on its way. */
@@ -92,12 +92,13 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
     stop();
   });
 
-  function show({ trace, kept, side, locked, chapter }) {
+  function show({ trace, kept, side, locked, chosen, chapter }) {
     if (chapter !== state.chapter) open(chapter);
     const last = view();
     if (trace !== last.trace) fill({ prompt: trace.prompt, model: trace.model.name });
     if (trace !== last.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
-    store.select(locked);
+    if (chosen) store.select(locked);
+    else store.lead(locked);
   }
 
   /** To an entry that Back or Forward lead to. */

@@ -33,7 +33,7 @@ export function listenToKeys(store, texts) {
     if (!store.state.trace) return;
     if (event.key === "Escape") {
       store.endPreview();
-      store.select({ neuron: null });
+      store.select({ neuron: null, pair: null });
     } else if (MOVES.has(event.key) && !scrolls(event)) {
       const [name, step] = MOVES.get(event.key);
       store.select({ [name]: store.state.locked[name] + step });

@@ -44,7 +44,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   /**
    * The inputs of an event that uses the model, [prompt, model, view], with the view filled in; where it writes on, then
    * how many tokens and how they are chosen, which the bar shows but the page's settings say.
-   * @param {boolean} [led] whether the server is to say what to look at first
+   * @param {boolean} [led] whether the server is to say what to look at first, as it does where nobody has chosen that
    */
   function begin(status, inputs, led = false) {
     const [prompt, model, , ...count] = inputs.slice(0, 4);
@@ -53,7 +53,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     if (count.length) store.toEnd(); // who writes on looks at what is written, not at a token kept before
     showMessage(null);
     setStatus(status);
-    return [prompt, model, view(led ? { layer: null } : {}), ...count, ...(count.length ? Object.values(samplingOf(settings)) : [])];
+    return [prompt, model, view(led || (!count.length && !store.chosen()) ? { layer: null } : {}), ...count, ...(count.length ? Object.values(samplingOf(settings)) : [])];
   }
 
   /** What the first run is of: the prompt of the link, else the first example in the reader's language. */

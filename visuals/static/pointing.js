@@ -95,7 +95,7 @@ export function steer(canvas, glass, moves) {
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "application");
   canvas.addEventListener("keydown", (event) => {
-    const change = glass.state.trace && moves[event.key]?.({ ...glass.state.locked, trace: glass.state.trace });
+    const change = glass.state.trace && moves[event.key]?.({ ...glass.state.locked, pair: glass.state.locked.pair ?? glass.state.pair, trace: glass.state.trace });
     if (!change) return;
     event.preventDefault();
     glass.select(change);

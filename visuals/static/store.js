@@ -2,17 +2,22 @@
 
 import { keysSeen, pairsOf } from "./compute.js";
 import { decodeRun, decodeStep } from "./decode.js";
+import { pairFinder } from "./pairs.js";
 import { reading, unfinished, watched } from "./reads.js";
 
 /**
- * @typedef {{ layer: number, head: number, query: number, key: number, pair: number, neuron: number|null }} Selection
+ * @typedef {{ layer: number, head: number, query: number, key: number, pair: number|null, neuron: number|null }} Selection
  * `state` holds the effective values (what the pointer previews, over what a click locked); `state.locked` the locked.
+ * Where no pair is chosen (null), `state.pair` is the one that counts most in the score of the effective cell.
  * `state.run` is the run that is shown, `state.trace` what panels read of it: where a network has two stacks, the one that
  * `state.stack` names.
  */
 
 /** @returns {Selection} */
-const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: 0, neuron: null });
+const firstSelection = () => ({ layer: 0, head: 0, query: 0, key: 0, pair: null, neuron: null });
+
+/** Whether a change says where in the run to look. */
+const names = (change) => ["layer", "head", "query", "key"].some((name) => change[name] !== undefined);
 
 /** Selection with every index inside the run, and the key never where the mask hides it. */
 export function clamp(selection, trace) {
@@ -27,7 +32,7 @@ export function clamp(selection, trace) {
     head: within(selection.head, n_heads),
     query,
     key,
-    pair: within(selection.pair, Math.max(1, pairsOf(trace.model))),
+    pair: selection.pair === null ? null : within(selection.pair, Math.max(1, pairsOf(trace.model))),
     neuron: selection.neuron === null ? null : within(selection.neuron, parts.ffn[layer].neurons),
   };
 }
@@ -44,7 +49,12 @@ export function follow(locked, last, next) {
 export function createStore() {
   const locked = watched(firstSelection());
   const previewed = {};
-  const state = watched({ run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B" });
+  const [pairOf, given] = [pairFinder(), { pair: null }];
+  const state = watched({
+    run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B",
+    get pair() { return pairOf(given.pair, this); },
+    set pair(pair) { given.pair = pair; },
+  });
   /**
    * Called with whether the run is new; what a painter returns is called when all have painted.
    * @type {Set<(fresh: boolean) => (() => void)|void>}
@@ -56,6 +66,7 @@ export function createStore() {
   let painted = false; // this animation frame has had its repaint
   let freshRun = false;
   let pinned = null;
+  let own = false; // whether the reader, or a link, has chosen where to look
   const last = watched({ run: null }); // the last run that came, which is shown unless a reader looks at A
 
   const on = (event, listener) => {
@@ -100,8 +111,19 @@ export function createStore() {
 
   const settle = () => Object.assign(state, clamp({ ...locked, ...previewed }, state.trace));
 
-  /** Locks part of the selection. @param {Partial<Selection>} change */
+  /** Locks part of the selection, as the reader has chosen it. @param {Partial<Selection>} change */
   function select(change) {
+    own ||= names(change);
+    lock(change);
+  }
+
+  /** Locks what the page itself leads to: the next run opens where it is to be seen best. @param {Partial<Selection>} change */
+  function lead(change) {
+    if (names(change)) own = false;
+    lock(change);
+  }
+
+  function lock(change) {
     Object.assign(locked, clamp({ ...locked, ...change }, state.trace));
     for (const name of Object.keys(previewed)) delete previewed[name];
     settle();
@@ -112,7 +134,7 @@ export function createStore() {
   /** Lets go of a kept token: the selection goes to the end of the text, which it then follows. */
   function toEnd() {
     const last = (state.trace?.T ?? 0) - 1;
-    if (last >= 0 && locked.query !== last) select({ query: last, key: Math.max(0, last - 1) });
+    if (last >= 0 && locked.query !== last) lock({ query: last, key: Math.max(0, last - 1) });
   }
 
   /** Shows a selection while the pointer is there; `endPreview` goes back to the locked one. */
@@ -147,6 +169,7 @@ export function createStore() {
     const run = decodeRun(payload);
     if (state.run !== state.kept) takeOver(state.run?.encoder, run);
     const trace = stackOf(run);
+    if (pinned || payload.start) own = Boolean(pinned) && names(pinned);
     // What to look at first, where the page left that to the server.
     const next = { ...follow(locked, pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
     pinned = null;
@@ -247,9 +270,12 @@ export function createStore() {
     return two !== null && two.A.model.name === two.B.model.name;
   }
 
+  /** Whether the reader, or a link, has chosen where to look. */
+  const chosen = () => own;
+
   const layer = reading(() => state.trace?.layers.get(state.layer) ?? null);
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, drawn, unfinished: goOn, select, toEnd, preview, endPreview, pin, keep, showSide, showStack, revive, publish, layer, runs, sides, subtractable, previewing, watch, unwatch };
+  return { state, on, emit, repaint, drawn, unfinished: goOn, select, lead, chosen, toEnd, preview, endPreview, pin, keep, showSide, showStack, revive, publish, layer, runs, sides, subtractable, previewing, watch, unwatch };
 }

@@ -1,5 +1,6 @@
 """How a head tells one token from another: parts sum to terms, and what is said of another text is what it gives."""
 
+import pytest
 import torch
 
 import model
@@ -58,6 +59,11 @@ def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
     (layer, head, query, key), found = found_in(trace)
     assert found
     own = score_terms(trace, layer, head, query, key)
+    own_kinds = [source.kind in ("head", "embedding") for source in own.sources]
+    among = [
+        float(own.terms[i, j]) for i, one in enumerate(own_kinds) for j, other in enumerate(own_kinds) if one and other
+    ]
+    assert (found.n_terms, found.among) == (len(own_kinds) ** 2, pytest.approx(sum(among)))
     for side, way in (("q", found.asked), ("k", found.told)):
         step, other = way.steps[0], (found.told if side == "q" else found.asked).steps[0]
         pair = [Source("head", one.layer, one.head) for one in (step, other)]

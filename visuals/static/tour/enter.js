@@ -1,16 +1,17 @@
 // What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q and k, RoPE.
 
 import { channelsOf, kvHead, strongest, vectorOf } from "../compute.js";
+import { strongestPair } from "../pairs.js";
 import { centres } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
-import { partsOf } from "../panels/position/dials.js";
 import { placeOf, turnsPart } from "../panels/position/place.js";
-import { MOVE } from "../panels/position/rope-score.js";
 import { limitOf } from "../panels/position/score-controls.js";
 import { scoreOf } from "../panels/position/score.js";
 import { normedAt } from "../panels/norm/steps.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { list, piece, plain, whole } from "./numbers.js";
+
+const MOVE = 100; // tokens by which a reader is to push both
 
 export function tokens({ state: { trace } }, { at, head }) {
   const { ids, pieces } = trace.tokens;
@@ -64,12 +65,6 @@ export function norm(glass, { at, head: { layer } }) {
   };
 }
 
-/** The pair of the head that adds most to q·k, or takes most away. @returns {number} 0 until the layer has come */
-export function strongestPair({ state: { trace } }, { at, head }) {
-  const held = trace.layers.get(head.layer);
-  return held && trace.model.parts.rotary ? strongest(partsOf(held, { trace, head: head.head, query: at, key: head.key }).terms, 1)[0] : 0;
-}
-
 /** What a head reads of a query and a key: a dial, or its query's largest number where nothing is turned, or what a key is rebuilt from. */
 export function project(glass, found) {
   const { trace, locked } = glass.state;
@@ -91,7 +86,7 @@ export function project(glass, found) {
   if (latent) return { say: "_latent", numbers: names };
   const told = { asks: "", answers: size === 1 ? "_alone" : "", numbers: names };
   if (!rotary) return { ...told, say: "_unturned" };
-  const { pair } = locked; // the strongest, or the one that the reader has chosen
+  const pair = locked.pair ?? strongestPair({ trace, layer, head, query: at, key });
   const [one, two] = channelsOf(rotary, pair);
   const k = vectorOf(held.k, kv, key);
   return { ...told, numbers: { ...names, pair: whole(pair), first: whole(one), second: whole(two), q_0: plain(q[one]), q_1: plain(q[two]), k_0: plain(k[one]), k_1: plain(k[two]) } };

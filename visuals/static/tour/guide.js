@@ -67,7 +67,7 @@ export function createGuide(glass) {
     const where = JSON.stringify(selection);
     if (led.stop !== stop.name || led.found !== found || led.where !== where) {
       led = { stop: stop.name, found, where };
-      queueMicrotask(() => glass.select(selection));
+      queueMicrotask(() => glass.lead(selection));
     }
     const told = stop.told(glass, found);
     bar.tell(stop, told && { ...told, act: told.act && { ...told.act, run: () => before.during(told.act.run, told.act.changes) } }, isChanged(state.trace));

@@ -1,6 +1,7 @@
-// What the tour reads of how the head tells its token from another: the score as a sum over pairs of writers.
+// What the tour reads of how the head tells its token from another: the score as a sum of terms.
 
 import { matchingOf, namesOf } from "../panels/glance/matching.js";
+import { named } from "../panels/glance/words.js";
 import { added, plain, whole, words } from "./numbers.js";
 
 /** Of a score's terms the writer that adds most on one side, with all that it meets on the other. */
@@ -22,9 +23,9 @@ export function match(glass, { at, head: { layer, head, key } }) {
   return {
     say: found ? "" : "_none", asks: found?.other ? "" : "_none", answers: found?.other ? "" : "_none",
     numbers: {
-      layer: whole(layer), head: whole(head), n_terms: whole(terms.sources.length ** 2), key: words(pieces[key].trim() || pieces[key]), query: words(pieces[at].trim() || pieces[at]),
+      layer: whole(layer), head: whole(head), n_terms: whole(terms.sources.length ** 2), key: words(named(glass.text, pieces, key)), query: words(named(glass.text, pieces, at)),
       score: plain(terms.score, 4), of_key: nameOf(ofKey), key_value: added(ofKey.value, 3), of_query: nameOf(ofQuery), query_value: added(ofQuery.value, 3),
-      ...Object.fromEntries(names.filter(([name]) => name !== "score").map(([name, text]) => [name, words(text)])),
+      ...Object.fromEntries(names.filter(([name]) => name !== "score" && name !== "n_terms").map(([name, text]) => [name, words(text)])),
     },
   };
 }

@@ -4,7 +4,7 @@ import { centres } from "../parts.js";
 import { setVector } from "../panels/attend/projection.js";
 import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
-import { embedding, norm, project, rope, strongestPair, tokens } from "./enter.js";
+import { embedding, norm, project, rope, tokens } from "./enter.js";
 import { carry, ffn, head, softmax, strongestWriter } from "./layers.js";
 import { choice, lens, logits, off } from "./leave.js";
 import { match } from "./match.js";
@@ -46,10 +46,10 @@ export const STOPS = [
   { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
   { name: "embedding", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
   { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm, of: layerNorm },
-  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found, glass) => ({ ...atHead(found), pair: strongestPair(glass, found) }), told: project, of: projected },
+  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found) => ({ ...atHead(found), pair: null }), told: project, of: projected },
   { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
   { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head },
-  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-pairs", select: atHead, told: match },
+  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match },
   { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
   { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry },
   { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },

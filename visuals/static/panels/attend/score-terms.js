@@ -5,7 +5,7 @@ import { frame } from "../../frame.js";
 import { normForms, scoreForms } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createTerms } from "../glance/terms.js";
-import { word } from "../glance/words.js";
+import { named } from "../glance/words.js";
 
 const COUNT = 6;
 
@@ -30,7 +30,7 @@ export default function scoreTerms(element, glass) {
     parts: ["what", "formula", "myth"], pointed: false,
   });
   const say = h("p.wy-notice");
-  const lists = ["at_key", "at_query", "pairs"].map((name) => ({ name, title: h("h3.gp-subtitle"), ...createTerms(glass, "score-terms") }));
+  const lists = ["at_key", "at_query", "terms"].map((name) => ({ name, title: h("h3.gp-subtitle"), ...createTerms(glass, "score-terms") }));
   const place = ({ name, title, element: list }) => h(`div.st-${name}`, null, title, list);
   panel.body.append(say, h("div.gp-columns", null, ...lists.slice(0, 2).map(place)), place(lists[2]));
 
@@ -44,7 +44,7 @@ export default function scoreTerms(element, glass) {
 
   return inView(element, function draw() {
     const { trace, locked: { layer, head, query, key } } = state;
-    const [from, to] = [query, key].map((t) => word(trace.tokens.pieces[t]));
+    const [from, to] = [query, key].map((t) => named(glass.text, trace.tokens.pieces, t));
     panel.title.textContent = panel.text("title", { layer, head, query: from, key: to });
     const came = glass.detail("score_terms", { layer, head, query, key });
     element.toggleAttribute("data-loading", !came);
@@ -52,7 +52,7 @@ export default function scoreTerms(element, glass) {
     found = came;
     const given = {
       at_key: sumsBy("k", key), at_query: sumsBy("q", query),
-      pairs: all().map(({ q, k, value }) => ({ value, words: panel.text(q.kind === "position" && k.kind === "position" ? "source_position" : "pair", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
+      terms: all().map(({ q, k, value }) => ({ value, words: panel.text(q.kind === "position" && k.kind === "position" ? "source_position" : "term", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
     };
     const [ofKey, ofQuery] = lists.map(({ name, title, draw: write }) => {
       title.textContent = panel.text(name, { query: from, key: to });

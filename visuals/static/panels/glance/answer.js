@@ -79,13 +79,13 @@ export function createAnswer(glass, moment) {
     const names = { ...namesOf(found, place, glass.text, pieces), ...marks };
     const given = { layer: first.layer, head: first.head, ...(marks && { asks: text(marks.asks) }) };
     const bold = Object.fromEntries(["key_from", "rival_from", "asked_from"].filter((name) => names[name]).map((name) => [name, h("b", null, names[name])]));
-    const pair = lead(glass, names.term, { layer: first.layer, head: first.head, query: position, key: first.key }, "attend", "score-terms");
-    const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term: pair }));
+    const term = lead(glass, names.term, { layer: first.layer, head: first.head, query: position, key: first.key }, "attend", "score-terms");
+    const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("matching", names)),
       say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : "")),
     );
-    sum.replaceChildren(say(row(text("matching_pairs"), names.same ? text("matching_same") : "")));
+    sum.replaceChildren(say(row(text("matching_terms"), names.same ? text("matching_same") : "")));
     return undefined;
   });
 
@@ -144,7 +144,7 @@ export function createAnswer(glass, moment) {
   function follow() {
     leading = false;
     const { first, position } = shown;
-    if (first) queueMicrotask(() => glass.select({ layer: first.layer, head: first.head, query: position, key: first.key }));
+    if (first) queueMicrotask(() => glass.lead({ layer: first.layer, head: first.head, query: position, key: first.key }));
   }
 
   const table = () => [

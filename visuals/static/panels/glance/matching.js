@@ -1,12 +1,12 @@
-// How a head tells the token that it reads from a rival: the pair of writers that makes most of the difference, in words.
+// How a head tells the token that it reads from a rival: the term of the score that makes most of the difference, in words.
 
 import { shown } from "../../dom.js";
-import { word } from "./words.js";
+import { named, word } from "./words.js";
 
 /**
  * @typedef {{ layer: number, head: number, at: number, key: number, weight: number }} Step a head that looked at a token
  * @typedef {{ rival: number, score: number, rival_score: number, asked: Step[], told: Step[], rival_told: Step[]|null, term: number, rival_term: number,
- *   from_asked: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
+ *   from_asked: number, n_terms: number, among: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
  */
 
 /** The answer "matching" about a head; null where it has not come, and where there is nothing to tell. @returns {{ come: boolean, found: Matching|null }} */
@@ -18,7 +18,7 @@ export function matchingOf(glass, { layer, head, query, key }) {
 /** What brought something to a token, in words. @param {Step[]} steps the last one first; none: the token's own embedding */
 function wayOf(steps, text, pieces) {
   if (!steps.length) return text("why.way_own");
-  const [last, before] = steps.map(({ layer, head, key, weight }) => ({ layer, head, key: word(pieces[key]), weight: shown(weight, 2) }));
+  const [last, before] = steps.map(({ layer, head, key, weight }) => ({ layer, head, key: named(text, pieces, key), weight: shown(weight, 2) }));
   const first = text("why.way_head", last);
   return before ? `${first}${text("why.way_before", { ...before, at: last.key })}` : first;
 }
@@ -40,14 +40,15 @@ export function marksOf({ asked, told, rival_told: beside }, { query }, pieces) 
 }
 
 /** Everything that the sentences about it name, as texts. @param {Matching} found @param {{ query: number, key: number }} place */
-export function namesOf(found, { query, key }, text, pieces) {
-  const { asked, told, rival, score, rival_score: against, term, rival_term: less, from_asked: from, other } = found;
+export function namesOf({ asked, told, rival, score, rival_score: against, term, rival_term: less, from_asked: from, n_terms: count, among, other }, { query, key }, text, pieces) {
   const [of, on] = [originOf(asked, query), originOf(told, key)].map((t) => word(pieces[t]));
   const near = asked.length ? asked[0].key : query;
+  const [asking, telling, beside, fetched] = [query, key, rival, near].map((t) => named(text, pieces, t));
   return {
-    query: word(pieces[query]), key: word(pieces[key]), rival: word(pieces[rival]), score: shown(score, 4), rival_score: shown(against, 4),
-    gap: shown(score - against, 4), term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(from, 3),
-    asked: wayOf(asked, text, pieces), told: wayOf(told, text, pieces), near: word(pieces[near]), near_at: String(near), origin: of, same: of === on,
+    query: asking, key: telling, rival: beside, score: shown(score, 4), rival_score: shown(against, 4), gap: shown(score - against, 4),
+    term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(from, 3), n_others: String(count - 1), n_terms: String(count),
+    rest: shown(score - term, 4), rest_heads: shown(among - term, 3), rest_more: shown(score - among, 3),
+    asked: wayOf(asked, text, pieces), told: wayOf(told, text, pieces), near: fetched, near_there: text("why.token_at", { piece: word(pieces[near]), position: near }), origin: of, same: of === on,
     ...(other && { other: word(other.piece), other_score: shown(other.score, 4), other_rival: shown(other.rival_score, 4) }),
   };
 }

@@ -6,6 +6,12 @@ import { visible } from "../../draw.js";
 /** A piece as a word within a sentence. @param {string} piece */
 export const word = (piece) => piece.trim() || visible(piece);
 
+/** A token within a sentence, in quotes: where its word stands in the text more than once, with its position. @param {Function} text @param {string[]} pieces @param {number} t */
+export function named(text, pieces, t) {
+  const piece = word(pieces[t]);
+  return text(pieces.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", { piece, position: t });
+}
+
 /** The other text that was chosen for the text up to a position; "" where none was. @param {number} at */
 export function otherText(glass, at) {
   const { text = "", at: chosenAt } = glass.settings.get("why");

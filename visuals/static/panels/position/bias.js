@@ -7,6 +7,7 @@ import { fit, ink, textWidth, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, ticks, xAt, xOf, yOf } from "../../plot.js";
 import { scoreLine } from "../attend/score-lines.js";
+import { spokenOf } from "./place.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [320, 62, 84, 30, 46];
 const BUCKETS = 20; // px for their numbers, over the chart
@@ -70,7 +71,7 @@ function drawBuckets(context, chart, model, chosen) {
   }
 }
 
-/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, tell: Function, table: Function }} */
+/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, lead: Function, tell: Function, table: Function }} */
 export function createBias(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.bias_chart" });
@@ -132,6 +133,8 @@ export function createBias(glass, text) {
       text("read_bias", { head, distance: String(distance).replace("-", "−"), bucket, bias: shown(bias, 5), slope: slope === null ? "" : shown(slope, 5) }),
     ];
   }
+  /** The chapter's first line: what is added, by what. */
+  const lead = ({ distance, bias }) => text("lead", { ...spokenOf(state), apart: Math.abs(distance), bias: shown(bias, 4) });
   /** @returns {(string|number)[][]} every head's bias by distance, with the bucket where there are any */
   function table() {
     const { model } = state.trace;
@@ -140,5 +143,5 @@ export function createBias(glass, text) {
     const rows = distancesOf(model).map((distance) => [distance, ...(buckets ? [bucketAt(model, distance)] : []), ...heads.map((head) => biasAt(model, head, distance))]);
     return [["distance", ...(buckets ? ["bucket"] : []), ...heads.map((head) => `head_${head}`)], ...rows];
   }
-  return { element, draw, tell, table };
+  return { element, draw, lead, tell, table };
 }

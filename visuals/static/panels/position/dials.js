@@ -1,12 +1,12 @@
 // The dials of one head with their arithmetic; the channels that are not turned beside them.
 
-import { angle, channelsOf, kvHead, pairsOf, pairTerms, rotatedHead, scaledByRoot, unrotatedTerm, vectorOf, wavelength } from "../../compute.js";
+import { angle, channelsOf, kvHead, pairsOf, pairTerms, rotatedHead, scaledByRoot, strongest, unrotatedTerm, vectorOf, wavelength } from "../../compute.js";
 import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { checkbox } from "../../controls.js";
 import { createStrips } from "../../marks/strips.js";
 import { across, link, steer } from "../../pointing.js";
 import { reading } from "../../reads.js";
-import { beforeRope, turnsPart } from "./place.js";
+import { beforeRope, spokenOf, turnsPart } from "./place.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 
 /**
@@ -61,7 +61,7 @@ function unturned({ head_dim: width, parts: { rotary } }) {
   return Array.from({ length: width }, (_, channel) => channel).filter((channel) => channel < from || channel >= to);
 }
 
-/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, tell: Function, table: Function }} */
+/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, lead: Function, tell: Function, table: Function }} */
 export function createDials(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
@@ -105,7 +105,15 @@ export function createDials(glass, text) {
     const { query, key, pair } = state;
     formula.replaceChildren(...arithmetic(all, state, text));
     const [first, second] = channelsOf(all.rotary, pair);
-    return [plain(all, state), text("read", { pair: first, second, query, key, term: shown(all.terms[pair], 5) })];
+    const [best] = strongest(all.terms, 1);
+    const most = { best: channelsOf(all.rotary, best).join(", "), best_term: shown(all.terms[best], 5) };
+    return [plain(all, state), text(pair === best ? "read_most" : "read", { pair: first, second, query, key, term: shown(all.terms[pair], 5), sum: shown(all.sum + all.rest, 5), ...most })];
+  }
+  /** The chapter's first line: what is turned, by what, and what comes of it here. */
+  function lead(all) {
+    const { trace: { model }, query, key } = state;
+    const still = pairTerms(all.q, all.kBefore, all.rotary).reduce((a, b) => a + b, 0) * all.rotary.attention_scaling ** 2;
+    return text("lead", { ...spokenOf(state), apart: Math.abs(query - key), turned: 2 * pairsOf(model), width: model.head_dim, before: shown(still + all.rest, 4), after: shown(all.sum + all.rest, 4) });
   }
   /** @returns {(string|number)[][]} every pair of the selected head, query and key */
   function table() {
@@ -114,5 +122,5 @@ export function createDials(glass, text) {
     const rows = Array.from(parts.terms, (term, i) => [i, ...channelsOf(parts.rotary, i), parts.rotary.inv_freq.data[i], ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, parts.rotary)), term]);
     return [["pair", "first", "second", "inv_freq", ...Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]), "term"], ...rows];
   }
-  return { element, draw, tell, table };
+  return { element, draw, lead, tell, table };
 }

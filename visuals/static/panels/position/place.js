@@ -4,6 +4,7 @@ import { channelsOf, kvHead, pairsOf, turnBack, unrotatedTerm, vectorOf } from "
 import { signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { tickText } from "../../plot.js";
+import { word } from "../glance/words.js";
 import { overDistance } from "./turning.js";
 
 /** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
@@ -47,6 +48,9 @@ export function namesOf({ trace, layer, head, query, key }) {
   const piece = (t) => visible(trace.tokens.pieces[t]);
   return { layer, head, query: piece(query), key: piece(key), m: query, n: key };
 }
+
+/** How it is named within a sentence. */
+export const spokenOf = (state) => ({ ...namesOf(state), query: word(state.trace.tokens.pieces[state.query]), key: word(state.trace.tokens.pieces[state.key]) });
 
 /** A difference that may be tiny: with its sign, as a power of ten where it is below 0.001. */
 export function small(value) {

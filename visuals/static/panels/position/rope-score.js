@@ -1,6 +1,6 @@
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
 
-import { wavelength } from "../../compute.js";
+import { strongest, wavelength } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -14,7 +14,6 @@ import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-score";
-export const MOVE = 100; // tokens that both positions are moved by at first
 
 export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: notTurned("score"), forms: turningForms };
 
@@ -61,19 +60,23 @@ export default function ropeScore(element, glass) {
       ...(turnsPart(model) ? { unrotated: rest } : {}),
       score: found.scores[0],
     };
+    const [best] = strongest(found.here, 1);
+    const same = found.query - found.key === m - n;
     const values = Object.entries(numbers)
       .map(([key, value]) => `${key}=${exact(value, 6)}`)
       .join(" ");
     panel.tell(
       `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
-      panel.text(found.query - found.key === m - n ? "read" : "read_moved", {
+      panel.text(!same ? "read_moved" : pair === best ? "read_most" : "read", {
         pair,
+        best,
+        best_term: shown(found.moved[best], 5),
         m: found.query,
         n: found.key,
         term: shown(found.moved[pair], 5),
-        sum: shown(found.sumMoved, 5),
+        sum: shown(found.sumMoved + rest, 5),
         run_term: shown(found.here[pair], 5),
-        run_sum: shown(found.sumHere, 5),
+        run_sum: shown(found.sumHere + rest, 5),
         wavelength: shown(wavelength(frequency), 4),
       }),
     );
@@ -100,7 +103,7 @@ export default function ropeScore(element, glass) {
     const { model } = trace;
     const limit = limitOf(trace);
     const set = glass.settings.get("rope");
-    const shift = whole(set.both, 0, limit - 1, Math.min(MOVE, limit - 1));
+    const shift = whole(set.both, 0, limit - 1, 0);
     const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
     const near = set.span === SPANS[1];
     Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });

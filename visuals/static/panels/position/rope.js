@@ -8,7 +8,6 @@ import { namesOf } from "./place.js";
 import { createBias } from "./bias.js";
 import { createDials } from "./dials.js";
 
-
 export const about = { tensors: ["q", "k", "q_rot", "k_rot", "k_rope", "position_bias"], minus: "glance", unused: "head", forms: turningForms };
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -19,7 +18,8 @@ export default function rope(element, glass) {
   const panel = frame(element, glass, "rope", { csv: () => (glass.layer() ? now().table() : []), parts: ["what", "formula", "myth", "layout"] });
   Object.assign(views, { dials: createDials(glass, panel.text), bias: createBias(glass, panel.text) });
   const boxes = Object.values(views).map((view) => view.element);
-  panel.body.append(...boxes);
+  const lead = h("p.wy-notice");
+  panel.body.append(lead, ...boxes);
   const wide = widthOf(panel.body, glass);
 
   return inView(element, function draw() {
@@ -31,6 +31,7 @@ export default function rope(element, glass) {
     const found = view.draw(held, width);
     return () => {
       panel.title.textContent = panel.text("title", { ...namesOf(state), kv: found.kv });
+      lead.textContent = view.lead(found);
       panel.tell(...view.tell(found));
     };
   });

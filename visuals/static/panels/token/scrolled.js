@@ -40,12 +40,33 @@ function firstWhere(list, holds) {
   return from;
 }
 
-/** Scrolls the strip, not the page, until the chip is in view. */
-export function reveal(chips, chip) {
-  const [top, bottom] = [chip.offsetTop, chip.offsetTop + chip.offsetHeight];
-  if (top < chips.scrollTop) chips.scrollTop = top - 4;
-  else if (bottom > chips.scrollTop + chips.clientHeight) chips.scrollTop = bottom - chips.clientHeight + 4;
-  const [left, right] = [chip.offsetLeft, chip.offsetLeft + chip.offsetWidth]; // as one row it is scrolled sideways
-  if (left < chips.scrollLeft) chips.scrollLeft = left - 24;
-  else if (right > chips.scrollLeft + chips.clientWidth) chips.scrollLeft = right - chips.clientWidth + 24;
+/**
+ * How far a row is scrolled that shows a chip with none cut before it, and how much room that takes after the last one.
+ * @param {{ left: number, right: number }[]} places of all chips, in their row @param {number} t which is to be seen @param {number} width of the room @param {number} from how far the row is scrolled
+ * @returns {{ to: number, after: number }}
+ */
+export function rowPlace(places, t, width, from) {
+  const first = firstWhere(places, ({ left }) => left - EDGE >= from);
+  const seen = t >= first && places[t].right + EDGE <= from + width;
+  const start = seen ? first : t < first ? t : firstWhere(places, ({ left }) => places[t].right - left + 2 * EDGE <= width);
+  const to = start === 0 ? 0 : Math.max(0, places[Math.min(start, t)].left - EDGE);
+  return { to, after: to && Math.max(0, to + width - places.at(-1).right - EDGE) };
+}
+
+const EDGE = 4; // px beside a chip, for its frame
+
+/** Scrolls the strip, not the page, until the chip is in view. @param {HTMLElement} chips @param {HTMLElement[]} list its chips @param {number} t which one */
+export function reveal(chips, list, t) {
+  const row = getComputedStyle(chips).flexWrap === "nowrap";
+  if (!row) {
+    const [top, bottom] = [list[t].offsetTop, list[t].offsetTop + list[t].offsetHeight];
+    chips.style.paddingInlineEnd = "";
+    if (top < chips.scrollTop) chips.scrollTop = top - EDGE;
+    else if (bottom > chips.scrollTop + chips.clientHeight) chips.scrollTop = bottom - chips.clientHeight + EDGE;
+    return;
+  }
+  const places = list.map(({ offsetLeft: left, offsetWidth: width }) => ({ left, right: left + width }));
+  const { to, after } = rowPlace(places, t, chips.clientWidth, chips.scrollLeft);
+  chips.style.paddingInlineEnd = `${EDGE + after}px`;
+  chips.scrollLeft = to;
 }

@@ -234,10 +234,10 @@ export default function tokens(element, glass) {
 
   /** Scrolls to the locked token once it is another. */
   function follow(query) {
-    if (shownQuery !== query && built.list[query]) reveal(chips, built.list[(shownQuery = query)]);
+    if (shownQuery !== query && built.list[query]) reveal(chips, built.list, (shownQuery = query));
   }
 
-  keepInView(element, () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list[shownQuery]));
+  keepInView(element, () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list, shownQuery));
 
   return drawing(function draw() {
     const { trace, locked } = glass.state;

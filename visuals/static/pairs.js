@@ -1,0 +1,28 @@
+// Which of RoPE's pairs panels speak of where a reader has chosen none: the one that counts most in the score they show.
+
+import { kvHead, pairTerms, rotatedHead, strongest } from "./compute.js";
+
+/** @typedef {{ trace: object|null, layer: number, head: number, query: number, key: number }} Cell a head's score of a key */
+
+/**
+ * The pair that adds most to a score, or takes most away; 0 where nothing is turned, and until the layer has come.
+ * @param {Cell} cell @returns {number}
+ */
+export function strongestPair({ trace, layer, head, query, key }) {
+  const held = trace?.layers.get(layer);
+  if (!held || !trace.model.parts.rotary) return 0;
+  const width = trace.model.head_dim;
+  const [q, k] = [["q", head, query], ["k", kvHead(trace.model, head), key]].map(([name, index, t]) => rotatedHead(held, trace.model, name, index).subarray(t * width, (t + 1) * width));
+  return strongest(pairTerms(q, k, trace.model.parts.rotary), 1)[0];
+}
+
+/** The pair of a selection: the chosen one, or the strongest of its cell, which is worked out once for each. @returns {(chosen: number|null, cell: Cell) => number} */
+export function pairFinder() {
+  let last = null;
+  return (chosen, { trace, layer, head, query, key }) => {
+    if (chosen !== null) return chosen;
+    const now = [trace?.layers.get(layer), head, query, key];
+    if (!last?.now.every((value, i) => Object.is(value, now[i]))) last = { now, pair: strongestPair({ trace, layer, head, query, key }) };
+    return last.pair;
+  };
+}
