@@ -7,10 +7,10 @@ globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { homesOf } = await import(`${panels}/choice/causal-map.js`);
-const { readersOff, verdict } = await import(`${panels}/glance/answer.js`);
+const { verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { filled, whichOf } = await import(`${panels}/glance/words.js`);
+const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
   const store = createStore();

@@ -4,7 +4,7 @@ import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { marksOf, matchingOf, namesOf } from "./matching.js";
-import { filled, lead, leadTo, leadToCell, readBy, selectLook, word } from "./words.js";
+import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
 const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
@@ -13,9 +13,6 @@ const middle = (values) => (values.length ? values[Math.floor(values.length / 2)
 
 /** Texts of heads that look at a source, in the place of those that look back. */
 const formOf = (kind) => (kind === "cross" ? "_cross" : "");
-
-/** The changes of a run in which the heads that read the answer are off. @param {{ kind?: "head"|"cross", heads: { layer: number, head: number }[] }} look */
-export const readersOff = ({ kind, heads }) => ({ [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]) });
 
 /** Which sentence tells what the heads that read the answer are worth. */
 export function verdict({ probability, look }) {

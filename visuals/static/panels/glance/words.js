@@ -37,6 +37,9 @@ export function lead(glass, words, selection, chapter, kind) {
 /** The pieces of the text that a head of a kind looks at: of kind "cross" it is the source. @param {"head"|"cross"} kind */
 export const readBy = (trace, kind) => (kind === "cross" ? trace.encoder : trace).tokens.pieces;
 
+/** The changes of a run in which the heads that read the answer are off. @param {{ kind?: "head"|"cross", heads: { layer: number, head: number }[] }} look */
+export const readersOff = ({ kind, heads }) => ({ [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]) });
+
 /** Selects a head's look from `query` at a token, as far as a selection can: a source's token is its panel's own setting. */
 export function selectLook(glass, { kind, layer, head, key }, query) {
   if (kind === "cross") glass.settings.set("cross", { source: String(key) });
