@@ -27,6 +27,7 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
         attention=tuple(changes.get("attention", ())),
         ffn=tuple(changes.get("ffn", ())),
         patches=tuple(patches),
+        cross=tuple((layer, head) for layer, head in changes.get("cross", ())),
     )
 
 

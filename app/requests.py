@@ -159,13 +159,14 @@ def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list
 
 
 def changes_of(data: Any) -> dict[str, Any]:
-    """The field `changes`, {} where it is absent: {heads: [[layer, head]], neurons: [[layer, neuron]],
-    attention: [layer], ffn: [layer], patches: [[layer, token]], source: the id of a run}, of each what was given.
+    """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
+    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], patches: [[layer, token]], source: the id of a run},
+    of each what was given.
 
     Raises GlassLlamaError for anything else.
     """
     given = object_of(object_of(data).get("changes") or {}, "changes")
-    pairs = {name: _listed(given, name) for name in ("heads", "neurons", "patches")}
+    pairs = {name: _listed(given, name) for name in ("heads", "cross", "neurons", "patches")}
     for name, listed in pairs.items():
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
             raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")

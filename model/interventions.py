@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from .errors import check_index
+from .errors import GlassLlamaError, check_index
 from .network import Network
 
 
@@ -30,8 +30,8 @@ class Patch:
 class Intervention:
     """What is changed. Layers, heads, neurons and tokens count from 0.
 
-    `heads` and `neurons` are (layer, index) pairs that write nothing; `attention` and `ffn` are layers whose attention
-    or feed-forward adds nothing to the residual stream.
+    `heads` and `neurons` are (layer, index) pairs that write nothing, and so are `cross`, the heads that look at a
+    source text; `attention` and `ffn` are layers whose own attention or feed-forward adds nothing to the stream.
     """
 
     heads: tuple[tuple[int, int], ...] = ()
@@ -39,9 +39,10 @@ class Intervention:
     attention: tuple[int, ...] = ()
     ffn: tuple[int, ...] = ()
     patches: tuple[Patch, ...] = ()
+    cross: tuple[tuple[int, int], ...] = ()
 
     def __bool__(self) -> bool:
-        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches))
+        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches, self.cross))
 
 
 NOTHING = Intervention()
@@ -53,7 +54,8 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
     """While the context is open, the network runs with these changes; a tap shows what it was changed to.
 
     The changes come off when the context closes, also after an error. A patch belongs to a pass that starts at token 0.
-    Raises GlassLlamaError for a layer, head or neuron that the network does not have.
+    Raises GlassLlamaError for a layer, head or neuron that the network does not have, and for heads that look at a
+    source where none does.
     """
     before, after = _changes(net, what)
     handles = []
@@ -71,15 +73,20 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
 def _changes(net: Network, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
     """What changes the input of a module, and what changes its output."""
     config = net.config
-    heads = _by_layer(what.heads, config.n_layers, [config.n_heads] * config.n_layers, "head")
+    counts = [config.n_heads] * config.n_layers
+    heads = _by_layer(what.heads, config.n_layers, counts, "head")
+    cross = _by_layer(what.cross, config.n_layers, counts, "head")
+    if cross and "cross" not in net.block(0).further:
+        raise GlassLlamaError("bad_request", "cross: no head of this network looks at a source text; expected none.")
     widths = [net.block(layer).ffn.neurons for layer in range(config.n_layers)]
     neurons = _by_layer(what.neurons, config.n_layers, widths, "neuron")
     for layer in (*what.attention, *what.ffn):
         check_index("layer", layer, config.n_layers)
     before: list[tuple[nn.Module, Change]] = []
     after: list[tuple[nn.Module, Change]] = []
-    for layer, off in heads.items():
-        after.append((net.get_submodule(f"layers.{layer}.attn.mixed"), _without(off, dim=-2)))
+    for module, of_layers in (("attn", heads), ("cross", cross)):
+        for layer, off in of_layers.items():
+            after.append((net.get_submodule(f"layers.{layer}.{module}.mixed"), _without(off, dim=-2)))
     for layer, off in neurons.items():
         outlets = net.block(layer).ffn.outlets(off)
         before += [(module, _without(columns, dim=-1)) for module, columns in outlets]

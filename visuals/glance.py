@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Node, Trace
 from model.analysis.circuit import chance_control, circuit
-from model.analysis.effects import Effects, effects
+from model.analysis.effects import ATTENDED, Effects, effects, seen_by
 from model.analysis.matching import Matching, matching
 from model.analysis.nodes import run_pair
 from model.analysis.outside import Outside
@@ -25,7 +25,7 @@ LOOKING = 8192  # the same, of an answer to why
 
 
 class Looks(NamedTuple):
-    """What was measured, and for each head in `parts` the token it looks at most, with the weight."""
+    """What was measured, and for each head of either kind in `parts` the token it looks at most, with the weight."""
 
     found: Effects
     keys: dict[Part, tuple[int, float]]
@@ -35,18 +35,19 @@ def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) ->
     """What matters for `target` after `position`, and where the heads among it look from there."""
     room = LOOKING // len(trace.token_ids)
     found = effects(trace, target, position, max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4)))
-    return Looks(found, {one.part: _most(trace, one.part, found.position) for one in found.of("head")})
+    return Looks(found, {one.part: _most(trace, one.part, found.position) for one in found.of(*ATTENDED)})
 
 
 def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
     """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
-    of those that read it, at the token that it looks at most."""
+    of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
     count = len(trace.token_ids)
     found = effects(trace, heads=max(1, min(MOST_HEADS, OPENING // count)), neurons=0, chances=0)
     if found.first is None:
         return {"layer": 0, "head": 0}
+    start = {"layer": found.first.layer, "head": found.first.number, "query": count - 1}
     key, _ = _most(trace, found.first, count - 1)
-    return {"layer": found.first.layer, "head": found.first.number, "query": count - 1, "key": key}
+    return start | ({"key": key} if found.first.kind == "head" else {})
 
 
 def looks_payload(info: Looks, piece: str) -> Message:
@@ -57,8 +58,9 @@ def looks_payload(info: Looks, piece: str) -> Message:
         "piece": piece,
         "position": found.position,
         "probability": found.probability,
-        "first": _place(found.first, info.keys) if found.first else None,
+        "first": {"kind": found.first.kind, **_place(found.first, info.keys)} if found.first else None,
         "look": {
+            "kind": look.kind,
             "key": look.key,
             "heads": [
                 {"layer": part.layer, "head": part.number, "weight": weight}
@@ -69,7 +71,7 @@ def looks_payload(info: Looks, piece: str) -> Message:
         },
         "parts": [
             {"kind": part.kind, "layer": part.layer, "index": part.number, "without": probability, "loss": loss}
-            | (_place(part, info.keys) if part.kind == "head" else {})
+            | (_place(part, info.keys) if part.kind in ATTENDED else {})
             for part, probability, loss in found.parts
         ],
     }
@@ -167,7 +169,7 @@ def edges_payload(info: Edges) -> Message:
 
 def _most(trace: Trace, part: Part, position: int) -> tuple[int, float]:
     """The token that a head looks at most from `position`, and its weight."""
-    row: Float[np.ndarray, " T"] = trace.layer(part.layer).attention[part.number, position]
+    row: Float[np.ndarray, " S"] = seen_by(trace, part)[position]
     key = int(row.argmax())
     return key, float(row[key])
 

@@ -15,15 +15,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ..errors import check_index
 from ..trace import Trace
-from .nodes import HEADS
-from .switching import Part, Pull, neuron_pushes, pulls_of, without
+from .switching import Kind, Part, Pull, head_taps, neuron_pushes, pulls_of, without
 
+ATTENDED: tuple[Kind, ...] = ("head", "cross")  # the kinds of heads
 LOOKS = 0.5  # the least weight with which a head counts as looking at a token
 KEPT = 0.5  # the share of its probability with which an answer counts as kept
 CHANCES = 5  # draws of as many other heads
@@ -39,14 +40,15 @@ class Effect(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Where the answer was read: at token `key`, by `heads`, those that put LOOKS or more of their weight there.
+    """Where the answer was read: at token `key`, by `heads`, those that put LOOKS or more of their weight there. They
+    are all of one `kind`; those of kind "cross" look at a source text, and `key` is a token of that.
 
     They do so from the token after which the answer stands; where more than KEPT of its probability is left without
     them, those that do so from a token between are among them too, as what they read can be found on the way.
 
     `weights` are those from the last of these tokens, `without` is the answer's probability when all these heads are
-    off at once, and `by_chance` what is left when as many other heads are, draw by draw. Where no head looks so,
-    `heads` is empty and `without` the run's own probability.
+    off at once, and `by_chance` what is left when as many other heads of that kind are, draw by draw. Where no head
+    looks so, `heads` is empty and `without` the run's own probability.
     """
 
     key: int
@@ -54,6 +56,7 @@ class Look(NamedTuple):
     weights: tuple[float, ...]
     without: float
     by_chance: tuple[float, ...]
+    kind: Kind = "head"
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,14 @@ class Effects:
     parts: tuple[Effect, ...]
     look: Look
 
-    def of(self, kind: str) -> tuple[Effect, ...]:
-        """The heads ("head") or neurons ("neuron") alone."""
-        return tuple(one for one in self.parts if one.part.kind == kind)
+    def of(self, *kinds: Kind) -> tuple[Effect, ...]:
+        """The parts of these kinds alone."""
+        return tuple(one for one in self.parts if one.part.kind in kinds)
 
     @property
     def first(self) -> Part | None:
         """The head to show first: of those that read the answer from `position` the one worth most, else of all."""
-        heads = [one.part for one in self.of("head")]
+        heads = [one.part for one in self.of(*ATTENDED)]
         look = zip(self.look.heads, self.look.weights, strict=True)
         reading = {part for part, weight in look if weight >= LOOKS}
         return next(iter([*(part for part in heads if part in reading), *heads]), None)
@@ -90,8 +93,8 @@ def effects(
     neurons: int = 8,
     chances: int = CHANCES,
 ) -> Effects:
-    """The `heads` heads and `neurons` neurons that promise most for `target`, each measured by switching it off; of the
-    heads that read the answer `heads` are among them too.
+    """The `heads` heads of either kind and `neurons` neurons that promise most for `target`, each measured by switching
+    it off; of the heads that read the answer `heads` are among them too.
 
     Without a `target` it is the most probable token. What the run's own intervention switched off is passed over.
     Raises GlassLlamaError for a position that the run does not have and for an id outside the vocabulary.
@@ -106,7 +109,8 @@ def effects(
     promises = promised(trace, pulls)
     look = _look(trace, pulls_of(trace, target, at, held=True), promises, target, at, chances)
     reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
-    best = [part for kind, most in (("head", heads), ("neuron", neurons)) for part in _best(promises, kind, most)]
+    counts: dict[Kind, int] = {"head": heads, "cross": heads, "neuron": neurons}
+    best = [part for kind, most in counts.items() for part in _best(promises, kind, most)]
     chosen = list(dict.fromkeys([*reading, *best]))
     base = float(own[target])
     left = without(trace, [[part] for part in chosen], target, at)
@@ -117,12 +121,14 @@ def effects(
 def promised(trace: Trace, pulls: dict[str, Pull]) -> dict[Part, float]:
     """By how much each head and neuron that is on would lower the log-odds of the answer, to first order; see above."""
     off = trace.intervention
-    taken = {Part("head", *one) for one in off.heads} | {Part("neuron", *one) for one in off.neurons}
+    pairs: dict[Kind, tuple[tuple[int, int], ...]] = {"head": off.heads, "cross": off.cross, "neuron": off.neurons}
+    taken = {Part(kind, *one) for kind, some in pairs.items() for one in some}
     found: dict[Part, float] = {}
     for i in range(trace.n_layers):
-        if i not in off.attention:
-            value, slope = pulls[HEADS.format(i)]
-            found |= {Part("head", i, n): push for n, push in enumerate((value * slope).sum((0, 2)).tolist())}
+        for kind, tap in head_taps(trace.lm.net, i).items():
+            if kind == "cross" or i not in off.attention:
+                value, slope = pulls[tap]
+                found |= {Part(kind, i, n): push for n, push in enumerate((value * slope).sum((0, 2)).tolist())}
         if i not in off.ffn:
             found |= {Part("neuron", i, n): push for n, push in enumerate(neuron_pushes(trace, pulls, i).tolist())}
     return {part: push for part, push in found.items() if part not in taken}
@@ -137,48 +143,69 @@ def _look(
     another one look at the right token brings nothing. Tokens that bring SHARE of the most are tried.
     """
     brought, weights = _brought(trace, pulls, promises, position)
-    most = float(brought.max())
-    keys = [key for key in brought.argsort(descending=True).tolist() if brought[key] >= max(SHARE * most, 1e-9)]
-    readers = {key: [part for part, row in weights.items() if row[key] >= LOOKS] for key in keys[:TRIES]}
-    readers = {key: parts for key, parts in readers.items() if parts}
+    least = max(SHARE * max(float(of_kind.max()) for of_kind in brought.values()), 1e-9)
+    size: dict[tuple[Kind, int], float] = {
+        (kind, key): value for kind, some in brought.items() for key, value in enumerate(some.tolist())
+    }
+    places = sorted((place for place, value in size.items() if value >= least), key=lambda place: -size[place])
+    readers: dict[tuple[Kind, int], list[Part]] = {
+        (kind, key): [part for part, row in weights.items() if part.kind == kind and row[key] >= LOOKS]
+        for kind, key in places[:TRIES]
+    }
+    readers = {place: parts for place, parts in readers.items() if parts}
     own = float(_log_p(trace, position)[target])
     if not readers:
-        return Look(keys[0] if keys else position, (), (), math.exp(own), ())
+        kind, key = places[0] if places else ("head", position)
+        return Look(key, (), (), math.exp(own), (), kind)
     left = dict(zip(readers, without(trace, [*readers.values()], target, position), strict=True))
-    key = min(left, key=left.__getitem__)
-    reading = readers[key]
-    if left[key] > own + math.log(KEPT) and len(wider := _readers(trace, list(weights), key, position)) > len(reading):
-        reading, (left[key],) = wider, without(trace, [wider], target, position)
-    others, chance = [part for part in weights if part not in reading], random.Random(0)
+    place = min(left, key=left.__getitem__)
+    (kind, key), reading, kept = place, readers[place], left[place]
+    alike = [part for part in weights if part.kind == kind]
+    if kept > own + math.log(KEPT) and len(wider := _readers(trace, alike, key, position)) > len(reading):
+        reading, (kept,) = wider, without(trace, [wider], target, position)
+    others, chance = [part for part in alike if part not in reading], random.Random(0)
     draws = [chance.sample(others, len(reading)) for _ in range(chances)] if len(reading) <= len(others) else []
     by_chance = without(trace, draws, target, position) if draws else []
     looking = tuple(float(weights[part][key]) for part in reading)
-    return Look(key, tuple(reading), looking, math.exp(left[key]), tuple(map(math.exp, by_chance)))
+    return Look(key, tuple(reading), looking, math.exp(kept), tuple(map(math.exp, by_chance)), kind)
 
 
 def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> list[Part]:
-    """Those of these heads that put LOOKS or more of their weight on `key`, from `position` or a token between."""
-    rows = slice(min(key + 1, position), position + 1)
-    return [part for part in heads if trace.layer(part.layer).attention[part.number, rows, key].max() >= LOOKS]
+    """Those of these heads that put LOOKS or more of their weight on `key`, from `position` or a token between; of a
+    source, all of which is there first, from any token up to `position`."""
+    first = {"head": min(key + 1, position), "cross": 0}
+    return [part for part in heads if seen_by(trace, part)[first[part.kind] : position + 1, key].max() >= LOOKS]
+
+
+def seen_by(trace: Trace, head: Part) -> Float[np.ndarray, "T S"]:
+    """The weights of a head, of whichever kind."""
+    return _array(trace, "attention", head.kind, head.layer)[head.number]
+
+
+def _array(trace: Trace, name: str, kind: Kind, layer: int) -> np.ndarray:
+    return trace.layer(layer).arrays[f"cross_{name}" if kind == "cross" else name]
 
 
 def _brought(
     trace: Trace, pulls: dict[str, Pull], promises: dict[Part, float], position: int
-) -> tuple[Float[Tensor, "T"], dict[Part, Float[Tensor, "T"]]]:
-    """By token, what heads bring of the answer from there to `position`; and the weights of each head that is on."""
-    brought = torch.zeros(len(trace.token_ids), dtype=torch.float64)
+) -> tuple[dict[Kind, Float[Tensor, "S"]], dict[Part, Float[Tensor, "S"]]]:
+    """By kind of head and token, what heads bring of the answer from there to `position`; and the weights of each head
+    that is on."""
+    brought: dict[Kind, Tensor] = {}
     weights: dict[Part, Tensor] = {}
     for i in range(trace.n_layers):
-        layer, slope = trace.layer(i), pulls[HEADS.format(i)].slope[position].double().cpu()
-        alpha = torch.from_numpy(layer.attention[:, position]).double()
-        on = [head for head in range(len(slope)) if Part("head", i, head) in promises]
-        values = torch.from_numpy(layer.v).double().repeat_interleave(len(slope) // len(layer.v), dim=0)
-        brought += torch.einsum("hs,hsw,hw->s", alpha[on], values[on], slope[on])
-        weights |= {Part("head", i, head): alpha[head] for head in on}
+        for kind, tap in head_taps(trace.lm.net, i).items():
+            slope = pulls[tap].slope[position].double().cpu()
+            alpha, values = (torch.from_numpy(_array(trace, name, kind, i)).double() for name in ("attention", "v"))
+            alpha = alpha[:, position]
+            on = [head for head in range(len(slope)) if Part(kind, i, head) in promises]
+            values = values.repeat_interleave(len(slope) // len(values), dim=0)
+            brought[kind] = brought.get(kind, 0) + torch.einsum("hs,hsw,hw->s", alpha[on], values[on], slope[on])
+            weights |= {Part(kind, i, head): alpha[head] for head in on}
     return brought, weights
 
 
-def _best(promises: dict[Part, float], kind: str, count: int) -> Iterable[Part]:
+def _best(promises: dict[Part, float], kind: Kind, count: int) -> Iterable[Part]:
     own = [part for part in promises if part.kind == kind]
     return sorted(own, key=lambda part: -promises[part])[:count]
 

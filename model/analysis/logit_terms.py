@@ -71,7 +71,9 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
             heads.append(own)
             for name in block.further:
                 v, seen_at = (torch.from_numpy(layer.arrays[f"{name}_{part}"]).double() for part in ("v", "attention"))
-                cross.append(_heads(getattr(block, name), seen_at[:, at], v, direction))
+                across = _heads(getattr(block, name), seen_at[:, at], v, direction)
+                across[[head for of, head in off.cross if of == i]] = 0
+                cross.append(across)
             inner = _neurons(block, layer, at, direction)
             inner[[n for of, n in off.neurons if of == i]] = 0
             neurons.append(inner * (i not in off.ffn))

@@ -1,9 +1,11 @@
 """Heads and neurons switched off, and what the answer would miss of them to first order.
 
-A neuron of an expert, numbered expert by expert with the shared one's last, writes at the tokens that go to its expert.
+A head that looks at a source text is of kind "cross". A neuron of an expert, numbered expert by expert with the shared
+one's last, writes at the tokens that go to its expert.
 Symbols: T tokens, R rows of a pass, f ffn_hidden, k how many experts a token goes to, V vocabulary.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -18,13 +20,13 @@ from ..trace import Trace
 from .nodes import HEADS, Swap, swapped
 
 ACTIVE, SHARED = "layers.{}.ffn.active", "layers.{}.ffn.shared.active"
-CHOSEN, WEIGHTS = "layers.{}.ffn.experts", "layers.{}.attn.attention"
+CHOSEN, CROSS = "layers.{}.ffn.experts", "layers.{}.cross.mixed"
 LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
-Kind = Literal["head", "neuron"]
+Kind = Literal["head", "cross", "neuron"]
 
 
 class Part(NamedTuple):
-    """A head, or a neuron of a feed-forward, at all tokens."""
+    """A head of either kind, or a neuron of a feed-forward, at all tokens."""
 
     kind: Kind
     layer: int
@@ -71,9 +73,10 @@ def pulls_of(trace: Trace, target: int, position: int, held: bool = False) -> di
         return add
 
     every = range(trace.n_layers)
-    nudges = {name: nudging(name) for i in every for name in (HEADS.format(i), *_neuron_taps(net, i))}
+    nudges = {name: nudging(name) for i in every for name in (*head_taps(net, i).values(), *_neuron_taps(net, i))}
     if held:
-        nudges |= {WEIGHTS.format(i): Tensor.detach for i in every}
+        weights = [name.replace(".mixed", ".attention") for i in every for name in head_taps(net, i).values()]
+        nudges |= dict.fromkeys(weights, Tensor.detach)
     with torch.inference_mode(False), torch.enable_grad():
         ids = torch.tensor([trace.token_ids], device=trace.lm.device)
         with intervened(net, trace.intervention), swapped(net, nudges):
@@ -109,16 +112,13 @@ def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: in
         for i in range(rows[0][0], trace.n_layers):
             own = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)
             x = torch.cat([x, own.expand(sum(begin == i for begin, _ in rows), -1, -1)])
-            heads, neurons = (
-                [
-                    (row, part.number)
-                    for row, (_, parts) in enumerate(rows[: len(x)])
-                    for part in parts
-                    if (part.layer, part.kind) == (i, kind)
-                ]
-                for kind in ("head", "neuron")
-            )
-            with swapped(net, {HEADS.format(i): _silent(heads)} | _silent_neurons(net, i, neurons)):
+            off: dict[Kind, list[tuple[int, int]]] = defaultdict(list)
+            for row, (_, parts) in enumerate(rows[: len(x)]):
+                for part in parts:
+                    if part.layer == i:
+                        off[part.kind].append((row, part.number))
+            silent = {name: _silent(off[kind]) for kind, name in head_taps(net, i).items()}
+            with swapped(net, silent | _silent_neurons(net, i, off["neuron"])):
                 x = net.block(i)(x, places)
         x = net.final_resid(x)
         return net.unembed(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
@@ -161,6 +161,12 @@ def _silent_neurons(net: Network, layer: int, places: list[tuple[int, int]]) -> 
     shared = [(row, neuron - routed) for row, neuron in places if neuron >= routed]
     swaps = {CHOSEN.format(layer): look, ACTIVE.format(layer): change}
     return swaps | ({SHARED.format(layer): _silent(shared)} if shared else {})
+
+
+def head_taps(net: Network, layer: int) -> dict[Kind, str]:
+    """The taps of what a layer's heads write, by their kind."""
+    kinds: tuple[Kind, ...] = ("head", "cross") if "cross" in net.block(layer).further else ("head",)
+    return {kind: (HEADS if kind == "head" else CROSS).format(layer) for kind in kinds}
 
 
 def _neuron_taps(net: Network, layer: int) -> list[str]:

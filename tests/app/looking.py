@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,34 @@ while (!value()?.startsWith(start)) {
 }
 return value();
 """
+
+
+WALK = """
+const settle = async () => { SETTLED };
+const found = {};
+for (const chapter of chapters) {
+  glass.open(chapter);
+  await settle();
+  for (const panel of document.querySelectorAll("section.glass-panel:not(.page-away)")) {
+    if (!panel.getClientRects().length) continue;
+    panel.scrollIntoView(); // what is out of view is not drawn
+    await settle();
+    const { kind, value, side } = panel.dataset;
+    found[`${chapter} ${kind}`] = { value: value ?? "", side: side ?? "", absent: panel.hasAttribute("data-absent") };
+    const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
+    const said = document.querySelector(".page-message").textContent;
+    if (failed.length || said) throw new Error(`${chapter} ${kind}: failed ${failed}; message: ${said}`);
+  }
+}
+return found;
+""".replace("SETTLED", SETTLED)
+
+
+def walk(page: Page, chapters: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Opens these chapters and scrolls to every panel; what each shows as its value, and on which side, by its chapter
+    and kind. Fails for a panel that cannot be drawn and for a message."""
+    page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
+    return page.evaluate(f"async (chapters) => {{ {WALK} }}", list(chapters))
 
 
 def settled(page: Page) -> None:

@@ -127,6 +127,7 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
 
 
 def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened: Page) -> None:
+    opened.locator("[data-swap]").first.click()
     expect(opened.locator("[data-swap][aria-pressed=true]")).to_have_count(1)
     before = opened.evaluate("glass.state.trace.prompt")
     opened.evaluate(

@@ -56,7 +56,7 @@ test("changes are listed once and can be taken back", () => {
 });
 
 test("a stream can be taken over where the kept run has that token, of the same model", () => {
-  const trace = { model: { name: "m" } };
+  const trace = { model: { name: "m", parts: { cross_scale: null } } };
   const at = (more) => atSelection({ layer: 1, head: 2, query: 3, neuron: null, trace, ...more });
   assert.equal(at({ kept: null }).patches, null);
   assert.deepEqual(at({ kept: { T: 4, model: { name: "m" } } }).patches, [1, 3]);
@@ -64,6 +64,12 @@ test("a stream can be taken over where the kept run has that token, of the same 
   assert.equal(at({ kept: { T: 4, model: { name: "n" } } }).patches, null);
   assert.equal(at({ kept: null }).neurons, null);
   assert.deepEqual(at({ kept: null, neuron: 5 }).neurons, [1, 5]);
+});
+
+test("a head that looks at a source can be switched off where the network has such heads", () => {
+  const of = (scale) => atSelection({ layer: 1, head: 2, query: 3, neuron: null, kept: null, trace: { model: { name: "m", parts: { cross_scale: scale } } } });
+  assert.deepEqual(of(1).cross, [1, 2]);
+  assert.equal("cross" in of(null), false);
 });
 
 test("a position has both runs' names where they differ", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { changedText, changesOf, ffnsOff, headOff, isChanged, nameRow, neuronOff, neuronsOff, sameText, unused } from "../../visuals/static/off.js";
+import { changedText, changesOf, crossOff, ffnsOff, headOff, isChanged, nameRow, neuronOff, neuronsOff, sameText, unused } from "../../visuals/static/off.js";
 import { unusedRows } from "../../visuals/static/panels/ffn/neuron-map.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
@@ -17,6 +17,14 @@ test("what is off is known by its place", () => {
   assert.deepEqual(neuronsOff({ changes: { neurons: [[1, 5], [2, 6]] } }, 1), [5]);
   assert.equal(neuronsOff({ changes: { ffn: [1] } }, 1), null);
   assert.deepEqual([isChanged(head), isChanged(plain), isChanged({ changes: { heads: [], source: "r" } })], [true, false, false]);
+});
+
+test("a head that looks at a source is another than the head of that number", () => {
+  const run = { changes: { cross: [[2, 3]] } };
+  assert.deepEqual([crossOff(run, 2, 3), crossOff(run, 2, 4), headOff(run, 2, 3), crossOff(head, 2, 3)], [true, false, false, false]);
+  assert.deepEqual(unused(run, "cross", at(2, 3)), ["off.cross_unused", { layer: 2, head: 3 }]);
+  assert.equal(unused(run, "head", at(2, 3)), null);
+  assert.match(changedText({ B: run }, text), /cross-attention head 3 of layer 2 off/);
 });
 
 test("a changed run is named with all that is changed in it, and what that means", () => {

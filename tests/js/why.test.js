@@ -10,7 +10,7 @@ const { homesOf } = await import(`${panels}/choice/causal-map.js`);
 const { verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { filled, whichOf } = await import(`${panels}/glance/words.js`);
+const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
   const store = createStore();
@@ -28,6 +28,12 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.99, look }), "falls");
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.9 } }), "stays");
   assert.equal(verdict({ probability: 0.99, look: { heads: [], without: 0.99 } }), "nobody");
+});
+
+test("the heads that read the answer are switched off as what they are", () => {
+  const heads = [{ layer: 2, head: 3, weight: 0.9 }, { layer: 0, head: 1, weight: 0.6 }];
+  assert.deepEqual(readersOff({ kind: "head", heads }), { heads: [[2, 3], [0, 1]] });
+  assert.deepEqual(readersOff({ kind: "cross", heads }), { cross: [[2, 3], [0, 1]] });
 });
 
 test("a circuit's columns are the tokens that hold a node, those that differ, and the last", () => {

@@ -6,7 +6,7 @@ import { tensorList } from "./tensors.js";
 
 /**
  * What is special about a panel, which its module exports beside its drawing function.
- * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"neuron", namesChanges?: boolean,
+ * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"cross"|"neuron", namesChanges?: boolean,
  *             absent?: (model: object, layer: number) => string|null, forms?: (model: object, layer: number) => string[], only?: (model: object) => boolean }} About
  * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
  * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that

@@ -13,6 +13,9 @@ export const isChanged = ({ changes }) => listed(changes ?? {}).length > 0;
 export const headOff = ({ changes }, layer, head) =>
   Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, one]) => l === layer && one === head));
 
+/** Whether a head that looks at a source writes nothing. */
+export const crossOff = ({ changes }, layer, head) => Boolean(changes?.cross?.some(([l, one]) => l === layer && one === head));
+
 /** The neurons of a layer that write nothing; null where all of them do not. @returns {number[]|null} */
 export const neuronsOff = ({ changes }, layer) =>
   changes?.ffn?.includes(layer) ? null : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
@@ -51,10 +54,11 @@ export function changedText({ A, B }, text, place = null) {
 
 /**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
- * @param {"head"|"head_brief"|"neuron"|undefined} use what a panel shows
+ * @param {"head"|"head_brief"|"cross"|"neuron"|undefined} use what a panel shows
  */
 export function unused(trace, use, { layer, head, neuron }) {
   if (use?.startsWith("head")) return headOff(trace, layer, head) ? [use === "head" ? "off.head_unused" : "off.head_brief", { layer, head }] : null;
+  if (use === "cross") return crossOff(trace, layer, head) ? ["off.cross_unused", { layer, head }] : null;
   if (!use) return null;
   const neurons = neuronsOff(trace, layer);
   if (neurons === null) return ["off.ffn_unused", { layer }];

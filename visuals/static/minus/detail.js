@@ -9,6 +9,7 @@ import { createViews } from "../panels/ffn/views.js";
 import { createMap, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
 import { allLogits, atNeuron, candidates, candidateTable, chooseNeuron, inner, kindIn, lastOf, nameOfNeuron, neuronNumbers, neuronTable, ofCandidate, ofNeuron } from "./glance.js";
+import { noChoice } from "../parts.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
 
@@ -24,6 +25,7 @@ const written = (title, rows) =>
     title,
     named: ({ locked: { layer, query }, trace }) => ({ layer, m: query, piece: visible(trace.tokens.pieces[query]) }),
     needs: ["written"],
+    absent: ({ trace }) => Boolean(noChoice(trace.model)),
     ...rows,
   });
 const lengths = written("written_lengths", {
@@ -46,7 +48,7 @@ const pushes = written("written_logits", {
 const ffnToken = {
   layer: true,
   neurons: true,
-  later: ({ state: { locked } }, { B }) => ({ written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] }),
+  later: ({ state: { locked } }, { B }) => (noChoice(B.model) ? {} : { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] }),
   at: atNeuron,
   of: ofNeuron,
   choose: chooseNeuron,

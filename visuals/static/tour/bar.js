@@ -109,16 +109,17 @@ export function createBar(glass, ways) {
       return;
     }
     element.toggleAttribute("data-loading", false);
+    const texts = stop.texts ?? stop.name;
     const { numbers, say = "", asks = say, answers = asks } = told;
     const note = changed && stop.namesChanges !== false ? [h("p.tour-note", null, text("changed"))] : [];
-    const now = JSON.stringify([glass.state.language, stop.name, say, asks, answers, told.act?.text, told.act?.busy, note.length, Object.values(numbers).map((one) => one.text)]);
+    const now = JSON.stringify([glass.state.language, texts, say, asks, answers, told.act?.text, told.act?.busy, note.length, Object.values(numbers).map((one) => one.text)]);
     shown = told;
     element.dataset.numbers = JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value])));
     if (now === last) return;
     last = now;
-    said.replaceChildren(h("p", null, ...sentences(`${stop.name}_says${say}`, numbers)), ...note);
-    ask.replaceChildren(...sentences(`${stop.name}_asks${asks}`, numbers));
-    answer.replaceChildren(...sentences(`${stop.name}_answers${answers}`, numbers));
+    said.replaceChildren(h("p", null, ...sentences(`${texts}_says${say}`, numbers)), ...note);
+    ask.replaceChildren(...sentences(`${texts}_asks${asks}`, numbers));
+    answer.replaceChildren(...sentences(`${texts}_answers${answers}`, numbers));
     act.hidden = !told.act;
     act.textContent = told.act ? own(told.act.text) : "";
     act.disabled = Boolean(told.act?.busy);

@@ -13,13 +13,16 @@ import { list, piece, plain, whole } from "./numbers.js";
 
 const MOVE = 100; // tokens by which a reader is to push both
 
-export function tokens({ state: { trace } }, { at, head }) {
+export function tokens({ state: { trace } }, { at, head, cross }) {
   const { ids, pieces } = trace.tokens;
+  const { encoder } = trace;
+  const read = encoder ? encoder.tokens.pieces : pieces;
+  const { key } = encoder ? cross ?? { key: 0 } : head;
   return {
-    say: trace.T === 1 ? "_one" : "",
+    say: encoder ? "_source" : trace.T === 1 ? "_one" : "", answers: encoder && !cross ? "_source_none" : undefined,
     numbers: {
-      n_tokens: whole(trace.T), vocab: whole(trace.model.vocab_size), piece: piece(pieces[at]), id: whole(ids[at]), position: whole(at),
-      key: piece(pieces[head.key]), key_at: whole(head.key),
+      n_read: whole(read.length), n_tokens: whole(trace.T), vocab: whole(trace.model.vocab_size), piece: piece(pieces[at]), id: whole(ids[at]), position: whole(at),
+      key: piece(read[key]), key_at: whole(key),
     },
   };
 }

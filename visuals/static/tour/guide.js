@@ -48,6 +48,7 @@ export function createGuide(glass) {
     if (!stop) return void spotlight.hide();
     led = {};
     if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
+    if (state.trace?.whole) glass.readStack("decoder"); // of two stacks the one that chooses
     if (state.chapter !== stop.chapter) glass.open(stop.chapter);
     before.during(() => stop.set?.(glass));
     spotlight.follow();
@@ -57,7 +58,7 @@ export function createGuide(glass) {
 
   function draw() {
     const stop = stopNow();
-    if (!stop || !state.trace) return;
+    if (!stop || !state.trace || state.trace.whole) return; // who looks at an encoder meanwhile comes back to the stop
     if (now.isThere?.(glass) === false) return void absent();
     const found = now.places ? places() : state.trace;
     if (state.chapter === stop.chapter) spotlight.show(stop.panel, stop.part);

@@ -3,10 +3,11 @@
 
 import { topCandidates } from "../compute.js";
 import { isChanged } from "../off.js";
+import { sublayers } from "../parts.js";
 import { choiceAt, momentOf, offeredOf } from "../moment.js";
-import { word } from "../panels/glance/words.js";
+import { readBy, word } from "../panels/glance/words.js";
 import { samplingOf } from "../sampling.js";
-import { added, chance, piece, plain, times, whole } from "./numbers.js";
+import { added, chance, piece, plain, times, whole, words } from "./numbers.js";
 
 const asked = { follow: false }; // what the lens's panel asks for as it opens
 
@@ -29,11 +30,12 @@ export function lens(glass, { at }) {
   const answer = glass.detail("lens", asked);
   if (!answer) return null;
   const { depth, depths, target, own, best, rank, name } = readLens(answer, at);
-  const { pieces } = glass.state.trace.tokens;
+  const { model, tokens: { pieces } } = glass.state.trace;
+  const each = sublayers(model).length;
   return {
     asks: "", answers: depth > 1 ? "" : "_at_once",
     numbers: {
-      query: piece(pieces[at]), n_layers: whole(depths - 1), n_adds: whole(2 * (depths - 1)), choice: piece(name(target)), first: whole(depth - 1), own: chance(own(depth)),
+      query: piece(pieces[at]), n_layers: whole(depths - 1), n_each: whole(each), n_adds: whole(each * (depths - 1)), choice: piece(name(target)), first: whole(depth - 1), own: chance(own(depth)),
       n_before: whole(depth - 2), before: chance(own(depth - 1)), said: piece(name(best(depth - 1))), rank: whole(rank(depth - 1) + 1),
       last: whole(depths - 2), end: chance(own(depths - 1)), start: chance(own(0)), after: chance(own(1)), start_said: piece(name(best(0))),
     },
@@ -58,15 +60,18 @@ export function logits(glass, { at }) {
   if (!made) return null;
   const { trace } = glass.state;
   const { n_layers: layers, n_heads: heads, ffn_hidden: width, vocab_size: vocab } = trace.model;
-  const sum = (sign) => made.heads.data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0);
-  const tokens = made.heads.shape[2];
-  let best = 0;
-  made.heads.data.forEach((value, i) => { if (Math.abs(value) > Math.abs(made.heads.data[best])) best = i; });
-  const [layer, head, key] = [Math.floor(best / (heads * tokens)), Math.floor(best / tokens) % heads, best % tokens];
+  const kinds = { head: made.heads, ...(made.cross && { cross: made.cross }) };
+  const sum = (sign) => Object.values(kinds).reduce((all, { data }) => all + data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0), 0);
+  const largest = Object.entries(kinds).map(([kind, { data, shape: [, , tokens] }]) => {
+    const best = data.reduce((most, value, i) => (Math.abs(value) > Math.abs(data[most]) ? i : most), 0);
+    return { kind, value: data[best], layer: Math.floor(best / (heads * tokens)), head: Math.floor(best / tokens) % heads, key: best % tokens };
+  });
+  const { kind, value: most, layer, head, key } = largest.sort((a, b) => Math.abs(b.value) - Math.abs(a.value))[0];
+  const where = { layer, head, key: word(readBy(trace, kind)[key]) };
   return {
     numbers: {
-      query: piece(trace.tokens.pieces[at]), answer: piece(answer), vocab: whole(vocab), logit: plain(made.logit, 5), terms: whole(1 + layers * heads * (at + 1) + layers * width),
-      layer: whole(layer), head: whole(head), key: piece(trace.tokens.pieces[key]), most: added(made.heads.data[best]),
+      query: piece(trace.tokens.pieces[at]), answer: piece(answer), vocab: whole(vocab), logit: plain(made.logit, 5), terms: whole(1 + layers * heads * (at + 1 + (made.cross?.shape[2] ?? 0)) + layers * width),
+      layer: whole(layer), head: whole(head), key: piece(readBy(trace, kind)[key]), writer: words(glass.text(`tour.logits_${kind}`, where)), most: added(most),
       for: added(sum(1)), against: added(sum(-1)), heads: added(sum(1) + sum(-1)),
     },
   };
@@ -100,21 +105,22 @@ function probabilityOf(glass, at, target) {
 
 export function off(glass, found) {
   const { trace } = glass.state;
-  const { at, heads, target, without, found: { look } } = found;
+  const { at, heads, off: silent, target, without, found: { first, look } } = found;
   const changed = isChanged(trace);
   const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
   if (now === null || !two) return null;
   const chances = [...look.by_chance].sort((a, b) => a - b);
   const middle = chances[Math.floor(chances.length / 2)];
   const known = look.heads.length > 0 && middle !== undefined;
-  const put = changed ? {} : { heads };
+  const put = changed ? {} : silent;
+  const read = look.heads.length ? look : { kind: first?.kind, key: first?.key ?? found.head.key };
   return {
     say: !heads.length ? "_none" : changed ? "_changed" : "", asks: !heads.length ? "_none" : changed ? "_changed" : "",
     answers: !heads.length ? "_none" : known ? "" : "_alone",
     act: heads.length ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) } : undefined,
     numbers: {
       answer: piece(found.piece), n_heads: whole(heads.length), heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
-      key: piece(trace.tokens.pieces[look.heads.length ? look.key : found.head.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),
+      key: piece(readBy(trace, read.kind)[read.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),
       top: { value: two.one.piece, text: word(two.one.piece) }, p_top: chance(two.one.probability), chance: chance(middle ?? now),
       draws: whole(chances.length),
     },

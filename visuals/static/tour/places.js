@@ -2,13 +2,15 @@
 
 import { momentOf } from "../moment.js";
 import { isChanged } from "../off.js";
+import { readersOff } from "../panels/glance/words.js";
 
 /**
- * @typedef {{ at: number, target: number, piece: string, probability: number, head: { layer: number, head: number, key: number,
- *   without: number|null }, heads: [number, number][], without: number|null,
- *   found: object }} Places
- * `head` with null in `without` where every head is off; `heads` are those that read the
- * answer, or the one that it misses most, and `without` is its probability with all of these off
+ * @typedef {{ at: number, target: number, piece: string, probability: number, head: Place, cross: Place|null,
+ *   heads: [number, number][], off: object, without: number|null, found: object }} Places
+ * @typedef {{ layer: number, head: number, key: number, without: number|null }} Place
+ * `head` with null in `without` where every head is off; `cross`: the head that looks at the source, and its token of that, if
+ * any is on; `heads` are those that read the answer, or the one that it misses most, `off` the changes of a run without them, and
+ * `without` is its probability then
  */
 
 /** The question whose answer says what matters; the first screen asks the same. */
@@ -17,13 +19,18 @@ const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token
 /** @param {object} found the detail "why" @param {object} state whose selection stands in for what was not found @returns {Places} */
 export function placesOf(found, { locked }) {
   const { position: at, target, piece, probability, first, look, parts } = found;
-  const own = first && parts.find(({ kind, layer, index }) => kind === "head" && layer === first.layer && index === first.head);
-  const head = first
-    ? { layer: first.layer, head: first.head, key: first.key, without: own.without }
-    : { layer: locked.layer, head: locked.head, key: Math.min(locked.key, at), without: null };
-  const reading = look.heads.map(({ layer, head: index }) => [layer, index]);
-  const heads = reading.length ? reading : first ? [[first.layer, first.head]] : [];
-  return { at, target, piece, probability, head, heads, without: reading.length ? look.without : head.without, found };
+  const isFirst = ({ kind, layer, index }) => first && kind === (first.kind ?? "head") && layer === first.layer && index === first.head;
+  const placeOf = ({ layer, index, key, without }) => ({ layer, head: index, key, without });
+  /** Of a kind of heads the one that is named first, else the one that is missed most. */
+  const best = (wanted) => {
+    const all = parts.filter(({ kind }) => kind === wanted);
+    return all.length ? placeOf(all.find(isFirst) ?? all[0]) : null;
+  };
+  const head = best("head") ?? { layer: locked.layer, head: locked.head, key: Math.min(locked.key, at), without: null };
+  const reading = look.heads.length ? look : { kind: first?.kind, heads: first ? [first] : [] };
+  const heads = reading.heads.map(({ layer, head: index }) => [layer, index]);
+  const without = look.heads.length ? look.without : parts.find(isFirst)?.without ?? null;
+  return { at, target, piece, probability, head, cross: best("cross"), heads, off: readersOff(reading), without, found };
 }
 
 /** Whether one run is another of the same tokens. */

@@ -1,9 +1,10 @@
 // The stops of the first tour, from text to word: where each one leads, what it selects, and what it reads from the run.
 
-import { centres } from "../parts.js";
+import { centres, looksAtSource } from "../parts.js";
 import { setVector } from "../panels/attend/projection.js";
 import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
+import { acrossCarry, acrossHead, acrossMatch, acrossSoftmax, atAcross } from "./across.js";
 import { embedding, norm, project, rope, tokens } from "./enter.js";
 import { carry, ffn, head, softmax, strongestWriter } from "./layers.js";
 import { choice, lens, logits, off } from "./leave.js";
@@ -19,8 +20,8 @@ import { match } from "./match.js";
  * it asks for
  * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void, namesChanges?: boolean,
  *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null,
- *   title?: string, of?: (model: object) => Partial<Stop>|false }} Stop
- * `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
+ *   title?: string, texts?: string, of?: (model: object) => Partial<Stop>|false }} Stop
+ * `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too, or all its `texts`; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
  * `namesChanges`: false where it speaks of no run, or says itself what is switched off
  */
 
@@ -41,6 +42,11 @@ function projected({ parts: { rotary, latent } }) {
 }
 const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", part: ".gp-formula", title: "rope_bias" };
 
+/** A stop in a decoder that looks at a source: it is there that the answer comes from. */
+const across = (texts, told, part, panel = "cross") => (model) => looksAtSource(model) && {
+  panel, chapter: panel === "cross" ? "attend" : "choice", part, texts, title: texts, told, select: atAcross, set: unset(...(panel === "cross" ? ["cross", "source"] : ["logit-terms", "versus"])),
+};
+
 /** @type {Stop[]} */
 export const STOPS = [
   { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
@@ -48,10 +54,10 @@ export const STOPS = [
   { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm, of: layerNorm },
   { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found) => ({ ...atHead(found), pair: null }), told: project, of: projected },
   { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
-  { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head },
-  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match },
-  { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax },
-  { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry },
+  { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head, of: across("cross-head", acrossHead, ".gp-scroll") },
+  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match, of: across("cross-match", acrossMatch, ".gp-formula") },
+  { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax, of: across("cross-softmax", acrossSoftmax, "table") },
+  { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry, of: across("cross-carry", acrossCarry, ".wy-notice", "logit-terms") },
   { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },
   { name: "lens", chapter: "choice", panel: "lens", part: ".gp-options + *", set: unset("lens", "follow"), select: ({ at }) => ({ query: at, layer: 0 }), told: lens },
   { name: "logits", chapter: "choice", panel: "logit-terms", part: ".wy-notice", set: unset("logit-terms", "versus"), select: atHead, told: logits },

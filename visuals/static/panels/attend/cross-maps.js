@@ -3,6 +3,7 @@
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
+import { crossOff, drawOff } from "../../off.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { placeIn, steer } from "../../pointing.js";
@@ -60,13 +61,15 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   };
   steer(canvas, glass, { ArrowLeft: beside(-1), ArrowRight: beside(1), ArrowUp: ({ query }) => ({ query: query - 1 }), ArrowDown: ({ query }) => ({ query: query + 1 }) });
 
-  function drawGround(context, held, { model, T, encoder }, width) {
+  function drawGround(context, held, trace, width) {
+    const { model, T, encoder } = trace;
     const { magnitude } = ink();
     for (const { head, x, y } of layout.boxes) {
       write(context, text("head", { head }), x, y - 6);
       const values = new Float32Array(T * encoder.T);
       for (let query = 0; query < T; query++) values.set(crossRow(held, model, head, query).weights, query * encoder.T);
       enlarge(context, cells(values, encoder.T, T, magnitude, WEIGHTS.place), x, y, layout.size.width, layout.size.height);
+      if (crossOff(trace, held.index, head)) drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
     }
     scaleBar(context, 1, layout.height + NAMES + 4, Math.min(260, width - 16), magnitude, WEIGHTS.ticks);
   }

@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, writeTexts } from "../../marks/table.js";
+import { looksAtSource } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createCrossMaps } from "./cross-maps.js";
@@ -16,10 +17,7 @@ import { weightLine } from "./score-lines.js";
 const KIND = "cross";
 const LISTED = 8;
 
-/** A decoder that looks at a source. */
-const looks = ({ parts }) => parts.cross_scale !== null && parts.cross_scale !== undefined;
-
-export const about = { only: looks, tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
+export const about = { only: looksAtSource, unused: "cross", tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
 
 /** The source token that was clicked, where this source has it; else the one that gets most. @param {Float64Array} weights */
 function keptSource(glass, weights) {

@@ -1,12 +1,15 @@
 // What a run is to be changed in: lists as app/comparing.py reads them, and their names for a reader.
 
-export const KINDS = ["heads", "attention", "ffn", "neurons", "patches"];
+import { looksAtSource } from "../../parts.js";
 
-/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind */
+export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches"];
+
+/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind; no "cross" for a network that looks at no source */
 export function atSelection({ layer, head, query, neuron, kept, trace }) {
   const patchable = kept && kept.model.name === trace.model.name && query < kept.T;
   return {
     heads: [layer, head],
+    ...(looksAtSource(trace.model) && { cross: [layer, head] }),
     attention: layer,
     ffn: layer,
     neurons: neuron === null ? null : [layer, neuron],

@@ -81,6 +81,8 @@ export default function compare(element, glass) {
     const here = atSelection({ ...state, ...state.locked });
     for (const kind of KINDS) {
       const value = here[kind];
+      offers[kind].hidden = value === undefined;
+      if (value === undefined) continue;
       offers[kind].disabled = value === null;
       offers[kind].textContent = value === null ? text(`no_${kind}`) : text(`off_${kind}`, parameters(kind, value));
     }

@@ -4,12 +4,15 @@ import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { marksOf, matchingOf, namesOf } from "./matching.js";
-import { filled, lead, leadTo, word } from "./words.js";
+import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
 const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
 
 const middle = (values) => (values.length ? values[Math.floor(values.length / 2)] : null);
+
+/** Texts of heads that look at a source, in the place of those that look back. */
+const formOf = (kind) => (kind === "cross" ? "_cross" : "");
 
 /** Which sentence tells what the heads that read the answer are worth. */
 export function verdict({ probability, look }) {
@@ -27,7 +30,7 @@ export function createAnswer(glass, moment) {
   const sum = h("div");
   how.append(told, h("details.wy-list", null, h("summary", { "data-text": "why.matching_sum" }), sum));
   const proof = h("div.wy-proof", { "aria-live": "polite" });
-  const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : { heads: readers() }) });
+  const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)) });
   const parts = h("ol.wy-parts");
   const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
   const circuit = h("div.wy-circuit");
@@ -37,34 +40,36 @@ export function createAnswer(glass, moment) {
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
 
-  const readers = () => shown.look.heads.map(({ layer, head }) => [layer, head]);
-
   /** What leads to one head's cell. */
-  const toCell = (words, { layer, head, key }) => lead(glass, words, { layer, head, query: shown.position, key }, "attend", "cell");
+  const toCell = (words, one) => leadToCell(glass, words, one, shown.position);
   const toNext = (words) => h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, words);
   const sentence = (name, given) => h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
 
   /** What is said first, and what follows from switching off. */
   function sentences() {
     const { look, first, probability, piece, position } = shown;
-    const { pieces } = state.trace.tokens;
+    const { trace } = state;
     const kind = verdict(shown);
     if (!first) return { says: [sentence("no_head", {})], proves: [] };
     const given = {
-      answer: h("b", null, word(piece)), query: h("b", null, word(pieces[position])), key: h("b", null, word(pieces[look.key])),
+      answer: h("b", null, word(piece)), query: h("b", null, word(trace.tokens.pieces[position])), key: h("b", null, word(readBy(trace, look.kind)[look.key])),
       p: toNext(share(probability)), q: h("b", null, share(look.without)),
     };
-    const best = { layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(pieces[first.key])) };
+    const from = position === 0 && trace.encoder ? text("from_start") : text("from_token", { piece: word(trace.tokens.pieces[position]) });
+    const named = text(`part_${first.kind ?? "head"}`, { layer: first.layer, index: first.head });
+    const best = { from, part: named, layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(readBy(trace, first.kind)[first.key])) };
     if (kind === "nobody") {
-      const own = shown.parts.find((one) => one.kind === "head" && one.layer === first.layer && one.index === first.head);
-      return { says: [sentence("nobody", { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
+      const own = shown.parts.find((one) => one.kind === (first.kind ?? "head") && one.layer === first.layer && one.index === first.head);
+      return { says: [sentence(`nobody${formOf(first.kind)}`, { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
     }
     const chance = middle(look.by_chance);
-    const among = first.key === look.key && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
-    const count = look.heads.length;
+    const alike = formOf(first.kind) === formOf(look.kind) && first.key === look.key;
+    const among = alike && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
+    const [count, form] = [look.heads.length, formOf(look.kind)];
+    const itself = !form && look.key === position;
     return {
-      says: [sentence(!among ? "looks_between" : look.key === position ? "looks_itself" : "looks", { ...given, ...best })],
-      proves: [h("p", null, ...filled(row(text(kind, { count }), chance === null ? "" : text("chance", { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
+      says: [sentence(`${!among ? "looks_between" : itself ? "looks_itself" : "looks"}${form}`, { ...given, ...best })],
+      proves: [h("p", null, ...filled(row(text(`${kind}${form}`, { count }), chance === null ? "" : text(`chance${form}`, { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
     };
   }
   /** Sentences in a row, as the language sets them. */
@@ -91,14 +96,13 @@ export function createAnswer(glass, moment) {
 
   /** The ranking: each part, what is left without it, and where a head looks. */
   function rowsOf() {
-    const { pieces } = state.trace.tokens;
-    const of = (kind, most) => shown.parts.filter((one) => one.kind === kind).slice(0, most);
-    return [...of("head", HEADS), ...of("neuron", NEURONS)].map((one) => {
-      const words = text(one.kind === "head" ? "part_head" : "part_neuron", { layer: one.layer, index: one.index });
-      const name = one.kind === "head"
-        ? toCell(words, one)
-        : lead(glass, words, { layer: one.layer, neuron: one.index, query: shown.position }, "ffn", "ffn-token");
-      const looks = one.kind === "head" ? text("part_looks", { key: word(pieces[one.key]), weight: share(one.weight) }) : "";
+    const of = (wanted, most) => shown.parts.filter(({ kind }) => (kind === "neuron") === (wanted === "neuron")).slice(0, most);
+    return [...of("heads", HEADS), ...of("neuron", NEURONS)].map((one) => {
+      const [words, neuron] = [text(`part_${one.kind}`, { layer: one.layer, index: one.index }), one.kind === "neuron"];
+      const name = neuron
+        ? lead(glass, words, { layer: one.layer, neuron: one.index, query: shown.position }, "ffn", "ffn-token")
+        : toCell(words, one);
+      const looks = neuron ? "" : text(`part_looks${formOf(one.kind)}`, { key: word(readBy(state.trace, one.kind)[one.key]), weight: share(one.weight) });
       return h("li", null, name, ` ${text("part_without", { p: share(one.without) })}${looks}`);
     });
   }
@@ -130,7 +134,7 @@ export function createAnswer(glass, moment) {
     if (!open) return;
     show(found, state.language, isChanged(state.trace));
     const { first, position } = found ?? {};
-    const pair = first ? matchingOf(glass, { ...first, query: position }).found : null;
+    const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
     tellHow(pair, first, position, state.trace.tokens.pieces, state.language);
     if (found && leading) follow();
     const two = Boolean(state.trace.encoder);
@@ -144,13 +148,13 @@ export function createAnswer(glass, moment) {
   function follow() {
     leading = false;
     const { first, position } = shown;
-    if (first) queueMicrotask(() => glass.lead({ layer: first.layer, head: first.head, query: position, key: first.key }));
+    if (first) queueMicrotask(() => selectLook(glass, first, position, glass.lead));
   }
 
   const table = () => [
     ["part", "layer", "index", "probability_without", "loss_nats", "key", "weight"],
     ...(shown?.parts ?? []).map((one) => [one.kind, one.layer, one.index, one.without, one.loss, one.key ?? "", one.weight ?? ""]),
   ];
-  const tell = (found) => (found ? ` key ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}` : "");
+  const tell = (found) => (found ? ` ${found.look.kind === "cross" ? "source" : "key"} ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}` : "");
   return { element, draw, table, tell, lead: () => { leading = true; } };
 }

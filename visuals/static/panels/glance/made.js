@@ -2,7 +2,7 @@
 
 import { h, signed } from "../../dom.js";
 import { part } from "../../reads.js";
-import { filled, lead, word } from "./words.js";
+import { filled, lead, leadToCell, readBy, word } from "./words.js";
 
 const COUNT = 3;
 
@@ -25,27 +25,24 @@ export function createMade(glass) {
   const element = h("p.wy-made", { hidden: "" });
   const text = (name, params) => glass.text(`why.${name}`, params);
 
-  function way({ kind, layer, head, key, value }, at, pieces) {
+  function way(one, at) {
+    const { kind, layer, head, key, value } = one;
     const added = signed(value, 3);
     if (kind === "ffn") return lead(glass, text("made_ffn", { layer, value: added }), { layer, query: at }, "ffn", "ffn-token");
-    if (kind === "cross") {
-      const { pieces: source } = glass.state.trace.encoder.tokens;
-      return lead(glass, text("made_cross", { layer, head, key: word(source[key]), value: added }), { layer, head, query: at }, "attend", "cross");
-    }
-    return lead(glass, text("made_head", { layer, head, key: word(pieces[key]), value: added }), { layer, head, query: at, key }, "attend", "cell");
+    return leadToCell(glass, text(`made_${kind}`, { layer, head, key: word(readBy(glass.state.trace, kind)[key]), value: added }), one, at);
   }
-  const write = part((found, at, pieces, piece, _language) => {
-    const some = writers(found).slice(0, COUNT).map((one) => way(one, at, pieces));
+  const write = part((found, at, piece, _language) => {
+    const some = writers(found).slice(0, COUNT).map((one) => way(one, at));
     const list = h("span", null, ...some.flatMap((one, i) => (i ? [" · ", one] : [one])));
     element.replaceChildren(...filled(text("made"), { piece: h("b", null, word(piece)), logit: signed(found.logit, 4), parts: list }));
   });
 
   /** @param {import("../../moment.js").Moment} moment the line is there for a token that is in the text */
   function draw({ at, token }) {
-    const { trace, status, language } = glass.state;
+    const { status, language } = glass.state;
     const found = token && status !== "generating" ? glass.detail("logit_terms", { token: at, target: token.id, against: null }) : null;
     element.hidden = !found;
-    if (found) write(found, at, trace.tokens.pieces, token.piece, language);
+    if (found) write(found, at, token.piece, language);
     return found;
   }
   return { element, draw };

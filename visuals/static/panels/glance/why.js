@@ -16,6 +16,12 @@ const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token
 
 export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
+/** A piece with its word in a frame; the blank before it stands outside. @param {string} marks classes @returns {(string|Element)[]} */
+function framed(piece, marks, attributes = {}) {
+  const blank = piece.length - piece.trimStart().length;
+  return [piece.slice(0, blank), h(`span${marks}`, attributes, piece.slice(blank))];
+}
+
 /** @param {HTMLElement} element @param {object} glass */
 export default function why(element, glass) {
   const { state } = glass;
@@ -68,19 +74,18 @@ export default function why(element, glass) {
   });
 
   /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
-  const source = part((encoder) => {
+  const source = part((encoder, key) => {
     const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
-    const read = pieces.filter((_, t) => !encoder.model.eos_ids.includes(ids[t])).join("");
-    before.replaceChildren(...(encoder ? [h("span", null, read), " → "] : []));
+    const read = pieces.flatMap((piece, t) => (encoder.model.eos_ids.includes(ids[t]) && t !== key ? [] : framed(piece, t === key ? ".is-key" : "")));
+    before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
   });
   const write = part((pieces, nPrompt, query, key, strange, begun, _language) => {
     written.replaceChildren(...pieces.flatMap((piece, t) => {
       if (t < begun) return [];
       const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
-      const blank = piece.length - piece.trimStart().length; // stands before the word, not in its frame
       const odd = strangeAt(strange, t);
       const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panel.text("outside_mark")}`)] : []; // for who hears the text
-      return [piece.slice(0, blank), h(`span${kind}${t >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": t }, piece.slice(blank)), ...said];
+      return [...framed(piece, `${kind}${t >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": t }), ...said];
     }));
   });
 
@@ -104,8 +109,9 @@ export default function why(element, glass) {
     const moment = momentOf(state);
     const own = offer(moment);
     const found = open && status !== "generating" ? glass.detail("why", questionOf(moment)) : null;
-    source(trace.encoder);
-    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, found ? found.look.key : -1, outside.draw(), trace.encoder ? trace.nPrompt : 0, state.language);
+    const [key, inSource] = found ? [found.look.key, found.look.kind === "cross"] : [-1, false];
+    source(trace.encoder, inSource ? key : -1);
+    write(trace.tokens.pieces, trace.nPrompt, found ? moment.at : -1, inSource ? -1 : key, outside.draw(), trace.encoder ? trace.nPrompt : 0, state.language);
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));

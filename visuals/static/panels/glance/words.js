@@ -40,6 +40,27 @@ export function lead(glass, words, selection, chapter, kind) {
   return h("button.wy-lead", { click }, words);
 }
 
+/** The pieces of the text that a head of a kind looks at: of kind "cross" it is the source. @param {"head"|"cross"} kind */
+export const readBy = (trace, kind) => (kind === "cross" ? trace.encoder : trace).tokens.pieces;
+
+/** The changes of a run in which the heads that read the answer are off. @param {{ kind?: "head"|"cross", heads: { layer: number, head: number }[] }} look */
+export const readersOff = ({ kind, heads }) => ({ [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]) });
+
+/** Selects a head's look from `query` at a token, as far as a selection can: a source's token is its panel's own setting. */
+export function selectLook(glass, { kind, layer, head, key }, query, choose = glass.select) {
+  if (kind === "cross") glass.settings.set("cross", { source: String(key) });
+  choose({ layer, head, query, ...(kind !== "cross" && { key }) });
+}
+
+/** A number that leads to the cell of a head, of whichever kind. @param {{ kind: "head"|"cross", layer: number, head: number, key: number }} one */
+export function leadToCell(glass, words, one, query) {
+  const click = () => {
+    selectLook(glass, one, query);
+    leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell");
+  };
+  return h("button.wy-lead", { click }, words);
+}
+
 /** A text with elements in the place of its {placeholders}. @param {string} template @param {Object<string, Node|string>} given */
 export function filled(template, given) {
   const used = new Set();

@@ -1,0 +1,190 @@
+"""A trained T5 on the page: why, the tour, two runs beside each other, what is saved, and another network beside it."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+from torch import nn
+
+from app.chapters import CHAPTERS
+from app.texts import text
+from tests.app.family_page import family_page, read
+from tests.app.looking import number, settled, shown, walk
+from tests.app.test_tour import SAME, arrive, check_numbers, check_place, set_out
+from tests.families import Pair, pair_of
+
+ZOO = Path(__file__).parents[2] / "model" / "zoo"
+PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
+OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"
+CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
+START = 0
+STOPS = SAME | {"softmax": {"dot": "qk", "score": "score", "weight": "weight"}, "carry": {"logit": "logit"}} | {
+    "project": {"channel": "channel", "value": "value"},
+    "rope": {"n_between": "distance", "by": "bias", "score": "score"},
+    "ffn": {"neuron": "neuron", "gate": "gate", "open": "gelu", "up": "up", "product": "product", "size": "writes"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[str, Pair]:
+    found = {name: pair_of(ZOO / name) for name in ("t5", "llama")}
+    return {name: pair._replace(lm=replace(pair.lm, name=name)) for name, pair in found.items()}
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
+    with family_page(browser, pairs) as page:
+        yield page
+
+
+STEP = """async (count) => {
+  for (let i = 0; i < count; i++) {
+    const [prompt, model, view, , ...settings] = glass.begin("running", [glass.state.run.prompt, "t5", null, 1]);
+    const body = JSON.stringify([prompt, model, settings, view]);
+    glass.publish(await (await fetch("ask/step", { method: "POST", body })).json());
+  }
+}"""
+
+
+def write(page: Page, prompt: str, count: int) -> None:
+    """The T5 reads a prompt and writes this many tokens."""
+    read(page, "t5", prompt)
+    page.evaluate(STEP, count)
+    page.wait_for_function("(T) => glass.state.run.T === T && glass.state.status === 'idle'", arg=count + 1)
+
+
+def alone(page: Page) -> None:
+    """No run is kept, and the decoder is shown."""
+    page.evaluate("glass.showSide('B'); void glass.keep(null); glass.readStack('decoder')")
+
+
+def ids_of(page: Page, side: str = "B") -> tuple[torch.Tensor, torch.Tensor]:
+    """What the encoder read and what the decoder has, as batches."""
+    run = "(glass.sides() ? glass.sides()[side] : glass.state.trace)"
+    script = f"(side) => {{ const one = {run}; const run = one.whole ?? one;"
+    found = page.evaluate(f"{script} return [run.encoder.tokens.ids, run.tokens.ids]; }}", side)
+    source, written = (torch.tensor([ids]) for ids in found)
+    return source, written
+
+
+def theirs(pair: Pair, source: torch.Tensor, written: torch.Tensor, off: Iterable[tuple[int, int]] = ()) -> Any:
+    """transformers' run, without these heads of its cross-attention."""
+    width = pair.lm.config.head_dim
+
+    def silence(head: int) -> Any:
+        def change(_module: nn.Module, given: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+            value = given[0].clone()
+            value[..., head * width : (head + 1) * width] = 0
+            return (value,)
+
+        return change
+
+    blocks = pair.peer.decoder.block
+    hooks = [blocks[layer].layer[1].EncDecAttention.o.register_forward_pre_hook(silence(head)) for layer, head in off]
+    with torch.no_grad():
+        found = pair.peer(source, decoder_input_ids=written, output_attentions=True, output_hidden_states=True)
+    for hook in hooks:
+        hook.remove()
+    return found
+
+
+def test_why_leads_to_the_word_of_the_source_and_its_readers_can_be_switched_off(
+    page: Page, pairs: dict[str, Pair]
+) -> None:
+    alone(page)
+    write(page, PROMPT, 0)
+    page.evaluate("glass.open('glance'); glass.settings.set('why', { open: '1' }); glass.repaint()")
+    why = page.locator("section[data-kind=why]")
+    expect(why.locator(".wy-said")).to_contain_text("“kitchen” stands in the source")
+    settled(page)
+    said = json.loads(page.evaluate("JSON.stringify(glass.detail('why', { token: 0 }))"))
+    heads = [(one["layer"], one["head"]) for one in said["look"]["heads"]]
+    source, written = ids_of(page)
+    run = theirs(pairs["t5"], source, written)
+    whole, left = (one.logits[0, -1].softmax(-1) for one in (run, theirs(pairs["t5"], source, written, heads)))
+    answer = int(whole.argmax())
+    value = shown(page, "why", f"after 0 answer {answer} ")
+    key = int(number(value.replace("source ", "source="), "source"))
+    assert page.evaluate("glass.state.trace.encoder.tokens.pieces")[key] == " kitchen"
+    assert number(value, "probability") == pytest.approx(float(whole[answer]), **CLOSE)
+    assert number(value, "without") == pytest.approx(float(left[answer]), **CLOSE)
+    for layer, head in heads:
+        assert float(run.cross_attentions[layer][0, head, 0, key]) >= 0.5
+    for one in said["parts"]:
+        if one["kind"] == "cross":
+            without = theirs(pairs["t5"], source, written, [(one["layer"], one["index"])])
+            assert one["without"] == pytest.approx(float(without.logits[0, -1].softmax(-1)[answer]), **CLOSE)
+    assert page.locator(".wy-text .is-key").all_text_contents() == ["kitchen"]
+    assert "{" not in why.inner_text()
+    why.locator(".wy-lead").first.click()  # the weight leads to the head's cell
+    first = said["first"]
+    place = f"layer {first['layer']} head {first['head']} query 0 source {first['key']} "
+    assert number(shown(page, "cross", place), "weight") == pytest.approx(first["weight"], **CLOSE)
+    page.evaluate("glass.open('glance')")
+    why.locator(".wy-actions button").nth(1).click()
+    page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.changes.cross?.length")
+    value = shown(page, "why", f"after 0 answer {int(left.argmax())} ")
+    assert number(value, "probability") == pytest.approx(float(left.max()), **CLOSE)
+    named = text("compare.is_cross", layer=heads[0][0], head=heads[0][1])
+    expect(page.locator("section[data-kind=why] .gp-changed")).to_contain_text(named)
+    page.wait_for_function("location.hash.includes('off-cross=')")
+    assert f"{heads[0][0]}.{heads[0][1]}" in page.evaluate(
+        "new URLSearchParams(location.hash.slice(1)).get('off-cross')"
+    )
+    page.evaluate("(at) => { glass.open('attend'); glass.select(at); }", {"layer": heads[0][0], "head": heads[0][1]})
+    unused = text("off.cross_unused", layer=heads[0][0], head=heads[0][1])
+    expect(page.locator("section[data-kind=cross] .gp-changed")).to_contain_text(unused)
+    page.evaluate("glass.change({})")
+    page.wait_for_function("glass.state.status === 'idle' && !glass.state.trace.changes.cross?.length")
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_the_tour_says_what_its_panels_show_of_two_texts(page: Page, count: int) -> None:
+    alone(page)
+    write(page, PROMPT, count)
+    page.evaluate("glass.readStack('encoder')")  # the tour goes to what chooses
+    set_out(page, "word")
+    page.click(".tour-stop[data-stop=tokens]")
+    page.mouse.move(1, 1)
+    for stop in STOPS:
+        at = arrive(page, stop)
+        check_numbers(page, at, STOPS)
+        check_place(at, 1280)
+        words = page.inner_text(".tour-bar")
+        assert "{" not in words
+        assert not re.search(r"\btour\.", words)
+        if stop == "tokens":
+            assert "kitchen" in page.inner_text(".tour-bar .tour-answer") or count
+        if stop == "head":
+            assert at["kind"] == "cross"
+        page.keyboard.press("ArrowRight")
+    page.evaluate("void document.querySelector('.tour-title').focus()")
+    page.keyboard.press("Escape")
+
+
+def test_both_stacks_are_subtracted_as_transformers_computes_them(page: Page, pairs: dict[str, Pair]) -> None:
+    alone(page)
+    write(page, PROMPT, 3)
+    page.evaluate("void glass.keep(glass.state.run)")
+    write(page, OTHER, 3)
+    runs = [theirs(pairs["t5"], *ids_of(page, side)) for side in "AB"]
+    layer, head, query, key = 1, 2, 3, 1
+    for stack in ("encoder", "decoder"):
+        at = {"layer": layer, "head": head, "query": query, "key": key}
+        page.evaluate("([stack, at]) => { glass.readStack(stack, at); glass.showSide('B-A'); }", [stack, at])
+        found = walk(page, CHAPTERS)
+        assert not [kind for kind, one in found.items() if "NaN" in one["value"] or "undefined" in one["value"]]
+        value = found["attend attention"]["value"]
+        weights = [float(getattr(run, f"{stack}_attentions")[layer][0, head, query, key]) for run in runs]
+        assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
+        value = found["norm rmsnorm"]["value"]
+        eps = pairs["t5"].lm.config.norm_eps
+        streams = [getattr(run, f"{stack}_hidden_states")[layer][0, query].double() for run in runs]
+        rms = [float((stream.square().mean() + eps).sqrt()) for stream in streams]
+        assert [number(value, rf"\b{side}\.rms") for side in "AB"] == pytest.approx(rms, **CLOSE)
