@@ -23,7 +23,7 @@ from ..engine import Engine
 from ..requests import layer_of, one_of, token_of, whole
 from ..session import HeldRun
 
-PANELS = ("heads", "attention", "cross", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
+PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
