@@ -205,6 +205,7 @@ def open_page(browser: Browser, address: str, width: int = 1280, height: int = 7
     page = new_page(browser, address, width, height, **context)
     page.goto(address)
     wait_for_run(page)
+    page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead
     return page
 
 

@@ -83,6 +83,7 @@ def looked_at(request: pytest.FixtureRequest, browser: Browser, link: str) -> It
     with watched(page, site):
         page.goto(f"{site}{link}")
         wait_for_run(page)
+        page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead
         yield page
     leave(page)
 

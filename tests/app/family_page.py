@@ -33,6 +33,7 @@ def family_page(browser: Browser, pairs: Mapping[str, Pair]) -> Iterator[Page]:
         with watched(page):
             page.goto(site)
             wait_for_run(page)
+            page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead
             yield page
         leave(page)
 

@@ -8,7 +8,7 @@ import { settled } from "./settled_help.js";
 
 globalThis.requestAnimationFrame = () => 1;
 
-function connected(answers = {}) {
+function connected(answers = {}, there = undefined) {
   const store = createStore();
   const asked = [];
   const ask = (name, usual) => async (request) => {
@@ -20,7 +20,7 @@ function connected(answers = {}) {
     neurons: ask("neurons", ({ layer, token }) => (token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons)),
     rerun: ask("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
-  return { store, asked, fetching: createFetching(store, server) };
+  return { store, asked, fetching: createFetching(store, server, there) };
 }
 
 test("a small run's layers are fetched ahead, each once", async () => {
@@ -29,6 +29,20 @@ test("a small run's layers are fetched ahead, each once", async () => {
   await settled();
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
   assert.deepEqual(asked.filter(([name]) => name === "layer").map(([, request]) => request.layer).sort(), [1, 2, 3]);
+});
+
+test("nothing is fetched ahead until somebody is there; what is chosen is", async () => {
+  let come = null;
+  const { store, asked } = connected({}, new Promise((done) => { come = done; }));
+  store.publish(runMessage());
+  await settled();
+  assert.deepEqual(asked, []);
+  store.select({ layer: 2 });
+  await settled();
+  assert.deepEqual(asked.map(([name, request]) => [name, request.layer]), [["layer", 2]]);
+  come();
+  await settled();
+  assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
 });
 
 test("runs that follow each other quickly: the last one's layers are all fetched", async () => {

@@ -15,14 +15,21 @@ export function layerBytes(trace) {
 export const neuronBytes = (trace) => trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
 
 /** Resolves when the browser has nothing else to do. */
-export const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+export const idleNow = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+
+const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart", "scroll"];
+
+/** Resolves when somebody moves, scrolls or types: a page that is only opened asks for nothing ahead. */
+export const reader = () => new Promise((resolve) => {
+  for (const sign of SIGNS) addEventListener(sign, resolve, { capture: true, once: true, passive: true });
+});
 
 /**
  * @param {object} state of the store
- * @param {{ fetchLayer: Function, comparable: () => object[], used: (trace: object) => boolean }} fetching of fetching.js
+ * @param {{ fetchLayer: Function, comparable: () => object[], used: (trace: object) => boolean, idle: () => Promise<unknown> }} fetching of fetching.js
  * @returns {() => Promise<void>} fetches the layers of the shown runs
  */
-export function createAhead(state, { fetchLayer, comparable, used }) {
+export function createAhead(state, { fetchLayer, comparable, used, idle }) {
   let prefetching = false;
 
   /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */

@@ -1,6 +1,6 @@
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
-import { createAhead, idle, NEURON_BYTES, neuronBytes } from "./ahead.js";
+import { createAhead, idleNow, NEURON_BYTES, neuronBytes } from "./ahead.js";
 import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons, textOf } from "./decode.js";
 
 /** The server with its questions counted: `count()` of them have no answer yet. */
@@ -18,11 +18,13 @@ function counted(server) {
  * @param store
  * @param {{ layer: Function, neurons: Function, rerun: Function, detail: Function, calculate: Function,
  *   change: Function, recall: Function, cut: Function }} functions  functions of app/build.py; each gives a message
+ * @param {Promise<unknown>} [there]  until then nothing is fetched ahead
  */
-export function createFetching(store, functions) {
+export function createFetching(store, functions, there = Promise.resolve()) {
   const server = counted(functions);
   const asked = new Map();
   const { state } = store;
+  const idle = () => there.then(idleNow);
 
   /** The runs that panels show: one, or where they show a difference both. */
   const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, store.sides()?.A ?? state.kept] : state.trace ? [state.trace] : []);
@@ -170,7 +172,7 @@ export function createFetching(store, functions) {
   /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */
   const recall = (described) => server.recall(described);
 
-  const prefetch = createAhead(state, { fetchLayer, comparable, used });
+  const prefetch = createAhead(state, { fetchLayer, comparable, used, idle });
 
   store.on("select", need);
   for (const event of ["run", "stack"]) store.on(event, () => { need(); prefetch(); });

@@ -1,5 +1,6 @@
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
+import { reader } from "./ahead.js";
 import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
@@ -112,13 +113,15 @@ async function setLanguage(code) {
 
 const { on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
+/** Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing is fetched ahead. */
+const there = state.chapter === Object.keys(config.chapters)[0] ? Promise.race([reader(), new Promise((done) => { on("chapter", done); })]) : Promise.resolve();
 let fetching = null;
 let connected = null;
 const online = new Promise((done) => { connected = done; });
 /** The server's functions are there: the first run is asked for at once, while gradio is still building its controls. */
 async function connect(server, changeBar) {
   page.onFill(changeBar);
-  connected((fetching = createFetching(store, server)));
+  connected((fetching = createFetching(store, server, there)));
   await firstRun();
 }
 async function firstRun() {
