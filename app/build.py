@@ -191,6 +191,7 @@ def head() -> str:
     )
     first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]
     styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
+    styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
     panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
     modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})

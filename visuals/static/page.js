@@ -15,6 +15,9 @@ export function shortCount(count, language = "en", digits = 0) {
   return `${unit && value < 100 ? Number(value.toPrecision(digits || (value < 2 ? 3 : 2))) : Math.round(value)}${unit}`;
 }
 
+/** What of the bar late.css waits for. */
+const BAR = ["#model input", "#language input", "#prompt textarea", "#step", "#settings"];
+
 const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
 /** @param store @param texts @param link what readLink found @param settings of createSettings @param config texts of gradio's components by name, and a prompt a language */
@@ -177,6 +180,13 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     if (code) showMessage({ level: "info", code, params: {} });
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
+
+  /** Takes off what hides the page (late.css) once the first run is drawn and the bar is whole. */
+  const dropLate = store.on("painted", () => {
+    if (!state.trace || !BAR.every((part) => document.querySelector(part))) return;
+    document.querySelector("#glass-late")?.remove();
+    dropLate();
+  });
 
   return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus, models: models.list };
 }

@@ -41,7 +41,8 @@ function firstWhere(list, holds) {
 }
 
 /**
- * How far a row is scrolled that shows a chip with none cut before it, and how much room that takes after the last one.
+ * How far a row is scrolled that shows a chip with none cut before it, and the room after the last one that lets any chip
+ * be the first: the same wherever the row is scrolled to, so that scrolling does not have the browser lay it out anew.
  * @param {{ left: number, right: number }[]} places of all chips, in their row @param {number} t which is to be seen @param {number} width of the room @param {number} from how far the row is scrolled
  * @returns {{ to: number, after: number }}
  */
@@ -49,8 +50,8 @@ export function rowPlace(places, t, width, from) {
   const first = firstWhere(places, ({ left }) => left - EDGE >= from);
   const seen = t >= first && places[t].right + EDGE <= from + width;
   const start = seen ? first : t < first ? t : firstWhere(places, ({ left }) => places[t].right - left + 2 * EDGE <= width);
-  const to = start === 0 ? 0 : Math.max(0, places[Math.min(start, t)].left - EDGE);
-  return { to, after: to && Math.max(0, to + width - places.at(-1).right - EDGE) };
+  const after = places.at(-1).right + EDGE > width ? Math.max(...places.map(({ left, right }) => right - left)) + EDGE : 0;
+  return { to: start === 0 ? 0 : Math.max(0, places[Math.min(start, t)].left - EDGE), after };
 }
 
 const EDGE = 4; // px beside a chip, for its frame
@@ -60,13 +61,14 @@ export function reveal(chips, list, t) {
   const row = getComputedStyle(chips).flexWrap === "nowrap";
   if (!row) {
     const [top, bottom] = [list[t].offsetTop, list[t].offsetTop + list[t].offsetHeight];
-    chips.style.paddingInlineEnd = "";
+    if (chips.style.paddingInlineEnd) chips.style.paddingInlineEnd = "";
     if (top < chips.scrollTop) chips.scrollTop = top - EDGE;
     else if (bottom > chips.scrollTop + chips.clientHeight) chips.scrollTop = bottom - chips.clientHeight + EDGE;
     return;
   }
   const places = list.map(({ offsetLeft: left, offsetWidth: width }) => ({ left, right: left + width }));
   const { to, after } = rowPlace(places, t, chips.clientWidth, chips.scrollLeft);
-  chips.style.paddingInlineEnd = `${EDGE + after}px`;
-  chips.scrollLeft = to;
+  const room = `${EDGE + after}px`;
+  if (chips.style.paddingInlineEnd !== room) chips.style.paddingInlineEnd = room;
+  if (chips.scrollLeft !== to) chips.scrollLeft = to;
 }
