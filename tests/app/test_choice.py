@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from app.texts import text
-from tests.app.looking import RULES, number, run, shown
+from tests.app.looking import RULES, calm, number, run, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
@@ -205,7 +205,8 @@ def test_the_bar_and_the_chapter_are_one_set_of_settings(chapter: Page) -> None:
     assert sliders(chapter) == greedy
     chapter.click(f"text={text('sampling.lively')}")
     chapter.click("#settings .label-wrap")  # set before the bar's fields were ever there
-    chapter.wait_for_timeout(500)  # gradio sets them more than once
+    expect(chapter.locator("#temperature input[type=number]")).to_have_value("0.8")
+    calm(chapter)  # gradio sets them more than once
     assert bar(chapter) == sliders(chapter) == greedy | {"temperature": 0.8, "top_k": 40, "top_p": 0.9}
     chapter.fill("#temperature input[type=number]", "1.3")
     chapter.locator("#top_p input[type=range]").fill("0.5")
@@ -234,7 +235,6 @@ def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:
     assert chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]") == previewed
 
 
-@pytest.mark.gradio
 def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.click("[data-kind=contributions] [data-choice=second]")
     title = text("contributions.title_second", target="", other="", piece="").split("“")[0]
