@@ -89,7 +89,6 @@ def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> N
     )
 
 
-@pytest.mark.gradio
 def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
     """Each panel's settings at values that are none; `page` fails the test for an error on the console."""
     huge = "9" * 300
@@ -202,7 +201,6 @@ def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
     expect(page.locator("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace").first).to_be_attached()
 
 
-@pytest.mark.gradio
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}&prompt=The+cat")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from app.texts import text
-from tests.app.looking import RULES, number, run, shown
+from tests.app.looking import RULES, calm, number, questions, run, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
@@ -88,9 +88,11 @@ def test_lens_and_contributions_show_what_transformers_computes(chapter: Page, p
         assert number(value, "sum") == pytest.approx(number(value, "logit"), abs=2e-5)
 
 
+SHOWN_AS = "[data-kind=sampling] [data-rank='%d'][data-stage=topP]"
+
+
 def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter: Page, peer: Peer) -> None:
-    asked: list[str] = []
-    listen(chapter, "request", lambda request: asked.append(request.post_data or ""))
+    asked = questions(chapter, *(chapter.locator(SHOWN_AS % rank) for rank in (0, 4)))
     sliders = {name: chapter.locator(f"[data-setting={name}] input") for name in ("temperature", "top_k", "top_p")}
     logits = peer.logits[-1].double()
     for temperature, top_k, top_p in ((1.3, 6, 0.7), (0.5, 0, 0.5), (2.0, 30, 1.0)):
@@ -105,7 +107,7 @@ def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter:
         kept = scores[0].softmax(-1)
         best = kept.argsort(descending=True)
         for rank in (0, 1, 4):
-            chapter.hover(f"[data-kind=sampling] [data-rank='{rank}'][data-stage=topP]")
+            chapter.hover(SHOWN_AS % rank)
             value = shown(chapter, "sampling", "'")
             assert f" rank {rank + 1} topP " in value
             assert number(value, "p") == pytest.approx(float(kept[best[rank]]), **CLOSE), (temperature, top_k, top_p)
@@ -205,7 +207,8 @@ def test_the_bar_and_the_chapter_are_one_set_of_settings(chapter: Page) -> None:
     assert sliders(chapter) == greedy
     chapter.click(f"text={text('sampling.lively')}")
     chapter.click("#settings .label-wrap")  # set before the bar's fields were ever there
-    chapter.wait_for_timeout(500)  # gradio sets them more than once
+    expect(chapter.locator("#temperature input[type=number]")).to_have_value("0.8")
+    calm(chapter)  # gradio sets them more than once
     assert bar(chapter) == sliders(chapter) == greedy | {"temperature": 0.8, "top_k": 40, "top_p": 0.9}
     chapter.fill("#temperature input[type=number]", "1.3")
     chapter.locator("#top_p input[type=range]").fill("0.5")
@@ -234,7 +237,6 @@ def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:
     assert chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]") == previewed
 
 
-@pytest.mark.gradio
 def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.click("[data-kind=contributions] [data-choice=second]")
     title = text("contributions.title_second", target="", other="", piece="").split("“")[0]

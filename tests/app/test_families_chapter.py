@@ -19,7 +19,7 @@ from app.session import Runs
 from app.texts import LANGUAGES, table
 from tests.app.looking import RULES, WCAG, settled, shown
 from tests.families import save
-from tests.page import open_page
+from tests.page import leave, open_page
 from tests.plain import plain_site
 from tests.standin import make_checkpoint
 from visuals.families import COLUMNS, ROWS, families_message
@@ -48,7 +48,7 @@ def opened(browser: Browser, site_of_two: str) -> Iterator[Page]:
     page = open_page(browser, f"{site_of_two}#lang=en&chapter=families")
     shown(page, "families", "view=")
     yield page
-    page.context.close()
+    leave(page)
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """The page on tiny networks of the other families: every chapter is drawn, and what it works out is transformers'."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from app.chapters import CHAPTERS
-from app.engine import LocalEngine
-from app.session import Runs
+from tests.app.family_page import families, read
 from tests.app.looking import settled
-from tests.families import SIZES, Pair, pair_of, run, save
-from tests.page import open_page, wait_for_run
-from tests.plain import plain_site
+from tests.families import SIZES, Pair, run
+from tests.page import wait_for_run
 
 GQA = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80}
 MLA = {"kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10, "num_key_value_heads": 6}
@@ -42,36 +38,16 @@ ROWS = """async ([layer, head]) => {
   const held = trace.layers.get(layer);
   return Array.from({ length: trace.T }, (_, query) => [...row(held, trace.model, head, query).weights]);
 }"""
-
-
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return {name: pair_of(save(config)) for name, config in CONFIGS.items()}
-
-
-@pytest.fixture(scope="module")
-def page(pairs: dict[str, Pair], browser: Browser) -> Iterator[Page]:
-    engine = LocalEngine([replace(pair.lm, name=name) for name, pair in pairs.items()])
-    with plain_site(engine, Runs()) as address:
-        page = open_page(browser, f"{address}#lang=en")
-        page.set_default_timeout(60_000)
-        yield page
-        page.context.close()
+pairs, page = families(CONFIGS)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs: dict[str, Pair], name: str) -> None:
-    troubles: list[str] = []
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.evaluate("([prompt, model]) => glass.visit('#' + new URLSearchParams({ prompt, model }))", [PROMPT, name])
-    page.wait_for_function("(name) => glass.state.trace?.model.name === name", arg=name)
-    wait_for_run(page)
+    ids = read(page, name, PROMPT)
     for chapter in CHAPTERS:
         page.evaluate("(name) => glass.open(name)", chapter)
         settled(page)
-        assert page.locator(".glass-panel[data-failed]:visible").count() == 0, (chapter, troubles)
-    ids = page.evaluate("glass.state.trace.tokens.ids")
+        assert page.locator(".glass-panel[data-failed]:visible").count() == 0, chapter
     theirs = run(pairs[name].peer, torch.tensor([ids]))
     for layer, head in ((0, 1), (2, 5)):
         page.evaluate("([layer, head]) => glass.select({ layer, head })", [layer, head])
@@ -80,4 +56,3 @@ def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs:
         for query, row in enumerate(weights):
             expected = theirs.attentions[layer][0, head, query, : query + 1].numpy()
             np.testing.assert_allclose(row, expected, atol=1e-5)
-    assert troubles == []

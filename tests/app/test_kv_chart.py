@@ -117,7 +117,6 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
 
 
-@pytest.mark.gradio
 def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> None:
     page = chapter
     chips = panel(page, "kv-chart").locator(".kv-chip")
@@ -137,7 +136,6 @@ def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> Non
     expect(panel(page, "kv-chart").locator(".kv-trouble:not(:empty)")).to_have_count(0)
 
 
-@pytest.mark.gradio
 def test_the_stack_with_weights_holds_the_draft_models(linked: Callable[[str], Page]) -> None:
     page = linked("#chapter=kv&kv.draft=Llama-3.2+1B&kvchart.view=stack&kvchart.weights=1&kvchart.compare=none")
     panel(page, "kv-chart")

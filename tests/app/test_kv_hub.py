@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from model.published.hf import MODEL_TYPES
-from tests.app.looking import number, shown
+from tests.app.looking import calm, number, shown
 from tests.hub import Hub, stand_in
 
 CONFIGS = json.loads((Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def test_a_slider_near_an_id_that_gives_nothing_asks_the_hub_once(page: Page, ca
     expect(trouble).to_have_text(text("kv.hub_unknown", value="org/missing"))
     hub.requests.clear()
     calculator.locator("[data-field=tokens] input[type=range]").hover()
-    page.wait_for_timeout(1500)
+    calm(page)
     assert len(hub.requests) < 5
 
 

@@ -71,7 +71,6 @@ def test_a_run_that_was_generated_comes_back_as_a(browser: Browser, panels_alone
     leave(page)
 
 
-@pytest.mark.gradio
 def test_one_run_kept_as_a_comes_back(page: Page, browser: Browser) -> None:
     run(page, A)
     page.evaluate("glass.keep(glass.state.trace)")

@@ -204,7 +204,6 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
     leave(page)
 
 
-@pytest.mark.gradio
 def test_back_and_forward_lead_through_the_chapters(page: Page) -> None:
     shown_chapter = page.locator("nav.page-nav [aria-current]")
     first = page.locator("nav.page-nav button").nth(0).get_attribute("data-chapter")

@@ -233,7 +233,8 @@ def test_a_picture_has_the_colours_of_the_page(shown: Page) -> None:
 
 
 def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled: str) -> None:
-    page = browser.new_context().new_page()
+    context = browser.new_context()
+    page = context.new_page()
     fetched: list[str] = []
     listen(page, "request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
     page.goto(bundled)
@@ -242,7 +243,7 @@ def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled
     assert lazy.isdisjoint(fetched)
     save(page, page.locator("section[data-kind=next]"), "next", "csv")
     assert "picture.js" in fetched
-    page.close()
+    context.close()
 
 
 def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:

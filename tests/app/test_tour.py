@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from tests.app.looking import WCAG, run, settled
-from tests.page import open_page, wait_for_run
+from tests.page import leave, open_page, wait_for_run
 
 # The numbers of a stop's sentences, and how its panel's data-value names them.
 SAME = {
@@ -160,7 +160,7 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
     another = elsewhere(page, link)
     arrive(another, "softmax")
     expect(another.locator(".tour-stop.is-done")).to_have_count(0)
-    another.close()
+    leave(another)
 
 
 def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None:
@@ -170,4 +170,4 @@ def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None
     another = elsewhere(page, page.evaluate("location.href") + "&tour.stop=loss")
     expect(another.locator(".page-message")).to_have_text(text("message.tour_absent"))
     expect(another.locator(".tour-bar")).to_be_hidden()
-    another.close()
+    leave(another)
