@@ -13,9 +13,10 @@ PLACE = ("chapter", "layer", "head", "query", "key")
 
 
 def at(page: Page) -> tuple[list[Any], int]:
-    """What is looked at, and how far the page is scrolled."""
+    """What is looked at, wherever the pointer rests, and how far the page is scrolled."""
     settled(page)
-    return state(page, *PLACE), round(page.evaluate("scrollY"))
+    locked = "(names) => names.map((name) => glass.state.locked[name] ?? glass.state[name])"
+    return page.evaluate(locked, list(PLACE)), round(page.evaluate("scrollY"))
 
 
 def arrives(page: Page, place: tuple[list[Any], int]) -> None:

@@ -23,10 +23,10 @@ export const chooseText = (glass, text, at) => {
   glass.repaint();
 };
 
-/** Opens a panel of a chapter, at a place in the run where one is given, and brings it into view; from there a way leads back. */
-export async function leadTo(glass, chapter, kind, selection = null) {
+/** Opens a panel of a chapter and brings it into view; from there a way leads back. @param {() => void} [select] what it is to show */
+export async function leadTo(glass, chapter, kind, select) {
   glass.way.remember();
-  if (selection) glass.select(selection);
+  select?.();
   glass.way.led(() => glass.open(chapter));
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const panel = document.querySelector(`section[data-kind="${kind}"]`);
@@ -36,7 +36,7 @@ export async function leadTo(glass, chapter, kind, selection = null) {
 
 /** A number of a sentence that selects what it is of, and leads to the panel that shows it. */
 export function lead(glass, words, selection, chapter, kind) {
-  return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, selection) }, words);
+  return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
 }
 
 /** The pieces of the text that a head of a kind looks at: of kind "cross" it is the source. @param {"head"|"cross"} kind */
@@ -53,10 +53,7 @@ export function selectLook(glass, { kind, layer, head, key }, query, choose = gl
 
 /** A number that leads to the cell of a head, of whichever kind. @param {{ kind: "head"|"cross", layer: number, head: number, key: number }} one */
 export function leadToCell(glass, words, one, query) {
-  const click = () => {
-    selectLook(glass, one, query);
-    leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell");
-  };
+  const click = () => leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
   return h("button.wy-lead", { click }, words);
 }
 
