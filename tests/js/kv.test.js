@@ -8,7 +8,7 @@ import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
-import { cellAt, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
+import { cellAt, labelsOf, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
 import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js";
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
@@ -78,6 +78,14 @@ test("a cell of the grid is found where it was drawn, layer 0 at the bottom", ()
     assert.equal(cellAt(scene, width, 80, 54 + high + 1), null);
     assert.equal(cellAt(scene, width, width, 100), null);
   }
+});
+
+test("every token under the grid is named: in a line where each name fits, else turned, as long as columns are wide enough", () => {
+  assert.deepEqual(labelsOf([20, 60, 30], 64), { turned: false, apart: 1, high: 18 });
+  assert.deepEqual(labelsOf([20, 61, 30], 64), { turned: true, apart: 1, high: 65 });
+  assert.deepEqual(labelsOf([20, 300], 17), { turned: true, apart: 1, high: 100 });
+  assert.equal(labelsOf([20, 60], 5).apart, 4); // 20 px apart
+  assert.deepEqual(labelsOf([], 40), { turned: false, apart: 1, high: 18 });
 });
 
 test("what is typed is sent as a number where it is one, and as it is where it is none", () => {

@@ -178,10 +178,10 @@ test("pages hold every part once, cut none that fits, and are no taller than the
   assert.deepEqual(led([[0, 20, true], [24, 40, false]]), [[0, 40], [24, 40]], "no further than what follows goes");
 });
 
-test("a presented panel is double at 1280 px, never under 22 px for its smallest text, and as it is on a telephone", () => {
+test("a presented panel is double at 1280 px, its smallest text 24 px or, where that does not fit, 22 px, and as it is on a telephone", () => {
   for (const width of [1280, 1366, 1920, 3840]) {
-    const { legible } = sizesFor(width);
-    assert.ok(legible[0] >= 2 && 14 * legible.at(-1) >= 21.99, String(width));
+    const { large, legible } = sizesFor(width);
+    assert.ok(large[0] >= 2 && 14 * large.at(-1) >= 23.99 && 14 * legible[0] >= 21.99, String(width));
   }
-  assert.deepEqual(sizesFor(390), { legible: [1], smaller: [] });
+  assert.deepEqual(sizesFor(390), { large: [1], legible: [], smaller: [] });
 });

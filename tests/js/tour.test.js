@@ -93,7 +93,8 @@ test("a tour that is left puts back what it has set and switched off, and nothin
   store.publish({ ...runMessage([5, 6, 5]), changes: {} });
   const settings = createSettings(store, { rope: { both: "7" }, lens: { follow: "top" } });
   const asked = [];
-  const way = createReturn({ settings, state: store.state, on: store.on, change: (changes) => asked.push(changes) });
+  const gone = [];
+  const way = createReturn({ settings, state: store.state, on: store.on, change: (changes) => asked.push(changes), way: { here: () => "where it began", goTo: (place) => gone.push(place) } });
   way.keep();
   way.during(() => settings.set("rope", { both: 0 }));
   settings.set("rope", { both: 100 }); // by the reader, as the stop asks
@@ -101,7 +102,7 @@ test("a tour that is left puts back what it has set and switched off, and nothin
   way.during(() => {}, { heads: [[1, 2], [0, 1]] });
   store.publish({ ...runMessage([5, 6, 5], { id: "off" }), changes: { heads: [[1, 2], [0, 1]] } });
   way.bring();
-  assert.deepEqual([settings.get("rope"), settings.get("lens"), asked], [{ both: "7" }, {}, [{}]]);
+  assert.deepEqual([settings.get("rope"), settings.get("lens"), asked, gone], [{ both: "7" }, {}, [{}], ["where it began"]]);
   way.keep(); // the heads were off before this one
   way.during(() => {}, { heads: [[1, 2], [0, 1]] });
   way.bring();

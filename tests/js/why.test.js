@@ -59,8 +59,12 @@ test("at each depth the answer lives where most is lost", () => {
 
 test("elements stand in the place of a sentence's names, and unknown names stay", () => {
   assert.deepEqual(filled("a {b} c {d}", { b: "B" }).join(""), "a B c {d}");
-  const word = { cloneNode: () => "copy" }; // an element that is named twice is shown twice
-  assert.deepEqual(filled("{b}, {b}", { b: word }), ["", word, ", ", "copy", ""]);
+  const element = (name) => Object.assign(new EventTarget(), { name, clicks: 0, click() { this.clicks += 1; }, cloneNode: () => element("copy") });
+  const word = element("first"); // one that is named twice is shown twice, and does the same in both places
+  const [, first, , copy] = filled("{b}, {b}", { b: word });
+  assert.deepEqual([first.name, copy.name], ["first", "copy"]);
+  copy.dispatchEvent(new Event("click"));
+  assert.equal(word.clicks, 1);
 });
 
 test("a sum has a line for all other terms only where there are some", () => {

@@ -1,8 +1,8 @@
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
 import { h, icon } from "./dom.js";
+import { createExplanation } from "./explain.js";
 import { saving } from "./save.js";
-import { tensorList } from "./tensors.js";
 
 /**
  * What is special about a panel, which its module exports beside its drawing function.
@@ -27,16 +27,6 @@ function button(name, act) {
   return h("button.gp-tool", { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act }, icon(ICONS[name]));
 }
 
-/** What is shown, the formula, and what is often told wrongly (keys <kind>.what, .formula, .myth). */
-function explanation(kind, parts) {
-  const box = h("div.gp-explain", { hidden: "" });
-  for (const part of parts) {
-    const text = h("span", { "data-text": `${kind}.${part}` });
-    box.append(h(`p.gp-part.is-${part}`, null, h("strong", { "data-text": `frame.${part}` }), " ", text));
-  }
-  return box;
-}
-
 const panels = new WeakMap();
 /** What `frame` built into a section. */
 export const panelOf = (element) => panels.get(element);
@@ -55,21 +45,9 @@ export const panelOf = (element) => panels.get(element);
 export function frame(element, glass, kind, { svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
   const panel = { title: h("h2.gp-title"), body: h("div.gp-body") };
   const readout = h("p.gp-readout");
-  const box = explanation(kind, parts);
-  let tensors = null;
-  panel.list = (names) => {
-    if (!names) return;
-    tensors = tensorList(glass, names);
-    box.append(tensors.element);
-    glass.on("painted", () => { if (!box.hidden) tensors.show(); });
-  };
-  const explain = button("explain", () => {
-    box.hidden = !box.hidden;
-    explain.setAttribute("aria-expanded", String(!box.hidden));
-    if (!box.hidden) tensors?.show();
-  });
-  explain.setAttribute("aria-expanded", "false");
-  const tools = h("div.gp-tools", null, explain);
+  const { box, opener, list } = createExplanation(element, glass, kind, parts, button);
+  panel.list = list;
+  const tools = h("div.gp-tools", null, opener);
   if (document.fullscreenEnabled) {
     tools.append(button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())));
   }

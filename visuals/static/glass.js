@@ -23,6 +23,7 @@ import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
+import { createWayBack } from "./wayback.js";
 
 const config = window.glassConfig;
 const store = createStore();
@@ -111,7 +112,7 @@ async function setLanguage(code) {
   return undefined;
 }
 
-const { on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer } = store;
+const { on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
 /** Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing is fetched ahead. */
 const there = state.chapter === Object.keys(config.chapters)[0] ? Promise.race([reader(), new Promise((done) => { on("chapter", done); })]) : Promise.resolve();
@@ -158,7 +159,8 @@ function readStack(stack, selection = {}) {
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
 const enlarge = (factor) => { magnify(factor); repaint(); };
-const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+glass.way = createWayBack(glass);
 /** For Stop: the text ends where it is shown. */
 const halt = () => { pace.stop(); return page.view(); };
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });

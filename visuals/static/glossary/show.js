@@ -1,5 +1,6 @@
 // Leads to the panel on which this run shows a term, and marks it until the reader does something.
 
+import { hold } from "../hold.js";
 import { leadTo } from "../panels/glance/words.js";
 import { termOf } from "./terms.js";
 
@@ -18,8 +19,12 @@ export async function showTerm(glass, name) {
   const look = () => {
     if (inside || !part) return;
     inside = section.querySelector(part);
-    inside?.classList.add(PART);
-    inside?.scrollIntoView({ block: "nearest" });
+    if (!inside) return;
+    inside.classList.add(PART);
+    hold(() => {
+      section.scrollIntoView({ block: "start", behavior: "instant" });
+      inside.scrollIntoView({ block: "nearest", behavior: "instant" });
+    });
   };
   section.classList.add(WHOLE);
   look();

@@ -1,5 +1,6 @@
 // The dialog about lessons: a list of them, one being edited, or one (or the view that is shown) being handed out.
 
+import { createDialog } from "../dialog.js";
 import { h } from "../dom.js";
 import { createEditor } from "./edit.js";
 import { checkLesson, MOST, newLesson, readLesson, Refused } from "./lesson.js";
@@ -25,9 +26,7 @@ export function createDesk(glass, pressed) {
   const undoing = h("button.ls-button", { "data-text": "lessons.undo", click: () => { const act = undo; tell(""); act?.(); } });
   const status = h("p.ls-said", { role: "status" }, said, " ", undoing);
   const pane = h("div.ls-pane");
-  const close = h("button.page-close", { "data-text": "shortcuts.close", click: () => dialog.close() });
-  const title = h("h2", { id: "ls-title" });
-  const dialog = h("dialog.ls-desk", { "aria-labelledby": "ls-title" }, h("header", null, title, close), status, pane);
+  const { element: dialog, title, show } = createDialog({ name: "ls-title", look: ".ls-desk" }, status, pane);
   // While a lesson is being made, the way back to it from wherever the reader has scrolled to.
   const further = h("button.ls-button.is-first.ls-further", { hidden: "", click: () => open() });
   dialog.addEventListener("close", () => {
@@ -36,7 +35,6 @@ export function createDesk(glass, pressed) {
     further.textContent = lesson ? text("further", { title: lesson.title }) : "";
     if (!further.isConnected) document.body.append(further);
   });
-  dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
 
   /** Says something; with `back`, offers to take it back. @param {string} words @param {() => void} [back] */
   function tell(words, back = null) {
@@ -107,13 +105,12 @@ export function createDesk(glass, pressed) {
   }
 
   async function open() {
-    if (!dialog.isConnected) document.querySelector(".gradio-container")?.append(dialog);
     tell("");
     further.hidden = true;
     await fetchOwn();
     const editing = at?.pane === "edit" && shelf.get(at.id);
     go(editing ? at : { pane: "list" });
-    if (!dialog.open) dialog.showModal();
+    show(glass.translate);
   }
   async function receive(hash) {
     at = null;

@@ -2,20 +2,21 @@
 
 import { freeOf, pagesOf, partsOf } from "./pages.js";
 
-const [PLAIN, LARGE, WIDE] = [14, 22, 1280]; // px of the smallest text, as panels have it and as a hall needs it; a screen's width
+const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280]; // px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
 
 /**
- * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 22 px, then, for a part
- * that is taller than the screen, down to how the page has it. A telephone has it so from the start. @param {number} width of the window
+ * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px, then, for a part
+ * that is taller than the screen, to 22 px, and down to how the page has it. A telephone has it so from the start.
+ * @param {number} width of the window @returns {{ large: number[], legible: number[], smaller: number[] }}
  */
 export function sizesFor(width) {
   const most = Math.max(1, Math.min(3, (2 * width) / WIDE));
-  const legible = Math.min(most, Math.max(1, (LARGE / PLAIN) * Math.min(1, width / WIDE)));
+  const [large, legible] = [LARGE, LEGIBLE].map((size) => Math.min(most, Math.max(1, (size / PLAIN) * Math.min(1, width / WIDE))));
   const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
-  return { legible: [...new Set(between(most, legible, 3))], smaller: [...new Set(between(legible, 1, 4))].slice(1) };
+  return { large: [...new Set(between(most, large, 3))], legible: legible < large ? [legible] : [], smaller: [...new Set(between(legible, 1, 4))].slice(1) };
 }
 
 const PATIENCE = 1500; // ms until a panel is shown as far as it is
@@ -103,11 +104,14 @@ export function createStage(glass, bar, tell) {
     release();
     unshrink();
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
-    const { legible, smaller } = sizesFor(innerWidth);
-    body.style.setProperty("--lesson-strip", legible.at(-1).toFixed(3));
+    const { large, legible, smaller } = sizesFor(innerWidth);
+    const least = legible[0] ?? large.at(-1);
+    body.style.setProperty("--lesson-strip", least.toFixed(3));
     const fits = [(one) => !one.cut && !one.wide && one.pages.length === 1, (one) => !one.cut && !one.wide];
     const tried = [];
-    for (const [sizes, good] of [[legible, fits[0]], [smaller, fits[1]]]) {
+    for (const [sizes, good] of [[large, fits[0]], [legible, fits[1]], [smaller, fits[1]]]) {
+      const shrinks = sizes.length > 0 && sizes !== smaller;
+      if (shrinks) unshrink();
       for (const factor of sizes) {
         enlarge(factor);
         for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that
@@ -115,14 +119,13 @@ export function createStage(glass, bar, tell) {
         tried.push([factor, divide()]);
         if (good(tried.at(-1)[1])) return shown(tried.at(-1));
       }
-      if (good === fits[0]) { // the smallest that is legible: better several pages of it, with smaller drawings, than small print
+      if (shrinks) { // its smallest: better several pages of it, with smaller drawings, than small print
         shrink();
         tried.push([size, divide()]);
       }
       const last = tried.at(-1);
       if (fits[1](last[1])) return shown(last);
     }
-    const least = legible.at(-1);
     enlarge(least);
     for (let i = 0; i < 3; i++) await frame();
     return mine === turn && section ? shown([least, divide()]) : false;
@@ -174,7 +177,8 @@ export function createStage(glass, bar, tell) {
     const at = found.pages[page]?.[0] ?? 0;
     release();
     const divided = divide();
-    const smallest = size <= sizesFor(innerWidth).legible.at(-1) + 0.01;
+    const { large, legible } = sizesFor(innerWidth);
+    const smallest = size <= (legible[0] ?? large.at(-1)) + 0.01;
     if ((!smallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again(); // it may fit when it is smaller
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
     const first = part || page > 0 ? keep : divided.first;

@@ -49,7 +49,7 @@ export function createGuide(glass) {
     led = {};
     if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
     if (state.trace?.whole) glass.readStack("decoder"); // of two stacks the one that chooses
-    if (state.chapter !== stop.chapter) glass.open(stop.chapter);
+    if (state.chapter !== stop.chapter) glass.way.led(() => glass.open(stop.chapter));
     before.during(() => stop.set?.(glass));
     spotlight.follow();
     draw();

@@ -1,21 +1,19 @@
-// The list of the tours: what each is about, and how far one has come in it. A modal dialog, as shortcuts.js has one.
+// The list of the tours: what each is about, and how far one has come in it.
 
+import { createDialog } from "../dialog.js";
 import { h } from "../dom.js";
 
 /** @param {object} glass @param {import("./bar.js").Walk[]} tours @returns {{ show: () => void }} */
 export function createList(glass, tours) {
   const text = (name, params) => glass.text(`tour.${name}`, params);
-  const title = h("h2", { id: "tours-title", "data-text": "tour.tours" });
-  const close = h("button.page-close", { "data-text": "tour.close", click: () => dialog.close() });
   const offers = tours.map((tour) => {
     const [name, about, far] = [h("strong"), h("span"), h("span.tour-note")];
-    return { tour, name, about, far, item: h("li", null, h("button.tour-offer", { "data-tour": tour.name, click: () => dialog.close() }, name, about, far)) };
+    return { tour, name, about, far, item: h("li", null, h("button.tour-offer", { "data-tour": tour.name, click: () => element.close() }, name, about, far)) };
   });
-  const dialog = h("dialog.page-shortcuts.tour-list", { "aria-labelledby": "tours-title" }, h("header", null, title, close), h("ul", null, ...offers.map(({ item }) => item)));
-  dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); }); // outside of what it holds
+  const { element, show } = createDialog({ name: "tours-title", look: ".page-shortcuts.tour-list", title: "tour.tours", close: "tour.close" }, h("ul", null, ...offers.map(({ item }) => item)));
 
   function draw() {
-    if (!dialog.open) return;
+    if (!element.open) return;
     for (const { tour: { section, stops, way, isThere }, name, about, far, item } of offers) {
       item.hidden = isThere !== undefined && !isThere(glass);
       name.textContent = glass.text(`${section}.title`);
@@ -28,9 +26,7 @@ export function createList(glass, tours) {
   glass.on("painted", draw);
   return {
     show() {
-      if (!dialog.isConnected) document.querySelector(".gradio-container")?.append(dialog);
-      glass.translate(dialog);
-      if (!dialog.open) dialog.showModal();
+      show(glass.translate);
       draw();
       glass.repaint();
     },

@@ -1,17 +1,19 @@
-// What a tour itself has changed is brought back when it is left: settings of panels, and heads that it has switched off.
+// When a tour is left, the reader is back where it began, and what the tour itself has changed is as it was: settings of
+// panels, and heads that it has switched off.
 
 import { isChanged } from "../off.js";
 import { listed } from "../panels/compare/changes.js";
 
 /**
  * @param {object} glass
- * @returns {{ keep: () => void, during: (act: () => void, changes?: object) => void, bring: () => void }} `keep`: how it is
- * before the tour; `during`: what the tour does, with the changes of the run that it asks for; `bring`: back to that.
+ * @returns {{ keep: () => void, during: (act: () => void, changes?: object) => void, bring: () => void }} `keep`: how it is,
+ * and where the reader is, before the tour; `during`: what the tour does, with the changes of the run that it asks for; `bring`: back to that.
  * What the reader has changed elsewhere stays, and so does what was switched off before.
  */
 export function createReturn(glass) {
   const { settings, state } = glass;
   let kept = {}; // by name: the settings before the tour
+  let place = null; // where the reader was
   const touched = new Set();
   let acting = false;
   let plain = true; // nothing was switched off before
@@ -24,6 +26,7 @@ export function createReturn(glass) {
   };
   return {
     keep() {
+      place = glass.way.here();
       kept = structuredClone({ ...state.settings });
       touched.clear();
       heads = null;
@@ -38,6 +41,7 @@ export function createReturn(glass) {
     bring() {
       if (touched.size) settings.restore({ ...state.settings, ...Object.fromEntries([...touched].map((name) => [name, kept[name] ?? {}])) });
       if (plain && stillOurs()) glass.change({});
+      glass.way.goTo(place);
     },
   };
 }

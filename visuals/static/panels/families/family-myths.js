@@ -4,6 +4,7 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { watched } from "../../reads.js";
+import { hold } from "../../hold.js";
 import { leadTo } from "../glance/words.js";
 import { whole } from "../kv/format.js";
 import { chooseView, familiesOf, VIEWS } from "./answer.js";
@@ -49,7 +50,7 @@ export default function familyMyths(element, glass) {
     chooseView(glass, VIEWS.find((name) => view.answer.views[name].includes(column)));
     await leadTo(glass, "families", "families");
     const cell = document.querySelector(`.fa-cell[data-cell="${column} ${row}"]`);
-    cell?.scrollIntoView({ block: "center", inline: "center" });
+    if (cell) hold(() => cell.scrollIntoView({ block: "center", inline: "center" }));
     cell?.focus({ preventScroll: true });
   }
 

@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { hold } from "../../hold.js";
 
 /** A piece as a word within a sentence. @param {string} piece */
 export const word = (piece) => piece.trim() || visible(piece);
@@ -22,22 +23,20 @@ export const chooseText = (glass, text, at) => {
   glass.repaint();
 };
 
-/** Opens a panel of a chapter and brings it into view. */
-export async function leadTo(glass, chapter, kind) {
-  glass.open(chapter);
+/** Opens a panel of a chapter and brings it into view; from there a way leads back. @param {() => void} [select] what it is to show */
+export async function leadTo(glass, chapter, kind, select) {
+  glass.way.remember();
+  select?.();
+  glass.way.led(() => glass.open(chapter));
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const panel = document.querySelector(`section[data-kind="${kind}"]`);
-  panel?.scrollIntoView({ block: "start" });
+  if (panel) hold(() => panel.scrollIntoView({ block: "start", behavior: "instant" }));
   panel?.focus({ preventScroll: true });
 }
 
 /** A number of a sentence that selects what it is of, and leads to the panel that shows it. */
 export function lead(glass, words, selection, chapter, kind) {
-  const click = () => {
-    glass.select(selection);
-    leadTo(glass, chapter, kind);
-  };
-  return h("button.wy-lead", { click }, words);
+  return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
 }
 
 /** The pieces of the text that a head of a kind looks at: of kind "cross" it is the source. @param {"head"|"cross"} kind */
@@ -54,10 +53,7 @@ export function selectLook(glass, { kind, layer, head, key }, query, choose = gl
 
 /** A number that leads to the cell of a head, of whichever kind. @param {{ kind: "head"|"cross", layer: number, head: number, key: number }} one */
 export function leadToCell(glass, words, one, query) {
-  const click = () => {
-    selectLook(glass, one, query);
-    leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell");
-  };
+  const click = () => leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
   return h("button.wy-lead", { click }, words);
 }
 
@@ -66,10 +62,17 @@ export function filled(template, given) {
   const used = new Set();
   return template.split(/(\{\w+\})/).map((piece) => {
     const part = given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece;
-    if (used.has(part) && part.cloneNode) return part.cloneNode(true); // an element stands in one place alone
+    if (used.has(part) && part.cloneNode) return again(part); // an element stands in one place alone
     used.add(part);
     return part;
   });
+}
+
+/** An element once more, which does what the first one does. */
+function again(part) {
+  const copy = part.cloneNode(true);
+  copy.addEventListener("click", () => part.click?.());
+  return copy;
 }
 
 const LETTER = /[A-Za-z]/;

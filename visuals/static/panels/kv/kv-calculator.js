@@ -23,8 +23,8 @@ function table(glass, { answer }) {
   return [["model", "tokens", "batch", "dtype", "what", "product", "bytes"], ...rows, total, ...kinds];
 }
 
-/** Which settings the figures are of that stay while others are refused. */
-const keptOf = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glass, model), tokens: whole(tokens), batch: whole(batch), dtype });
+/** Which settings the figures are of. */
+const settingsIn = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glass, model), tokens: whole(tokens), batch: whole(batch), dtype });
 
 /** Settings that the comparison of the four kinds leaves out. */
 const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "shared_layers", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
@@ -45,13 +45,13 @@ export default function kvCalculator(element, glass) {
   glass.translate(element);
 
   return inView(element, function draw() {
-    panel.title.textContent = panel.text("title");
+    panel.title.textContent = asked.answer ? panel.text("title_of", settingsIn(glass, asked.answer)) : panel.text("title");
     form.show();
     const said = asked.trouble ? troubleText(glass, asked.trouble) : "";
     const placed = form.complain(asked.trouble, said);
     trouble.textContent = placed ? "" : said;
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    kept.textContent = asked.trouble && asked.answer ? panel.text("kept", keptOf(glass, asked.answer)) : "";
+    kept.textContent = asked.trouble && asked.answer ? panel.text("kept", settingsIn(glass, asked.answer)) : "";
     kinds.element.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
     if (!asked.answer) return;
     answer.show(asked.answer);

@@ -83,7 +83,7 @@ export default function kvFit(element, glass) {
     need();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
-    panel.title.textContent = model ? panel.text("title_of", { model: nameOf(glass, model), batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
+    panel.title.textContent = model ? panel.text("title_of", { gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu, model: nameOf(glass, model), batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);
     for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
     for (const [name, message, list, result] of [["kv_fit", bad, fields, fit], ["kv_needs", unmet, reverse, needs]]) {

@@ -88,7 +88,7 @@ export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], abse
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvLive(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "kv-live.grid" });
+  const canvas = h("canvas.gp-canvas.kv-grid", { "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
   const parts = ["what", "formula", "myth"];
   const panel = frame(element, glass, "kv-live", { csv: () => table(state, detailOf()), parts });

@@ -1,9 +1,11 @@
 // The grid of the live cache: layers × tokens. A cell holds one token's K and V rows of one layer.
 
-import { cross, fit, hatch, ink, visible, write } from "../../draw.js";
+import { cross, fit, hatch, ink, textWidth, visible, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP] = [76, 4, 54];
-const BELOW = 54;
+const BELOW = 36; // under the tokens' names
+const [LINE, LONGEST] = [18, 96]; // px: a line of them, and the longest one that is turned
+const WIDEST = 80; // a column
 
 /**
  * @typedef {{ layers: number, columns: number, pieces: string[], prompt: number, held: number, from: number,
@@ -11,11 +13,22 @@ const BELOW = 54;
  * Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
  */
 
-/** Sizes for a width, in pixels to draw in. */
-export function measure({ layers, columns }, width) {
+/**
+ * How the tokens' names stand under their columns: in a line where each fits, else turned, one a column as long as that is
+ * wide enough. @param {number[]} widths of the names @returns {{ turned: boolean, apart: number, high: number }} every how many columns
+ * one stands, and the height of all
+ */
+export function labelsOf(widths, column) {
+  const longest = Math.max(...widths, 0);
+  if (longest <= column - 4) return { turned: false, apart: 1, high: LINE };
+  return { turned: true, apart: Math.ceil((LINE - 2) / column), high: Math.min(LONGEST, longest) + 4 };
+}
+
+/** Sizes for a width, in pixels to draw in. @param {number} [names] the height of the tokens' names */
+export function measure({ layers, columns }, width, names = LINE) {
   const row = Math.max(7, Math.min(24, Math.floor(280 / layers)));
-  const column = Math.min(56, (width - LEFT - RIGHT) / columns);
-  return { width, row, column, high: row * layers, height: TOP + row * layers + BELOW };
+  const column = Math.min(WIDEST, (width - LEFT - RIGHT) / columns);
+  return { width, row, column, high: row * layers, height: TOP + row * layers + names + BELOW };
 }
 
 /** @returns {{ layer: number, token: number }|null} the cell under a point; layer 0 is at the bottom */
@@ -74,25 +87,27 @@ function drawWeights(context, scene, { column }) {
   context.fillRect(LEFT, TOP - 6, column * scene.columns, 1);
 }
 
-function drawLabels(context, scene, { row, column, high }, text) {
+function drawLabels(context, scene, { row, column, high }, { turned, apart }, text) {
   const { colour } = ink();
   const how = { align: "right", base: "middle", colour: colour("muted") };
   const every = Math.ceil(18 / row);
   for (let layer = 0; layer < scene.layers; layer += every) {
     write(context, text("layer", { layer }), LEFT - 8, TOP + (scene.layers - 0.5 - layer) * row, how);
   }
-  const apart = Math.ceil(46 / column);
   for (let token = 0; token < scene.columns; token += apart) {
-    const piece = visible(scene.pieces[token] ?? "");
     const place = LEFT + (token + 0.5) * column;
-    write(context, piece, place, TOP + high + 18, { align: "center", most: apart * column - 4, colour: colour("muted") });
+    context.save();
+    context.translate(place, TOP + high + (turned ? 8 : LINE));
+    if (turned) context.rotate(-Math.PI / 2);
+    write(context, nameOf(scene, token), 0, 0, { ...(turned ? { align: "right", base: "middle", most: LONGEST } : { align: "center" }), colour: colour("muted") });
+    context.restore();
   }
 }
 
 /** Which columns the prefill wrote together, and which decoding added one by one. */
-function drawPhases(context, scene, { column, high, width }, text) {
+function drawPhases(context, scene, { column, width, height }, text) {
   const { colour } = ink();
-  const y = TOP + high + 30;
+  const y = height - 24;
   const parts = [["prefill", 0, Math.min(scene.prompt, scene.columns)], ["decode", scene.prompt, scene.columns]];
   for (const [name, from, to] of parts) {
     if (to <= from) continue;
@@ -104,9 +119,13 @@ function drawPhases(context, scene, { column, high, width }, text) {
   }
 }
 
+const nameOf = ({ pieces }, token) => visible(pieces[token] ?? "");
+
 /** @param {HTMLCanvasElement} canvas @param {Scene} scene @param {number} width @param {Function} text */
 export function drawGrid(canvas, scene, width, text) {
-  const size = measure(scene, width);
+  const widths = scene.pieces.map((_, token) => textWidth(canvas.getContext("2d"), nameOf(scene, token)));
+  const names = labelsOf(widths, measure(scene, width).column);
+  const size = measure(scene, width, names.high);
   const context = fit(canvas, width, size.height);
   drawWeights(context, scene, size);
   drawCells(context, scene, size);
@@ -114,7 +133,7 @@ export function drawGrid(canvas, scene, width, text) {
     const x = LEFT + scene.held * size.column;
     hatch(context, x, TOP, (scene.columns - scene.held) * size.column, size.high);
   }
-  drawLabels(context, scene, size, text);
+  drawLabels(context, scene, size, names, text);
   drawPhases(context, scene, size, text);
   const y = TOP + (scene.layers - 1 - scene.layer) * size.row;
   cross(context, LEFT + scene.query * size.column, y, size.column, size.row);

@@ -1,0 +1,66 @@
+// Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it is
+// pressed, or the reader goes on to something else.
+
+import { h } from "./dom.js";
+import { hold } from "./hold.js";
+
+const MOST = 8; // places that are kept
+
+const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); });
+const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
+
+/** @typedef {{ chapter: string, locked: object, chosen: boolean, top: number, focus: Element|null, text: string|null }} Place of a reader on the page */
+
+/** @param {object} glass @returns {{ here: () => Place, goTo: (place: Place) => Promise<void>, remember: () => void, led: (act: () => void) => void }} */
+export function createWayBack(glass) {
+  const { state } = glass;
+  const places = [];
+  let coming = null; // the place that is gone to
+  let leading = false; // it is the page that opens a chapter
+  const button = h("button", { "data-text": "page.way_back", click: () => { const place = places.pop(); show(); goTo(place); } });
+  const corner = h("div.page-back", { hidden: "" }, button);
+
+  function show() {
+    corner.hidden = !places.length;
+    if (corner.hidden || corner.isConnected) return;
+    document.body.append(corner);
+    glass.translate(corner);
+  }
+  function forget() {
+    if (leading) return;
+    places.length = 0;
+    show();
+  }
+  /** Has the page open a chapter, which is no choice of the reader's. */
+  function led(act) {
+    leading = true;
+    act();
+    leading = false;
+  }
+  /** Where the reader is, or is being brought. */
+  function here() {
+    const place = coming ?? { chapter: state.chapter, locked: { ...state.locked }, chosen: glass.chosen(), top: scrollY, focus: document.activeElement, text: state.run && textOf(state.run) };
+    coming = null;
+    return place;
+  }
+  function remember() {
+    places.push(here());
+    places.splice(0, places.length - MOST);
+    show();
+  }
+  /** Back to a place; in another text than it was in, to its chapter alone. */
+  async function goTo(place) {
+    const { chapter, locked, chosen, top, focus, text } = place;
+    coming = place;
+    if (chapter !== state.chapter) led(() => glass.open(chapter));
+    if (state.run && textOf(state.run) === text) (chosen ? glass.select : glass.lead)(locked);
+    await frame(); // laid out,
+    await frame(); // and drawn
+    if (coming !== place) return;
+    coming = null;
+    hold(() => scrollTo({ top, behavior: "instant" }));
+    if (focus?.isConnected) focus.focus({ preventScroll: true });
+  }
+  for (const event of ["begin", "chapter"]) glass.on(event, forget);
+  return { here, goTo, remember, led };
+}
