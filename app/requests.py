@@ -132,18 +132,20 @@ def model_of(engine: Engine, data: Any) -> str:
 
 
 def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int]:
-    """The field `name`, token ids that this model can run. Raises GlassLlamaError."""
+    """The field `name`, token ids that this model can run: of one text, or of both that it has. Raises
+    GlassLlamaError."""
     ids = object_of(data).get(name)
-    config = engine.about(model).config
-    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit)
+    about = engine.about(model)
+    config, texts = about.config, 2 if about.reads_source else 1
+    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, texts * config.context_limit)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("bad_request", f"{name}: expected a list of 1 to {limit} token ids.")
     return [whole({name: i}, name, config.vocab_size) for i in ids]
 
 
 def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
-    """The field `generated` of a link, token ids as far as this model can run them after a prompt of `n_prompt` tokens,
-    and a message where some cannot be.
+    """The field `generated` of a link, token ids as far as this model can run them after `n_prompt` tokens, and a
+    message where some cannot be.
 
     Raises GlassLlamaError for what no link holds.
     """
@@ -160,8 +162,8 @@ def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list
 
 def changes_of(data: Any) -> dict[str, Any]:
     """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
-    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], patches: [[layer, token]], source: the id of a run},
-    of each what was given.
+    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], prefix: [tokens], patches: [[layer, token]],
+    source: the id of a run}, of each what was given.
 
     Raises GlassLlamaError for anything else.
     """
@@ -171,7 +173,7 @@ def changes_of(data: Any) -> dict[str, Any]:
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
             raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
     read: dict[str, Any] = {name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()}
-    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn")}
+    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn", "prefix")}
     if given.get("source") is not None:
         read["source"] = text_of(given, "source")
     return {name: read[name] for name in given if read.get(name)}
