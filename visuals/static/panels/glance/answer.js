@@ -90,7 +90,7 @@ export function createAnswer(glass, moment) {
       h("h3.gp-subtitle", null, text("matching", names)),
       say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : "")),
     );
-    sum.replaceChildren(say(row(text("matching_terms"), names.same ? text("matching_same") : "")));
+    sum.replaceChildren(say(text("matching_terms")), say(text("matching_rest")), ...(names.same ? [say(text("matching_same"))] : []));
     return undefined;
   });
 
