@@ -70,6 +70,7 @@ return value();
 
 
 WALK = """
+const one = () => new Promise(requestAnimationFrame);
 const settle = async () => { SETTLED };
 const found = {};
 for (const chapter of chapters) {
@@ -78,7 +79,11 @@ for (const chapter of chapters) {
   for (const panel of document.querySelectorAll("section.glass-panel:not(.page-away)")) {
     if (!panel.getClientRects().length) continue;
     panel.scrollIntoView(); // what is out of view is not drawn
+    const waits = () => panel.dataset.value === undefined && !panel.hasAttribute("data-none");
+    for (let left = 600; left && waits(); left--) await one();
     await settle();
+    if (panel.hasAttribute("data-none")) continue; // no panel of this network
+    if (waits()) throw new Error(`${chapter} ${panel.dataset.kind} shows nothing`);
     const { kind, value, side } = panel.dataset;
     found[`${chapter} ${kind}`] = { value: value ?? "", side: side ?? "", absent: panel.hasAttribute("data-absent") };
     const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
