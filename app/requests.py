@@ -132,18 +132,20 @@ def model_of(engine: Engine, data: Any) -> str:
 
 
 def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int]:
-    """The field `name`, token ids that this model can run. Raises GlassLlamaError."""
+    """The field `name`, token ids that this model can run: of one text, or of both that it has. Raises
+    GlassLlamaError."""
     ids = object_of(data).get(name)
-    config = engine.about(model).config
-    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit)
+    about = engine.about(model)
+    config, texts = about.config, 2 if about.reads_source else 1
+    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, texts * config.context_limit)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("bad_request", f"{name}: expected a list of 1 to {limit} token ids.")
     return [whole({name: i}, name, config.vocab_size) for i in ids]
 
 
 def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
-    """The field `generated` of a link, token ids as far as this model can run them after a prompt of `n_prompt` tokens,
-    and a message where some cannot be.
+    """The field `generated` of a link, token ids as far as this model can run them after `n_prompt` tokens, and a
+    message where some cannot be.
 
     Raises GlassLlamaError for what no link holds.
     """

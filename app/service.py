@@ -100,7 +100,7 @@ class Service:
         """
         name = model_of(self.engine, data)
         ids = checked_ids(self.engine, name, data.get("prompt"))
-        generated, note = link_ids(self.engine, name, data, len(ids))
+        generated, note = link_ids(self.engine, name, data, self._begun(name, ids))
         held = self._trace(name, data["prompt"], ids, generated, changes=changes_of(data), visitor=visitor)
         return self._opened(held, data) | ({"note": note} if note else {})
 
@@ -229,13 +229,16 @@ class Service:
         changes: dict[str, Any] | None = None,
         visitor: str = "",
     ) -> HeldRun:
-        begun = 1 if self.engine.about(model).reads_source else len(ids)
-        what = intervention(changes or {}, self.runs, model, begun + len(written))
+        what = intervention(changes or {}, self.runs, model, self._begun(model, ids) + len(written))
         start = time.perf_counter()
         trace = self.engine.trace(model, ids, what, written)
         seconds = time.perf_counter() - start
         n_prompt = len(trace.token_ids) - len(written)
         return self.runs.hold(HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor))
+
+    def _begun(self, model: str, ids: Sequence[int]) -> int:
+        """How many tokens stand before what is written: the prompt's, or a start token where an encoder reads it."""
+        return 1 if self.engine.about(model).reads_source else len(ids)
 
     def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
         """The run of the text so far in place of `held`, the last one of the kind: nobody asks about that any more."""

@@ -1,4 +1,4 @@
-"""B − A of two runs of every decoder family: every panel draws it, and its numbers are the difference of transformers'."""
+"""B − A of two runs of every decoder family: every panel draws it, and it is the difference of transformers' runs."""
 
 from collections.abc import Iterator
 from typing import Any
