@@ -145,7 +145,14 @@ def models_message() -> Message:
     }
 
 
-def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_heads: int | None = None) -> list[Message]:
+def kinds_message(
+    spec: ModelSpec,
+    tokens: int,
+    batch: int,
+    dtype: str,
+    n_kv_heads: int | None = None,
+    options: KvOptions | None = None,
+) -> list[Message]:
     """The same shape as MHA, GQA, MQA and MLA: bytes and products of each, or why it has none.
 
     `own` marks the model's own kind; the others keep its layers, query heads and head_dim. `latent` are the widths that
@@ -162,7 +169,7 @@ def kinds_message(spec: ModelSpec, tokens: int, batch: int, dtype: str, n_kv_hea
             "assumed": kind == "MLA" and spec.mla is None,
         }
         try:
-            found = kv_breakdown(variant, tokens, batch, dtype, KvOptions())
+            found = kv_breakdown(variant, tokens, batch, dtype, options or KvOptions())
             row |= {"bytes": str(found.total_bytes), "per_token": str(kv_bytes_per_token(variant, dtype))}
             row["terms"] = [term_message(term) for term in found.terms]
         except GlassLlamaError as error:  # a format that this kind's vectors do not fit
@@ -181,7 +188,8 @@ def live_message(
     source: int = 0,
 ) -> Message:
     """What a run's cache holds after `tokens` tokens, measured, what the calculators say of `spec` at as many, and the
-    four kinds at one token (all grow linearly). `dtype` is one of FORMATS; `source` counts the tokens of an encoder."""
+    four kinds at one token (all grow linearly, save what is kept of the source). `dtype` is one of FORMATS; `source`
+    counts the tokens of an encoder."""
     options = KvOptions(encoder_tokens=source) if source else KvOptions()
     return {
         "tokens": tokens,
@@ -190,5 +198,5 @@ def live_message(
         "dtype": dtype,
         "k_norm": pack(k_norm, "f4"),
         "v_norm": pack(v_norm, "f4"),
-        "kinds": kinds_message(spec, 1, 1, dtype),
+        "kinds": kinds_message(spec, 1, 1, dtype, options=options),
     }

@@ -168,6 +168,23 @@ def test_the_tour_says_what_its_panels_show_of_two_texts(page: Page, count: int)
     page.keyboard.press("Escape")
 
 
+def test_what_cannot_be_told_of_two_texts_is_not_offered_and_says_so(page: Page) -> None:
+    alone(page)
+    write(page, PROMPT, 2)
+    page.click("#tour")
+    offered = page.locator("dialog[open] button[data-tour]:visible")
+    expect(offered).to_have_count(2)
+    assert [one.get_attribute("data-tour") for one in offered.all()] == ["word", "learned"]
+    page.keyboard.press("Escape")
+    page.evaluate("glass.open('kv')")
+    shown(page, "kv-live", "layer ")
+    kept = page.evaluate("glass.detail('kv_live').bytes")
+    own = shown(page, "kv-kinds", "tokens=3 ")
+    assert f"MHA={kept} " in own  # its own kind is what was measured
+    source, _ = ids_of(page)
+    assert kept == 3 * 2 * 5 * 32 * 4 * (3 + source.shape[1])  # layers, K and V, heads, width, bytes, both texts
+
+
 def test_both_stacks_are_subtracted_as_transformers_computes_them(page: Page, pairs: dict[str, Pair]) -> None:
     alone(page)
     write(page, PROMPT, 3)

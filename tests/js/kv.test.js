@@ -14,6 +14,7 @@ import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js"
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
+import { grown } from "../../visuals/static/panels/kv/kv-kinds.js";
 import { milli } from "../../visuals/static/panels/kv/kv-race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
@@ -298,6 +299,14 @@ test("a type that is not read is told with all that are, also where a known one 
   const field = { field: "kv_lora_rank", value: "512", ...told };
   assert.equal(said("en", field), "config.json: kv_lora_rank is 512; expected it absent: this calculator does not read llama with it yet.");
   for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, { ...unread, reason: "no_type", kind: null }) + said(language, field), /[{}]/);
+});
+
+test("what a run would hold as another kind grows with what is written, and not with the source that was read once", () => {
+  const factors = (layers, tokens, size) => [{ code: "layers", value: layers }, { code: "sequences", value: 1 }, { code: "tokens", value: tokens }, { code: "bytes", value: size }];
+  const row = { kind: "MHA", terms: [{ label: "self.full.kv", factors: factors(3, 1, 40), bytes: "120" }, { label: "cross.kv", factors: factors(3, 7, 40), bytes: "840" }], bytes: "960" };
+  const { terms, bytes } = grown(row, 5);
+  assert.deepEqual([terms[0].bytes, terms[1].bytes, bytes], ["600", "840", "1440"]);
+  for (const term of terms) assert.equal(String(term.factors.reduce((product, { value }) => product * value, 1)), term.bytes);
 });
 
 test("the copied sum is 16 times the right one", () => {

@@ -76,8 +76,9 @@ export function createGuide(glass) {
 
   /** The model that is shown has nothing that this tour could speak of. */
   function absent() {
+    const { gone } = now;
     ways.leave();
-    glass.publish({ kind: "message", level: "info", code: "tour_absent", params: {} });
+    glass.publish({ kind: "message", level: "info", code: gone, params: {} });
   }
 
   function go(name) {

@@ -139,6 +139,11 @@ function cannot(glass, { measured }) {
   };
 }
 
+/** The end of the text that is gone on with: of two the end of the one that is read, as nothing may be written yet. */
+function lastOf({ encoder, tokens: { pieces } }, at) {
+  return encoder ? encoder.tokens.pieces.filter((_, t) => !encoder.model.eos_ids.includes(encoder.tokens.ids[t])).at(-1) : pieces[at];
+}
+
 function attempt(glass, trace) {
   const next = offeredOf(glass, momentOf(glass.state));
   if (!next || trace.generating) return null;
@@ -149,7 +154,7 @@ function attempt(glass, trace) {
     say: there ? "_there" : "", asks: there ? "_there" : "", answers: there ? "_there" : "",
     act: there ? undefined : { text: "attempt_act", busy: glass.state.status !== "idle", run: () => runPrompt(glass, sequence, {}) },
     numbers: {
-      last: piece(trace.tokens.pieces[momentOf(glass.state).at]), one: piece(one.piece), p_one: chance(one.probability), two: piece(two.piece), p_two: chance(two.probability), sequence: words(sequence),
+      last: piece(lastOf(trace, momentOf(glass.state).at)), one: piece(one.piece), p_one: chance(one.probability), two: piece(two.piece), p_two: chance(two.probability), sequence: words(sequence),
     },
   };
 }

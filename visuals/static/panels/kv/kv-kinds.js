@@ -9,16 +9,14 @@ import { momentOf } from "./live-state.js";
 
 export const about = { absent: noCache };
 
-/** A row of one token as one of `tokens` tokens: every term grows with them alone. */
-function grown(row, tokens) {
-  const factor = (one) => (one.code === "tokens" ? { ...one, value: tokens } : one);
-  const bytes = (one) => String(BigInt(one) * BigInt(tokens));
-  const terms = row.terms.map((term) => ({
-    ...term,
-    factors: term.factors.filter(({ code }) => code !== "sequences").map(factor),
-    bytes: bytes(term.bytes),
-  }));
-  return { ...row, terms, bytes: bytes(row.bytes) };
+/** A row of one token as one of `tokens` tokens: every term grows with them alone, but for what is kept of a source. */
+export function grown(row, tokens) {
+  const terms = row.terms.map((term) => {
+    const written = !term.label.startsWith("cross.");
+    const factor = (one) => (written && one.code === "tokens" ? { ...one, value: tokens } : one);
+    return { ...term, factors: term.factors.filter(({ code }) => code !== "sequences").map(factor), bytes: String(BigInt(term.bytes) * BigInt(written ? tokens : 1)) };
+  });
+  return { ...row, terms, bytes: String(terms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n)) };
 }
 
 /** @param {HTMLElement} element @param {object} glass */
