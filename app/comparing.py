@@ -14,6 +14,8 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
     take. Raises GlassLlamaError where that is gone or does not have these places.
     """
     patches: list[Patch] = []
+    prefix = changes.get("prefix") or [0]
+    whole({"prefix": prefix[0]}, "prefix", tokens + 1)
     if pairs := changes.get("patches"):
         stream = second_run(runs, changes.get("source"), model).trace.residual
         for layer, token in pairs:
@@ -28,6 +30,7 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
         ffn=tuple(changes.get("ffn", ())),
         patches=tuple(patches),
         cross=tuple((layer, head) for layer, head in changes.get("cross", ())),
+        prefix=prefix[0],
     )
 
 

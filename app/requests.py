@@ -162,8 +162,8 @@ def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list
 
 def changes_of(data: Any) -> dict[str, Any]:
     """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
-    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], patches: [[layer, token]], source: the id of a run},
-    of each what was given.
+    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], prefix: [tokens], patches: [[layer, token]],
+    source: the id of a run}, of each what was given.
 
     Raises GlassLlamaError for anything else.
     """
@@ -173,7 +173,7 @@ def changes_of(data: Any) -> dict[str, Any]:
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
             raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
     read: dict[str, Any] = {name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()}
-    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn")}
+    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn", "prefix")}
     if given.get("source") is not None:
         read["source"] = text_of(given, "source")
     return {name: read[name] for name in given if read.get(name)}

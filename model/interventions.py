@@ -32,6 +32,7 @@ class Intervention:
 
     `heads` and `neurons` are (layer, index) pairs that write nothing, and so are `cross`, the heads that look at a
     source text; `attention` and `ffn` are layers whose own attention or feed-forward adds nothing to the stream.
+    The first `prefix` tokens all see each other, in a network that has such a mask; 0 leaves it causal.
     """
 
     heads: tuple[tuple[int, int], ...] = ()
@@ -40,9 +41,10 @@ class Intervention:
     ffn: tuple[int, ...] = ()
     patches: tuple[Patch, ...] = ()
     cross: tuple[tuple[int, int], ...] = ()
+    prefix: int = 0
 
     def __bool__(self) -> bool:
-        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches, self.cross))
+        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches, self.cross, self.prefix))
 
 
 NOTHING = Intervention()

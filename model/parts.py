@@ -70,14 +70,15 @@ class Parts(NamedTuple):
     """A network reading `tokens` tokens; of one with an encoder, either of its stacks.
 
     `stack` is "encoder" or "decoder" where there are both. `causal`: no token sees those after it; otherwise each sees
-    all. `norms` gives the layer's norms with what each reads, a tap; `norm_kind` is the same for all. `rotary`, or
+    all. `prefix`: how many tokens at the start all see each other, of a network that has such a mask. `norms` gives
+    the layer's norms with what each reads, a tap; `norm_kind` is the same for all. `rotary`, or
     `bias` (n_heads, T): what is added to a score, by the distance from query to key, and `bias_after` for keys after
     the query, where it sees them. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at the source.
     """
 
     stack: str | None
     causal: bool
-
+    prefix: int | None
     norm_kind: str
     norms: dict[str, str]
     embed_norm: bool
@@ -115,6 +116,7 @@ def parts(net: Network, tokens: int) -> Parts:
     places = net.places(0, 1)
     attn: Heads = block.attn
     seen = None if places.mask is None else net.places(0, tokens).mask
+    prefix = getattr(net, "prefix", None)
     sees_all = seen is not None and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):
@@ -131,7 +133,8 @@ def parts(net: Network, tokens: int) -> Parts:
         rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(places, PairRotation))
     return Parts(
         stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
-        causal=not sees_all,
+        causal=prefix is not None or not sees_all,
+        prefix=prefix,
         norm_kind="layer" if isinstance(block.attn_norm, LayerNorm) else "rms",
         norms=dict(block.norms),
         embed_norm=hasattr(net, "embed_norm"),

@@ -24,11 +24,12 @@ test("the largest magnitude passes over what is not a value", () => {
   assert.equal(largest([]), 0);
 });
 
-test("runs are subtracted where model and length agree", () => {
-  const run = (name, T) => ({ model: { name }, T });
+test("runs are subtracted where model, mask and length agree", () => {
+  const run = (name, T, prefix = null) => ({ model: { name, parts: { prefix } }, T });
   assert.equal(hindrance({ A: run("m", 4), B: run("m", 4) }), null);
   assert.equal(hindrance({ A: run("m", 4), B: run("m", 5) }), "lengths");
   assert.equal(hindrance({ A: run("n", 4), B: run("m", 4) }), "models");
+  assert.equal(hindrance({ A: run("m", 4, 0), B: run("m", 4, 4) }), "masks");
 });
 
 test("the largest changes come first, and what is not listed is summed up", () => {

@@ -7,7 +7,7 @@
  *             before RoPE; kRot, after it, where there is no k
  * @typedef {{ inv_freq: NumArray, attention_scaling: number, first: number, interleaved: boolean }} Rotary
  * @typedef {{ n_heads: number, n_kv_heads: number, head_dim: number,
- *             parts: { causal: boolean, rotary: Rotary|null, bias: NumArray|null, bias_after: NumArray|null, scale: number } }} Model  model/parts.py says what each is
+ *             parts: { causal: boolean, prefix: number|null, rotary: Rotary|null, bias: NumArray|null, bias_after: NumArray|null, scale: number } }} Model  model/parts.py says what each is
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
@@ -128,7 +128,7 @@ export function rotatedHead(layer, model, name, head) {
 }
 
 /** How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it. @param {Model} model @param {number} tokens T */
-export const keysSeen = ({ parts: { causal } }, query, tokens) => (causal === false ? tokens : query + 1);
+export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) => (causal === false ? tokens : Math.max(query + 1, Math.min(prefix ?? 0, tokens)));
 
 /** What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where nothing is. @param {Model} model */
 export function biasAt({ parts: { bias, bias_after: after } }, head, distance) {

@@ -3,7 +3,7 @@
 import { pairsOf } from "./compute.js";
 
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
-const RUNS = /^(a-|from-|off-|patch$|side$)/; // fields of linked.js
+const RUNS = /^(a-|from-|off-|patch$|prefix$|side$)/; // fields of linked.js
 const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
 const SAID = 40; // characters of a wrong value that a message repeats
 const ID = /^\d{1,7}$/;

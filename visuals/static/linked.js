@@ -2,8 +2,8 @@
 
 const SIDES = ["A", "B", "B-A"];
 /** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
-export const CHANGED = { heads: "off-heads", cross: "off-cross", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch" };
-const SINGLE = new Set(["attention", "ffn"]);
+export const CHANGED = { heads: "off-heads", cross: "off-cross", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch", prefix: "prefix" };
+const SINGLE = new Set(["attention", "ffn", "prefix"]);
 const MOST = 256; // changes of a kind
 const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
 

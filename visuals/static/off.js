@@ -36,8 +36,8 @@ export function changesOf({ changes }, text) {
 /** What being off, and being taken over, means, as far as one of the runs has it. */
 function meanings(traces, text) {
   const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));
-  const patched = kinds.delete("patches");
-  return [...(kinds.size ? [text("off.means_off")] : []), ...(patched ? [text("off.means_patch")] : [])];
+  const [patched, prefixed] = ["patches", "prefix"].map((kind) => kinds.delete(kind));
+  return [...(prefixed ? [text("off.means_prefix")] : []), ...(kinds.size ? [text("off.means_off")] : []), ...(patched ? [text("off.means_patch")] : [])];
 }
 
 /**

@@ -6,6 +6,9 @@ import { pairsOf, scaledByRoot } from "./compute.js";
 /** A decoder that looks at a source. */
 export const looksAtSource = ({ parts }) => (parts.cross_scale ?? null) !== null;
 
+/** A network whose prompt can be read with all its tokens seeing each other. */
+export const hasPrefix = ({ parts }) => (parts.prefix ?? null) !== null;
+
 /** What nothing is chosen for: a network's encoder. */
 export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : null);
 

@@ -264,10 +264,10 @@ export function createStore() {
     return two && { A: stackOf(two.A), B: stackOf(two.B) };
   }
 
-  /** Whether there are two runs and both are of one model: only then is there a B − A. */
+  /** Whether there are two runs, of one model and with one mask: only then is there a B − A. */
   function subtractable() {
     const two = sides();
-    return two !== null && two.A.model.name === two.B.model.name;
+    return two !== null && two.A.model.name === two.B.model.name && two.A.model.parts.prefix === two.B.model.parts.prefix;
   }
 
   /** Whether the reader, or a link, has chosen where to look. */

@@ -17,5 +17,6 @@ export function createMemory() {
 /** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";
+  if (A.model.parts.prefix !== B.model.parts.prefix) return "masks"; // a query sees other keys in each
   return A.T === B.T ? null : "lengths";
 }

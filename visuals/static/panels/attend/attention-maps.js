@@ -50,7 +50,8 @@ export function createMaps(glass, label) {
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
       for (const { head, x, y } of layout.boxes) write(context, text("head", { head }), x, y - 6);
-      if (model.parts.causal !== false) drawMasked(context, layout, width, text);
+      const { causal, prefix } = model.parts;
+      if (causal !== false && !(prefix >= state.trace.T)) drawMasked(context, layout, width, text);
     },
     mark: (context, layout) => mark(context, layout, state),
   });

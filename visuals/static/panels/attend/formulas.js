@@ -32,7 +32,7 @@ export const scoreLines = (model, cell, text) => [
 /** What the mask does to this score, and how many of the row it hides; that none does where the query sees all. */
 export const maskLine = ({ query, key, tokens, weights }, text) => {
   const hidden = tokens - weights.length;
-  return h("p.at-words", null, text(weights.length > query + 1 ? "mask_none" : "mask", { query, key, hidden, tokens }));
+  return h("p.at-words", null, text(weights.length <= query + 1 ? "mask" : hidden ? "mask_prefix" : "mask_none", { query, key, hidden, tokens }));
 };
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */

@@ -1,10 +1,10 @@
 // What a run is to be changed in: lists as app/comparing.py reads them, and their names for a reader.
 
-import { looksAtSource } from "../../parts.js";
+import { hasPrefix, looksAtSource } from "../../parts.js";
 
-export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches"];
+export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches", "prefix"];
 
-/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind; no "cross" for a network that looks at no source */
+/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind; no "cross" for a network that looks at no source, no "prefix" for one without that mask */
 export function atSelection({ layer, head, query, neuron, kept, trace }) {
   const patchable = kept && kept.model.name === trace.model.name && query < kept.T;
   return {
@@ -13,6 +13,7 @@ export function atSelection({ layer, head, query, neuron, kept, trace }) {
     attention: layer,
     ffn: layer,
     neurons: neuron === null ? null : [layer, neuron],
+    ...(hasPrefix(trace.model) && { prefix: trace.nPrompt }),
     patches: patchable ? [layer, query] : null,
   };
 }
@@ -34,9 +35,10 @@ export const removed = (changes, kind, value) => ({ ...changes, [kind]: (changes
 /** @returns {{ kind: string, value: any }[]} every change, in the order of KINDS */
 export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? []).map((value) => ({ kind, value })));
 
-/** The numbers of a change for its text: {layer, head, neuron, token}, as they apply. */
+/** The numbers of a change for its text: {layer, head, neuron, token, count}, as they apply. */
 export function parameters(kind, value) {
   if (kind === "attention" || kind === "ffn") return { layer: value };
+  if (kind === "prefix") return { count: value };
   const [layer, index] = value;
   return { layer, head: index, neuron: index, token: index };
 }

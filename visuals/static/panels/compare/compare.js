@@ -59,7 +59,7 @@ export default function compare(element, glass) {
   const table = createPredictions(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
   const waiting = h("p.gp-note", { role: "status" });
-  const other = h("p.gp-note", { hidden: "", "data-text": "compare.models" });
+  const other = h("p.gp-note", { hidden: "" });
 
   panel.body.append(
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
@@ -122,6 +122,7 @@ export default function compare(element, glass) {
     drop.disabled = !state.kept;
     table.element.hidden = !glass.subtractable();
     other.hidden = !sides || glass.subtractable();
+    if (!other.hidden) other.textContent = text(sides.A.model.name === sides.B.model.name ? "masks" : "models");
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");

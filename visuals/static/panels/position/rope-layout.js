@@ -1,6 +1,6 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
-import { kvHead, softmax, unrotatedTerm, vectorOf } from "../../compute.js";
+import { keysSeen, kvHead, softmax, unrotatedTerm, vectorOf } from "../../compute.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -43,20 +43,21 @@ function turnedAt(layer, model, name, head, position, frequencies, layout, reord
 }
 
 /** What channels that are not turned add to q·k, key by key: the same in every case. */
-function restsOf(layer, model, head, query) {
+function restsOf(layer, model, head, query, count) {
   const { rotary } = model.parts;
-  if (!turnsPart(model)) return new Float64Array(query + 1);
+  if (!turnsPart(model)) return new Float64Array(count);
   const whole = (name, index, t) => (layer[name] ? vectorOf(layer[name], index, t) : vectorOf(layer.kRot, index, t)); // turning leaves them as they are
-  return Float64Array.from({ length: query + 1 }, (_, key) => unrotatedTerm(whole("q", head, query), whole("k", kvHead(model, head), key), rotary));
+  return Float64Array.from({ length: count }, (_, key) => unrotatedTerm(whole("q", head, query), whole("k", kvHead(model, head), key), rotary));
 }
 
-/** q·k of a query with keys 0 … query in one case. @returns {Float64Array} */
+/** q·k of a query with the keys that it sees in one case. @returns {Float64Array} */
 export function rowOf(layer, model, head, query, name, frequencies) {
   const { q: qLayout, k: kLayout, moved = false } = casesOf(model)[name];
   const q = turnedAt(layer, model, "q", head, query, frequencies, qLayout, moved);
   const kv = kvHead(model, head);
-  const rest = restsOf(layer, model, head, query);
-  return Float64Array.from({ length: query + 1 }, (_, key) =>
+  const count = keysSeen(model, query, layer.q.shape[1]);
+  const rest = restsOf(layer, model, head, query, count);
+  return Float64Array.from({ length: count }, (_, key) =>
     sum(terms(q, turnedAt(layer, model, "k", kv, key, frequencies, kLayout, moved))) + rest[key],
   );
 }
@@ -135,9 +136,10 @@ export default function ropeLayout(element, glass) {
   );
   const wide = widthOf(panel.body, glass);
   link(canvas, glass, (x) => {
-    const chart = chartOf(wide(), state.query + 1);
-    const key = Math.floor(((x - chart.left) / chart.width) * (state.query + 1));
-    return key >= 0 && key <= state.query ? { key } : null;
+    const count = keysSeen(state.trace.model, state.query, state.trace.T);
+    const chart = chartOf(wide(), count);
+    const key = Math.floor(((x - chart.left) / chart.width) * count);
+    return key >= 0 && key < count ? { key } : null;
   });
   steer(canvas, glass, across("key"));
 

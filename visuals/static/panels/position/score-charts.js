@@ -149,9 +149,9 @@ export function drawFar(canvas, width, { curve, run, real, distance, text, curve
   if (run) drawRun(context, chart, run, colour("k"));
   for (const other of curves) band(context, chart, other.values, other);
   band(context, chart, curve, { colour: colour("accent") });
-  if (distance < curve.length) rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
+  if (distance >= 0 && distance < curve.length) rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
   for (const [at, role, radius] of [[real, "text", 4], [distance, "accent", 6]]) {
-    if (at < curve.length) dot(context, chart, at, curve[at], colour(role), radius);
+    if (curve[at] !== undefined) dot(context, chart, at, curve[at], colour(role), radius);
   }
 }
 
