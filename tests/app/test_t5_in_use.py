@@ -1,11 +1,14 @@
 """A trained T5 on the page: why, the tour, two runs beside each other, what is saved, and another network beside it."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -23,7 +26,6 @@ ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"
 CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
-START = 0
 STOPS = SAME | {"softmax": {"dot": "qk", "score": "score", "weight": "weight"}, "carry": {"logit": "logit"}} | {
     "project": {"channel": "channel", "value": "value"},
     "rope": {"n_between": "distance", "by": "bias", "score": "score"},
