@@ -79,6 +79,13 @@ function opened(answer) {
   return { store, asked, said, fetching: { recall } };
 }
 
+test("heads that look at a source and a prefix that sees itself are changes of a run in the link", async () => {
+  const { asked, store, fetching } = opened((described) => ({ ...runMessage([5, 6, 7], { id: "changed" }), changes: described.changes }));
+  assert.equal(readLink("#prefix=8").runs, true);
+  await restore("#prompt=b&off-cross=1.2_0.3&prefix=8", store, fetching);
+  assert.deepEqual(asked.map(({ changes }) => changes), [{ cross: [[1, 2], [0, 3]], prefix: [8] }]);
+});
+
 test("A is run first, and B's patches take A's stream", async () => {
   const { store, asked, said, fetching } = opened((described, count) => ({ ...runMessage([5, 6, 7], { id: `run ${count}` }), changes: described.changes }));
   await restore("#prompt=b&patch=2.1&a-prompt=a&a-off-ffn=1&side=A", store, fetching);
