@@ -1,10 +1,15 @@
-// compute.js against reference.json (NumPy; see make_reference.py) and against numbers worked out by hand.
+// The arithmetic of attention, rotation and neurons against reference.json (NumPy; make_reference.py) and numbers worked out by hand.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeMap, readHead } from "../../visuals/static/marks/attention-values.js";
-import * as compute from "../../visuals/static/compute.js";
+import * as activations from "../../visuals/static/activations.js";
+import * as arrays from "../../visuals/static/arrays.js";
+import * as attention from "../../visuals/static/compute.js";
+import * as rotation from "../../visuals/static/rotation.js";
 import { llamaParts } from "./parts_help.js";
+
+const compute = { ...activations, ...arrays, ...attention, ...rotation };
 
 const reference = JSON.parse(readFileSync(new URL("reference.json", import.meta.url), "utf8"));
 const array = (shape, values) => ({ shape, data: Float32Array.from(values) });

@@ -1,7 +1,9 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rotate, silu, slopeOf, turnBack } from "../../visuals/static/compute.js";
+import { silu } from "../../visuals/static/activations.js";
+import { slopeOf } from "../../visuals/static/compute.js";
+import { rotate, turnBack } from "../../visuals/static/rotation.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
 import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
 import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";

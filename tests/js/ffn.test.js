@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { poolColumns } from "../../visuals/static/compute.js";
+import { poolColumns } from "../../visuals/static/arrays.js";
 import { drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace } from "../../visuals/static/panels/ffn/kinds.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
 import { strongestChanges, remainder } from "../../visuals/static/minus/table.js";

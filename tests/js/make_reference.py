@@ -1,4 +1,4 @@
-"""Writes reference.json, which compute.test.js holds compute.js to: rotation by complex numbers, explicit mask.
+"""Writes reference.json, which compute.test.js holds the page to: rotation by complex numbers, explicit mask.
 
 Run `python tests/js/make_reference.py` after a change here; the result is committed.
 """

@@ -1,7 +1,8 @@
 // B − A: what is subtracted, when it can be, and which runs are fetched for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, largest, scores, subtract } from "../../visuals/static/compute.js";
+import { largest, subtract } from "../../visuals/static/arrays.js";
+import { attention, scores } from "../../visuals/static/compute.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { makeMap, readApart, readHead } from "../../visuals/static/marks/attention-values.js";
 import { joined, rowsOf, selectedRows } from "../../visuals/static/minus/saved.js";

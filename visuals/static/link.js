@@ -1,6 +1,6 @@
 // The address of a view: prompt, language and selection in the part after "#", so that a link brings them back.
 
-import { pairsOf } from "./compute.js";
+import { pairsOf } from "./rotation.js";
 
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 const RUNS = /^(a-|from-|off-|patch$|prefix$|side$)/; // fields of linked.js

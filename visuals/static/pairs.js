@@ -1,6 +1,8 @@
 // Which of RoPE's pairs panels speak of where a reader has chosen none: the one that counts most in the score they show.
 
-import { kvHead, pairTerms, rotatedHead, strongest } from "./compute.js";
+import { strongest } from "./arrays.js";
+import { kvHead, rotatedHead } from "./compute.js";
+import { pairTerms } from "./rotation.js";
 
 /** @typedef {{ trace: object|null, layer: number, head: number, query: number, key: number }} Cell a head's score of a key */
 

@@ -1,7 +1,8 @@
 // What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And in which
 // form panels speak of what it has, the most special first (frame.js). Pure.
 
-import { pairsOf, scaledByRoot } from "./compute.js";
+import { scaledByRoot } from "./compute.js";
+import { pairsOf } from "./rotation.js";
 
 /** A decoder that looks at a source. */
 export const looksAtSource = ({ parts }) => (parts.cross_scale ?? null) !== null;

@@ -1,6 +1,7 @@
 // What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
 
-import { keysSeen, pairsOf } from "./compute.js";
+import { keysSeen } from "./compute.js";
+import { pairsOf } from "./rotation.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { pairFinder } from "./pairs.js";
 import { reading, unfinished, watched } from "./reads.js";

@@ -1,7 +1,8 @@
 // One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a token
 // more weight, blue where less.
 
-import { largest, row, subtract } from "../compute.js";
+import { largest, subtract } from "../arrays.js";
+import { row } from "../compute.js";
 import { h } from "../dom.js";
 import { cut, fit, ink, shade, visible, write } from "../draw.js";
 import { headOff } from "../off.js";

@@ -1,7 +1,7 @@
 // One map of queries × keys on a canvas: cells, the masked half hatched, marks at the query's row and the key's column,
 // and a scale. Of two runs it shows the change.
 
-import { largest } from "../compute.js";
+import { largest } from "../arrays.js";
 import { h } from "../dom.js";
 import { hatch, ink, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";

@@ -1,6 +1,6 @@
 // A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the change.
 
-import { largest, subtract } from "../compute.js";
+import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
 import { cells, cross, enlarge, ink, inkOn, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";

@@ -1,6 +1,6 @@
 // Vectors as strips over one axis, each to its own scale of both signs; a row may stand as bars. A hover moves the mark alone.
 
-import { largest, poolColumns } from "../compute.js";
+import { largest, poolColumns } from "../arrays.js";
 import { shown } from "../dom.js";
 import { cells, centred, cross, enlarge, ink, inkOn, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";

@@ -1,6 +1,7 @@
 // What the panels of the chapter on attention read from a run.
 
-import { row, subtract } from "../compute.js";
+import { subtract } from "../arrays.js";
+import { row } from "../compute.js";
 import { visible } from "../draw.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { chosenView, createViews, headMap } from "../panels/attend/cell.js";

@@ -1,6 +1,9 @@
 // What the panels of the first chapter read from a run.
 
-import { channelsOf, innerOf, once, row, softmax, strongestNeuron } from "../compute.js";
+import { innerOf, strongestNeuron } from "../activations.js";
+import { once, softmax } from "../arrays.js";
+import { row } from "../compute.js";
+import { channelsOf } from "../rotation.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../moment.js";

@@ -8,7 +8,7 @@ import { createScaling, settingsOf, sizeName } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { normButtons } from "../panels/norm/buttons.js";
 import { chosenChannel, chosenNorm, setNorm } from "../panels/norm/norm-choice.js";
-import { strongest } from "../compute.js";
+import { strongest } from "../arrays.js";
 import { exact, shown } from "../dom.js";
 import { atNorm } from "./selection.js";
 import { strips } from "./strips.js";

@@ -1,6 +1,6 @@
 // What the diagram of the loaded model reads from a run, and the diagram for B − A: each tensor's change in its place.
 
-import { largest, poolColumns, subtract } from "../compute.js";
+import { largest, poolColumns, subtract } from "../arrays.js";
 import { h, shown } from "../dom.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { chosenIndex, createView, rowIn } from "../panels/overview/overview.js";

@@ -1,6 +1,6 @@
 // What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
 
-import { wavelength } from "../compute.js";
+import { wavelength } from "../rotation.js";
 import { h, shown } from "../dom.js";
 import { adjust, farOf, placeOf, whole } from "../panels/position/place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";

@@ -1,6 +1,6 @@
 // What readings share: how they name what is selected, what of it they depend on, and choices that the store does not hold.
 
-import { channelsOf, pairOf } from "../compute.js";
+import { channelsOf, pairOf } from "../rotation.js";
 
 export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;

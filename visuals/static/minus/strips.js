@@ -1,6 +1,6 @@
 // Vectors of both runs subtracted, one strip each over a common axis; each strip to its own scale, the same for both signs.
 
-import { largest, subtract } from "../compute.js";
+import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
 import { createStrips } from "../marks/strips.js";
 import { link, steer } from "../pointing.js";

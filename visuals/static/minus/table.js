@@ -1,6 +1,6 @@
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the middle.
 
-import { largest, subtract } from "../compute.js";
+import { largest, subtract } from "../arrays.js";
 import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
 import { createTable } from "../marks/table.js";

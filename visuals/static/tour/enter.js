@@ -1,6 +1,8 @@
 // What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q and k, RoPE.
 
-import { channelsOf, kvHead, strongest, vectorOf } from "../compute.js";
+import { strongest } from "../arrays.js";
+import { kvHead, vectorOf } from "../compute.js";
+import { channelsOf } from "../rotation.js";
 import { strongestPair } from "../pairs.js";
 import { centres } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";

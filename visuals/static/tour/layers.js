@@ -1,6 +1,7 @@
 // What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
 
-import { ACTIVATIONS, inner, row, strongestNeuron } from "../compute.js";
+import { ACTIVATIONS, inner, strongestNeuron } from "../activations.js";
+import { row } from "../compute.js";
 import { scoreForms } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { norm, valueOf } from "../panels/attend/values.js";

@@ -1,6 +1,7 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
-import { biasAt, keysSeen, row, strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
+import { biasAt, keysSeen, row } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";

@@ -1,6 +1,6 @@
 // What one key hands over, α·v, beside the head's whole output o = Σ α·v.
 
-import { largest } from "../../compute.js";
+import { largest } from "../../arrays.js";
 import { h } from "../../dom.js";
 import { createStrips } from "../../marks/strips.js";
 import { carriedLines } from "./formulas.js";

@@ -1,7 +1,7 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
 import { segmented } from "../../controls.js";
-import { pairOf } from "../../compute.js";
+import { pairOf } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,7 +1,8 @@
 // Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one cell of it
 // taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position comes in.
 
-import { crossRow, dot, vectorOf } from "../../compute.js";
+import { dot } from "../../arrays.js";
+import { crossRow, vectorOf } from "../../compute.js";
 import { exact, h, line, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,6 @@
 // The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but sums.
 
-import { strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
 import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { scoreLine } from "./score-lines.js";
 

@@ -1,6 +1,7 @@
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
-import { kvHead, once, strongest, vectorOf } from "../../compute.js";
+import { once, strongest } from "../../arrays.js";
+import { kvHead, vectorOf } from "../../compute.js";
 import { keptChannel } from "../../settings.js";
 import { stagesOf } from "../norm/norm-vector.js";
 import { readVector, request } from "../norm/vector.js";

@@ -1,6 +1,6 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
-import { largest, once } from "../../compute.js";
+import { largest, once } from "../../arrays.js";
 import { exact, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

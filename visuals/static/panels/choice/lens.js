@@ -1,6 +1,6 @@
 // The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
 
-import { once } from "../../compute.js";
+import { once } from "../../arrays.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,7 @@
 // One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
 
-import { crossRow, row, strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
+import { crossRow, row } from "../../compute.js";
 
 const whole = (pieces) => pieces.join("");
 

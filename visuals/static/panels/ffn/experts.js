@@ -1,6 +1,6 @@
 // Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to do.
 
-import { largest } from "../../compute.js";
+import { largest } from "../../arrays.js";
 import { exact, h, line, shown, strong } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

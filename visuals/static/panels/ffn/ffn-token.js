@@ -1,6 +1,6 @@
 // A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
 
-import { strongestNeuron } from "../../compute.js";
+import { strongestNeuron } from "../../activations.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

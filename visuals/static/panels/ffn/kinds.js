@@ -1,6 +1,7 @@
 // A layer's feed-forward in names and numbers: its activation, what that reads, and a token's neurons as they are drawn. Pure.
 
-import { inner, once } from "../../compute.js";
+import { inner } from "../../activations.js";
+import { once } from "../../arrays.js";
 import { quadrants } from "./gates.js";
 
 const WRITTEN = { silu: "SiLU", relu: "ReLU", gelu: "GELU", gelu_new: "GELU" };

@@ -1,6 +1,7 @@
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open.
 
-import { inner, largest, strongestNeuron } from "../../compute.js";
+import { inner, strongestNeuron } from "../../activations.js";
+import { largest } from "../../arrays.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";

@@ -1,7 +1,7 @@
 // A token's neurons as dots, gate across and up upwards: four quadrants with their counts. Without a gate up is across and its
 // activation upwards: two halves.
 
-import { strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";

@@ -1,6 +1,6 @@
 // The activation's curve with what it reads at one token on it: the gates, or up where there is no gate.
 
-import { ACTIVATIONS } from "../../compute.js";
+import { ACTIVATIONS } from "../../activations.js";
 import { fit, ink, write } from "../../draw.js";
 
 const [HIGH, EDGE] = [290, 28];

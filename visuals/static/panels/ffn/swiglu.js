@@ -1,7 +1,7 @@
 // A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their place, and
 // the strongest neurons in numbers.
 
-import { inner } from "../../compute.js";
+import { inner } from "../../activations.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,6 @@
 // The largest channels of the vector, in numbers. Hovering a row shows its channel, a click keeps it.
 
-import { strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
 import { linkRows } from "../../controls.js";
 import { shown } from "../../dom.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";

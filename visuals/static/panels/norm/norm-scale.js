@@ -1,6 +1,6 @@
 // What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it, measured.
 
-import { largest } from "../../compute.js";
+import { largest } from "../../arrays.js";
 import { exact, fraction, h, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { fit, ink, visible } from "../../draw.js";
 import { frame } from "../../frame.js";

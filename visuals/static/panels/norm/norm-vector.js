@@ -1,6 +1,6 @@
 // One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to single values.
 
-import { strongest } from "../../compute.js";
+import { strongest } from "../../arrays.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,6 @@
 // The map of what norms divide by, or subtract, layers × tokens: which value a cell holds, and which norm is looked at.
 
-import { largest } from "../../compute.js";
+import { largest } from "../../arrays.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
 import { centres, layerNorms } from "../../parts.js";

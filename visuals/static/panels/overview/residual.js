@@ -1,6 +1,6 @@
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
-import { largest } from "../../compute.js";
+import { largest } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { exact, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";

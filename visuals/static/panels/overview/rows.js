@@ -1,6 +1,6 @@
 // The places of the diagram from top to bottom, and the run's real tensor at each: name, shape, size, values. Pure.
 
-import { once, poolColumns } from "../../compute.js";
+import { once, poolColumns } from "../../arrays.js";
 
 /**
  * @typedef {{ key: string, chapter: string|null, inside: boolean, branch: boolean, inner: boolean }} Row

@@ -1,6 +1,8 @@
 // The dials of one head with their arithmetic; the channels that are not turned beside them.
 
-import { angle, channelsOf, kvHead, pairsOf, pairTerms, rotatedHead, scaledByRoot, strongest, unrotatedTerm, vectorOf, wavelength } from "../../compute.js";
+import { strongest } from "../../arrays.js";
+import { kvHead, rotatedHead, scaledByRoot, vectorOf } from "../../compute.js";
+import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
 import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { checkbox } from "../../controls.js";
 import { createStrips } from "../../marks/strips.js";

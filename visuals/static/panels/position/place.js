@@ -1,6 +1,7 @@
 // What the panels on RoPE share: q and k of the selected head, query and key, their frequencies, and sliders.
 
-import { channelsOf, kvHead, pairsOf, turnBack, unrotatedTerm, vectorOf } from "../../compute.js";
+import { kvHead, vectorOf } from "../../compute.js";
+import { channelsOf, pairsOf, turnBack, unrotatedTerm } from "../../rotation.js";
 import { signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { tickText } from "../../plot.js";

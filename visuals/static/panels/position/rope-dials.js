@@ -1,6 +1,6 @@
 // The dials: one for each pair of dimensions, with q and k before (dashed) and after rotation (solid).
 
-import { channelsOf } from "../../compute.js";
+import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
 import { fit, ink, write } from "../../draw.js";
 
@@ -8,7 +8,7 @@ const [LEAST, MOST, BELOW] = [92, 190, 50]; // width of a dial's cell; under it 
 const HEAD = 2.6; // radians between an arrow and the sides of its head
 
 /**
- * @typedef {{ q, qTurned, kTurned: ArrayLike<number>, k: ArrayLike<number>|null, terms: Float64Array, rotary: import("../../compute.js").Rotary }} Parts
+ * @typedef {{ q, qTurned, kTurned: ArrayLike<number>, k: ArrayLike<number>|null, terms: Float64Array, rotary: import("../../rotation.js").Rotary }} Parts
  * k is null where a run has it after RoPE alone
  */
 

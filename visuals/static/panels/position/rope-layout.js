@@ -1,6 +1,8 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
-import { keysSeen, kvHead, softmax, unrotatedTerm, vectorOf } from "../../compute.js";
+import { softmax } from "../../arrays.js";
+import { keysSeen, kvHead, vectorOf } from "../../compute.js";
+import { unrotatedTerm } from "../../rotation.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
 import { fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";

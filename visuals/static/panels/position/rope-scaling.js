@@ -1,6 +1,6 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
-import { wavelength } from "../../compute.js";
+import { wavelength } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,7 @@
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
 
-import { strongest, wavelength } from "../../compute.js";
+import { strongest } from "../../arrays.js";
+import { wavelength } from "../../rotation.js";
 import { slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";

@@ -1,6 +1,6 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
-import { pairsOf, wavelength } from "../../compute.js";
+import { pairsOf, wavelength } from "../../rotation.js";
 import { fit, ink, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";

@@ -1,6 +1,7 @@
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
 
-import { kvHead, rotatedHead, scaledByRoot, wavelength } from "../../compute.js";
+import { kvHead, rotatedHead, scaledByRoot } from "../../compute.js";
+import { wavelength } from "../../rotation.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { small, turnsPart } from "./place.js";
 import { byDistance, sum, terms, turned } from "./turning.js";

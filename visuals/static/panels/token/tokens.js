@@ -1,6 +1,7 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
-import { attention, keysSeen, largest, subtract } from "../../compute.js";
+import { largest, subtract } from "../../arrays.js";
+import { attention, keysSeen } from "../../compute.js";
 import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
