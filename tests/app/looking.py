@@ -113,7 +113,7 @@ CALM = f"""
 do {{
   {SETTLED}
   await new Promise((done) => setTimeout(done, 260));
-  await new Promise((done) => requestIdleCallback(done));
+  await new Promise((done) => requestIdleCallback(done, {{ timeout: 1000 }}));
 }} while (glass.asking() || !glass.drawn());
 """
 

@@ -12,7 +12,7 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 
 from app.engine import LocalEngine
-from tests.app.looking import number, run, shown
+from tests.app.looking import calm, number, run, shown
 from tests.app.test_inside_page import open_chapter, several
 from tests.app.test_page_against_transformers import CLOSE, PROMPT
 from tests.page import leave, open_page
@@ -34,6 +34,8 @@ def peer(engine: LocalEngine, roomy_checkpoint: Path) -> Peer:
 
 def click(page: Page, canvas: str, x: float, y: float) -> None:
     """Clicks a canvas there, in its own pixels, and takes the pointer off the page's maps."""
+    page.locator(canvas).scroll_into_view_if_needed()
+    calm(page)  # a panel above that is still drawn would move it
     page.locator(canvas).click(position={"x": x, "y": y})
     page.mouse.move(1, 1)
 

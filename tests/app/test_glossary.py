@@ -95,7 +95,7 @@ def test_a_term_is_marked_once_a_chapter_and_its_line_says_the_same(marked: Page
             page.evaluate("(name) => glass.open(name)", chapter)
             settled(page)
             page.wait_for_function(f"({MARKED})().length > 1")
-            page.evaluate("new Promise((done) => requestIdleCallback(done))")
+            page.evaluate("new Promise((done) => requestIdleCallback(done, { timeout: 1000 }))")
             found = page.evaluate(MARKED)
             assert len(set(found)) == len(found), (language, chapter)
     page.click("#language [value=en]")

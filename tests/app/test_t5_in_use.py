@@ -180,7 +180,7 @@ def test_what_cannot_be_told_of_two_texts_is_not_offered_and_says_so(page: Page)
     page.keyboard.press("Escape")
     page.evaluate("glass.open('kv')")
     shown(page, "kv-live", "layer ")
-    kept = page.evaluate("glass.detail('kv_live').bytes")
+    kept = page.wait_for_function("glass.detail('kv_live')?.bytes").json_value()
     own = shown(page, "kv-kinds", "tokens=3 ")
     assert f"MHA={kept} " in own  # its own kind is what was measured
     source, _ = ids_of(page)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from app.chapters import CHAPTERS
 from tests.app.family_page import CLOSE, PROMPT, families, value_of
-from tests.app.looking import number, settled
+from tests.app.looking import calm, number, settled
 from tests.families import Pair
 
 SHAPE: dict[str, Any] = {
@@ -153,4 +153,20 @@ def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
             failed = page.locator("[data-failed]").evaluate_all("all => all.map((one) => one.dataset.kind)")
             assert failed == [], f"{stack} {chapter}"
             assert page.locator(".page-message").text_content() == "", f"{stack} {chapter}"
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_what_waits_out_of_view_is_not_drawn_of_the_other_stack(page: Page) -> None:
+    """A panel that nobody sees follows the selection after a while; by then the encoder, which has no cache, is shown."""
+    asked(page, "t5-1.1", "run")
+    asked(page, "t5-1.1", "step")
+    page.set_viewport_size({"width": 1280, "height": 240})
+    page.evaluate("glass.readStack('decoder', { query: 1, key: 1 }); glass.open('kv'); scrollTo(0, 0)")
+    calm(page)
+    page.evaluate(
+        "async () => { glass.select({ query: 0 }); while (!glass.drawn()) await new Promise(requestAnimationFrame);"
+        " glass.readStack('encoder', { query: 1 }); }"
+    )
+    calm(page)
+    assert page.locator(".page-message").text_content() == ""
     page.set_viewport_size({"width": 1280, "height": 720})

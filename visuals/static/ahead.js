@@ -14,8 +14,8 @@ export function layerBytes(trace) {
 /** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
 export const neuronBytes = (trace) => trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
 
-/** Resolves when the browser has nothing else to do. */
-export const idleNow = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
+/** Resolves when the browser has nothing else to do, or has had enough to do for a second. */
+export const idleNow = () => new Promise((resolve) => (globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 1000 }) : setTimeout(resolve)));
 
 const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart", "scroll"];
 

@@ -16,6 +16,7 @@ import { openLink } from "./opening.js";
 import { isChanged } from "./off.js";
 import { createPace } from "./pace.js";
 import { createPage } from "./page.js";
+import { DUE } from "./pointing.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
@@ -94,7 +95,9 @@ async function mount(kind, element) {
   };
   store.watch(paint);
   paint(true)?.();
-  new ResizeObserver(() => paint(false)?.()).observe(element);
+  const again = () => paint(false)?.();
+  element.addEventListener(DUE, again);
+  new ResizeObserver(again).observe(element);
 }
 
 /** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */

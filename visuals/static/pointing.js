@@ -25,6 +25,8 @@ export function widthOf(element, glass) {
   return reading(() => (width || (width = element.clientWidth)) / zoomOf(element));
 }
 
+/** An event of a section: what it let wait is to be drawn now, if it is still to be drawn at all. */
+export const DUE = "glass-due";
 const PATIENCE = 80; // ms until a panel that is scrolled away follows a change of the selection
 
 /**
@@ -44,10 +46,13 @@ export function inView(element, drawPlain, side) {
   };
   let near = true;
   let timer = 0;
+  let due = false;
   const catchUp = () => {
     clearTimeout(timer);
     const current = (element.dataset.side === "B-A") === (side === "B-A");
-    if (timer && current && element.getClientRects().length) draw(false)?.(); // a panel of another chapter has no size to draw in
+    due = Boolean(timer) && current && element.getClientRects().length > 0; // a panel of another chapter has no size to draw in
+    if (due) element.dispatchEvent(new Event(DUE));
+    due = false;
     timer = 0;
   };
   new IntersectionObserver(([entry]) => {
@@ -57,7 +62,7 @@ export function inView(element, drawPlain, side) {
   return (fresh) => {
     clearTimeout(timer);
     timer = 0;
-    if (near || fresh) return draw(fresh);
+    if (near || fresh || due) return draw(fresh);
     timer = setTimeout(catchUp, PATIENCE);
     return undefined;
   };
