@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from app.texts import text
 from tests.app.kv_chapter import calculated, field, opened, panel
-from tests.app.looking import number, settled, shown
+from tests.app.looking import calm, number, settled, shown
 from tests.app.test_kv_tables import saved
 from tests.page import leave, open_page
 from tests.reference import reference, run_reference
@@ -68,6 +68,7 @@ def still(page: Page, where: str, what: list[Any]) -> tuple[float, float]:
 def clicked(page: Page, where: str, what: list[Any], said: tuple[str, str]) -> tuple[str, list[str], str]:
     """Clicks a place once its words hover there; gives the title, the products' numbers and the sum below the chart."""
     page.evaluate(f"{PLOT}.scrollIntoView({{ block: 'center' }})")
+    calm(page)  # a chart that is drawn anew between hover and click has nothing under the pointer
     place = still(page, where, what)
     page.mouse.move(place[0] + 3, place[1])
     page.mouse.move(*place)

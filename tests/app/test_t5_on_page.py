@@ -157,7 +157,7 @@ def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
 
 
 def test_what_waits_out_of_view_is_not_drawn_of_the_other_stack(page: Page) -> None:
-    """A panel that nobody sees follows the selection after a while; by then the encoder, which has no cache, is shown."""
+    """A panel that nobody sees follows the selection later: by then the encoder, which has no cache, is shown."""
     asked(page, "t5-1.1", "run")
     asked(page, "t5-1.1", "step")
     page.set_viewport_size({"width": 1280, "height": 240})
