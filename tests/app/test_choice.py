@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from app.texts import text
-from tests.app.looking import RULES, calm, number, questions, run, shown
+from tests.app.looking import RULES, calm, number, questions, run, settled, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
@@ -121,6 +121,7 @@ def test_plus_one_token_writes_what_the_draw_shows(chapter: Page) -> None:
     chapter.fill(".ch-seed", "5")
     for _ in range(2):
         expect(chapter.locator(".ch-outcome")).to_contain_text("draws")
+        settled(chapter)
         expected = chapter.evaluate("[...glass.state.trace.details].findLast(([key]) => key.startsWith('draw'))[1].id")
         before = chapter.evaluate("glass.state.trace.T")
         chapter.click("#step")
