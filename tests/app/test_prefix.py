@@ -14,12 +14,11 @@ from app.service import Service
 from app.session import Runs
 from app.texts import text
 from model.interventions import Intervention
-from tests.app.family_page import family_page, pairs_of, read
+from tests.app.family_page import CLOSE, family_page, pairs_of, read
 from tests.app.looking import number, shown, walk
 from tests.app.test_tour_families import CONFIGS
 from tests.families import Pair
 
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
 PROMPT = "The dog plays in the yard."
 LAYER, HEAD, QUERY, KEY = 1, 4, 2, 7
 

@@ -1,35 +1,23 @@
 """B − A of two runs of every decoder family: every panel draws it, and it is the difference of transformers' runs."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from app.chapters import CHAPTERS
-from tests.app.family_page import family_page, pairs_of, read
+from tests.app.family_page import PROMPT, families, read
 from tests.app.looking import number, walk
 from tests.app.test_families_on_page import CONFIGS as OTHERS
-from tests.app.test_families_on_page import PROMPT, hooked
+from tests.app.test_families_on_page import hooked
 from tests.app.test_tour_families import CONFIGS as EVERY
 from tests.families import Pair
 
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
 AT = {"layer": 1, "head": 4, "query": 9, "key": 3, "neuron": 5}
 USUAL = ("input_layernorm", "post_attention_layernorm")
 CONFIGS = {name: config for name, config in EVERY.items() if name != "llama"}  # its are in test_sides.py
 OF_RUNS = tuple(chapter for chapter in CHAPTERS if chapter != "families")
 
 
-@pytest.fixture(scope="module")
-def pairs() -> dict[str, Pair]:
-    return pairs_of(CONFIGS)
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, pairs: dict[str, Pair]) -> Iterator[Page]:
-    with family_page(browser, pairs) as page:
-        yield page
+pairs, page = families(CONFIGS)
 
 
 def differs(value: str, name: str, first: float, second: float) -> None:

@@ -17,7 +17,7 @@ from torch import nn
 
 from app.chapters import CHAPTERS
 from app.texts import text
-from tests.app.family_page import family_page, read
+from tests.app.family_page import CLOSE, family_page, read
 from tests.app.looking import number, settled, shown, walk
 from tests.app.test_tour import SAME, arrive, check_numbers, check_place, set_out
 from tests.families import Pair, pair_of
@@ -25,7 +25,6 @@ from tests.families import Pair, pair_of
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"
-CLOSE: dict[str, Any] = {"rel": 1e-4, "abs": 4e-5}
 STOPS = SAME | {"softmax": {"dot": "qk", "score": "score", "weight": "weight"}, "carry": {"logit": "logit"}} | {
     "project": {"channel": "channel", "value": "value"},
     "rope": {"n_between": "distance", "by": "bias", "score": "score"},

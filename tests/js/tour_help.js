@@ -41,7 +41,7 @@ export function world({ changes = {}, id = "r" } = {}) {
   const part = (kind, index, without, more) => ({ kind, layer: 1, index, without, loss: 1, ...more });
   const answers = {
     why: {
-      target: 1, piece: " a", position: 2, probability: 0.6, first: { layer: 1, head: 2, key: 0, weight: 0.7 },
+      target: 1, piece: " a", position: 2, probability: 0.6, first: { kind: "head", layer: 1, head: 2, key: 0, weight: 0.7 },
       look: { key: 0, heads: [{ layer: 1, head: 2, weight: 0.7 }, { layer: 0, head: 1, weight: 0.6 }], without: 0.2, by_chance: [0.5, 0.55, 0.58] },
       parts: [part("head", 2, 0.3, { head: 2, key: 0, weight: 0.7 }), part("neuron", 3, 0.4)],
     },

@@ -1,6 +1,7 @@
 // What the tour reads from the run where a decoder looks at a source: the head that matters, its scores, softmax, what comes of it.
 
 import { crossRow } from "../compute.js";
+import { readBy } from "../panels/glance/words.js";
 import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
 
 const NONE = { layer: 0, head: 0, key: 0, without: null }; // every such head is off: the first stands for them
@@ -36,12 +37,11 @@ export function acrossHead(glass, found) {
   const { look } = found.found;
   const { without } = acrossOf(found);
   const off = without === null ? "_none" : "";
-  const read = (look.kind === "cross" ? row.pieces : trace.tokens.pieces)[look.key];
   return {
     say: off, asks: off, answers: off || (look.heads.length ? "" : "_nobody"),
     numbers: {
       ...row.names, n_layers: whole(layers), n_heads: whole(heads), all: whole(2 * layers * heads), p: chance(found.probability), without: chance(without ?? found.probability),
-      n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(read), together: chance(look.without),
+      n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(readBy(trace, look.kind)[look.key]), together: chance(look.without),
     },
   };
 }

@@ -19,7 +19,7 @@ const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token
 /** @param {object} found the detail "why" @param {object} state whose selection stands in for what was not found @returns {Places} */
 export function placesOf(found, { locked }) {
   const { position: at, target, piece, probability, first, look, parts } = found;
-  const isFirst = ({ kind, layer, index }) => first && kind === (first.kind ?? "head") && layer === first.layer && index === first.head;
+  const isFirst = ({ kind, layer, index }) => first && kind === first.kind && layer === first.layer && index === first.head;
   const placeOf = ({ layer, index, key, without }) => ({ layer, head: index, key, without });
   /** Of a kind of heads the one that is named first, else the one that is missed most. */
   const best = (wanted) => {

@@ -56,10 +56,10 @@ export function createAnswer(glass, moment) {
       p: toNext(share(probability)), q: h("b", null, share(look.without)),
     };
     const from = position === 0 && trace.encoder ? text("from_start") : text("from_token", { piece: word(trace.tokens.pieces[position]) });
-    const named = text(`part_${first.kind ?? "head"}`, { layer: first.layer, index: first.head });
+    const named = text(`part_${first.kind}`, { layer: first.layer, index: first.head });
     const best = { from, part: named, layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(readBy(trace, first.kind)[first.key])) };
     if (kind === "nobody") {
-      const own = shown.parts.find((one) => one.kind === (first.kind ?? "head") && one.layer === first.layer && one.index === first.head);
+      const own = shown.parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
       return { says: [sentence(`nobody${formOf(first.kind)}`, { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
     }
     const chance = middle(look.by_chance);
