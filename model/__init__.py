@@ -7,6 +7,7 @@ from .checkpoint import LanguageModel, load
 from .config import LlamaConfig
 from .errors import GlassLlamaError
 from .generate import Step, generate
+from .interventions import Intervention
 from .kv_math import kv_cache_bytes
 from .published.catalogue import catalogue
 from .published.hf_spec import spec_from_config
@@ -16,6 +17,7 @@ from .trace import LayerTrace, Trace, run_trace
 __all__ = [
     "Circuit",
     "GlassLlamaError",
+    "Intervention",
     "LanguageModel",
     "LayerTrace",
     "LlamaConfig",

@@ -3,14 +3,17 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 
 from .checkpoint import LanguageModel
+from .interventions import NOTHING, Intervention, intervened
 from .prompt import prompt_ids, target_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
+from .view import masked
 
 StopReason = Literal["end_of_text", "max_context", "max_new_tokens"]
 
@@ -50,15 +53,17 @@ def generate(
     top_p: float = 1.0,
     seed: int = 0,
     target: str | Sequence[int] | None = None,
+    intervention: Intervention = NOTHING,
 ) -> Iterator[Step]:
     """Continue a prompt (text or token ids), one Step a token, until end of text, max_context or max_new_tokens.
 
     A network with an encoder reads the prompt and writes a text of its own, on from `target` where it has begun:
-    cache_tokens and max_context count that.
+    cache_tokens and max_context count that. What `intervention` switches off is off at every step; it patches what the
+    first step reads, and a `prefix` is of that too.
 
     Temperature 0 is greedy; otherwise draws are reproducible by `seed`. Raises GlassLlamaError at the call, before the
-    first step, for an empty or too long prompt or target, for a target where there is no encoder and for a setting out
-    of range.
+    first step, for an empty or too long prompt or target, for a target where there is no encoder, for a setting out of
+    range and for an intervention that the network cannot have.
     """
     how = Sampling(temperature, top_k, top_p)
     how.check()
@@ -66,12 +71,24 @@ def generate(
         raise field_error("max_new_tokens", max_new_tokens, "a whole number of at least 1")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise field_error("seed", seed, "a whole number from 0 to 2^63 - 1")
-    written = target_ids(lm, target)
-    return _steps(lm, prompt_ids(lm, prompt), written, max_new_tokens, how, seed)
+    ids, written = prompt_ids(lm, prompt), target_ids(lm, target)
+    if intervention.prefix > len(ids):
+        raise field_error("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
+    lm = masked(lm, intervention.prefix)
+    if intervention:
+        with intervened(lm.net, intervention):
+            pass  # what the network cannot have is refused here
+    return _steps(lm, ids, written, max_new_tokens, how, seed, intervention)
 
 
 def _steps(
-    lm: LanguageModel, ids: list[int], written: list[int], max_new_tokens: int, how: Sampling, seed: int
+    lm: LanguageModel,
+    ids: list[int],
+    written: list[int],
+    max_new_tokens: int,
+    how: Sampling,
+    seed: int,
+    intervention: Intervention,
 ) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
     net, ids = lm.net.begin(ids)
@@ -79,10 +96,10 @@ def _steps(
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = net.cache(limit)
     text = lm.tokenizer.stream(ids)
-    feed, position = ids, 0
+    feed, position, changes = ids, 0, intervention
     while True:
         start = time.perf_counter()
-        with torch.inference_mode():
+        with torch.inference_mode(), intervened(net, changes) if changes else nullcontext():
             logits = net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
             position += len(feed)
             token, drawn = choose(logits, how, random)
@@ -104,7 +121,7 @@ def _steps(
         )
         if stop:
             return
-        feed = [token]
+        feed, changes = [token], intervention.lasting
 
 
 def _probability(logits: torch.Tensor, token: int, log_z: float) -> float:

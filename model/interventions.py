@@ -7,7 +7,7 @@ tells what that place carries (activation patching: Meng et al. 2022, arXiv 2202
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -42,6 +42,11 @@ class Intervention:
     patches: tuple[Patch, ...] = ()
     cross: tuple[tuple[int, int], ...] = ()
     prefix: int = 0
+
+    @property
+    def lasting(self) -> "Intervention":
+        """What of it also changes a pass that starts after token 0: all but the patches."""
+        return replace(self, patches=())
 
     def __bool__(self) -> bool:
         return any((self.heads, self.neurons, self.attention, self.ffn, self.patches, self.cross, self.prefix))

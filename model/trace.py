@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,14 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
-from .errors import GlassLlamaError
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
-from .view import View
+from .view import View, masked
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
 
@@ -188,7 +186,7 @@ def run_trace(
     vocabulary, and for a target where there is no encoder.
     """
     written = target_ids(lm, target)
-    lm = _masked(lm, intervention.prefix) if intervention.prefix else lm
+    lm = masked(lm, intervention.prefix)
     net, ids = lm.net.begin(prompt_ids(lm, prompt))
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
@@ -197,17 +195,6 @@ def run_trace(
     source = _recorded(read, net.source_ids[0].tolist(), NOTHING)
     read_by = View.of(lm, _remembering(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
-
-
-def _masked(lm: LanguageModel, prefix: int) -> LanguageModel:
-    """The model whose first `prefix` tokens all see each other."""
-    if not hasattr(lm.net, "with_prefix"):
-        raise GlassLlamaError("bad_request", f"prefix is {prefix}; expected 0: this network has no such mask.")
-
-    def see(net: Any) -> Network:
-        return net.with_prefix(prefix)
-
-    return View.of(lm, see, lm.config)
 
 
 def _remembering(reader: Network) -> Callable[[Network], Network]:

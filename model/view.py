@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from .checkpoint import LanguageModel
 from .config import NetworkConfig
+from .errors import GlassLlamaError
 from .network import Network
 
 
@@ -42,3 +43,15 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
+
+
+def masked(lm: LanguageModel, prefix: int) -> LanguageModel:
+    """The model whose first `prefix` tokens all see each other; 0 is the model itself.
+
+    Raises GlassLlamaError where the network has no such mask.
+    """
+    if not prefix:
+        return lm
+    if not hasattr(lm.net, "with_prefix"):
+        raise GlassLlamaError("bad_request", f"prefix is {prefix}; expected 0: this network has no such mask.")
+    return View.of(lm, lambda net: cast(Any, net).with_prefix(prefix), lm.config)

@@ -55,6 +55,19 @@ def test_a_trace_with_a_prefix_is_transformers_with_that_mask(pairs: dict[str, P
         model.run_trace(pairs["bloom"].lm, ids, Intervention(prefix=prefix))
 
 
+def test_a_text_is_written_on_from_a_prefix(pairs: dict[str, Pair]) -> None:
+    pair, ids, prefix = pairs["glm"], [5, 77, 31, 200, 9, 120, 64], 5
+    steps = list(model.generate(pair.lm, ids, 8, intervention=Intervention(prefix=prefix)))
+    for i, step in enumerate(steps):
+        logits = masked(pair, ids + [step.token_id for step in steps[:i]], prefix).logits[0, -1]
+        assert step.token_id == int(logits.argmax())
+        assert step.probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-5)
+    with pytest.raises(model.GlassLlamaError, match="prefix is 8; expected at most 7"):
+        model.generate(pair.lm, ids, 8, intervention=Intervention(prefix=8))
+    with pytest.raises(model.GlassLlamaError, match="no such mask"):
+        model.generate(pairs["bloom"].lm, ids, 8, intervention=Intervention(prefix=prefix))
+
+
 def test_a_prefix_longer_than_the_text_is_refused(pairs: dict[str, Pair]) -> None:
     service = Service(LocalEngine([pairs["glm"].lm]), Runs())
     run = service.run(PROMPT, "glm")

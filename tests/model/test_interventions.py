@@ -65,6 +65,34 @@ def test_a_part_that_is_off_is_one_without_weights(lm: model.LanguageModel, chec
         np.testing.assert_allclose(trace.layer(layer).resid_out, trace.residual[layer + 1], atol=1e-5)
 
 
+def test_a_text_is_written_on_with_what_is_off(lm: model.LanguageModel, checkpoint: Path) -> None:
+    what, zero = CASES["several"]
+    peer: Net = reference(checkpoint)
+    with torch.no_grad():
+        zero(peer)
+    ids = IDS[0].tolist()
+    steps = list(model.generate(lm, ids, 8, intervention=what))
+    for i, step in enumerate(steps):
+        logits = run_reference(peer, torch.tensor([ids + [step.token_id for step in steps[:i]]])).logits[0, -1]
+        assert step.token_id == int(logits.argmax())
+        assert step.probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-5)
+    own = [step.probability for step in model.generate(lm, ids, 8)]
+    assert own != pytest.approx([step.probability for step in steps], abs=1e-3)
+    with pytest.raises(model.GlassLlamaError, match="head"):  # at the call, before the first step
+        model.generate(lm, ids, 8, intervention=Intervention(heads=((0, 99),)))
+
+
+def test_a_patch_changes_what_was_read_and_not_what_is_written(lm: model.LanguageModel) -> None:
+    ids = IDS[0].tolist()
+    other = model.run_trace(lm, sample_ids(1, 12, seed=3)[0].tolist())
+    what = Intervention(patches=(Patch(1, 0, tuple(other.residual[1, 0].tolist())),))
+    steps = list(model.generate(lm, ids, 6, intervention=what))
+    for i, step in enumerate(steps):
+        logits = model.run_trace(lm, ids + [step.token_id for step in steps[:i]], what).logits
+        assert step.token_id == int(logits.argmax())
+        assert step.probability == pytest.approx(float(torch.from_numpy(logits).softmax(-1).max()), abs=1e-5)
+
+
 @pytest.mark.parametrize("layer", [0, 2, 3])
 def test_a_patched_stream_goes_on_from_there(lm: model.LanguageModel, checkpoint: Path, layer: int) -> None:
     other = model.run_trace(lm, sample_ids(1, 12, seed=3)[0].tolist())

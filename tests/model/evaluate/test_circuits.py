@@ -1,7 +1,24 @@
 """Held-out prompts whose circuits are measured: as they should be, and carried by few nodes in the bundled model."""
 
+from itertools import product
+
+import pytest
+
 import model
-from model.evaluate.circuits import ASKED, CURVE, KINDS, NODES, TOLD, cases, endless_cases, in_band, measure, report
+from model.analysis.nodes import all_nodes, keep, recovered, run_pair
+from model.evaluate.circuits import (
+    ASKED,
+    CURVE,
+    KINDS,
+    NODES,
+    TOLD,
+    cases,
+    endless_cases,
+    in_band,
+    measure,
+    nearest,
+    report,
+)
 
 
 def test_cases_swap_one_thing_and_are_held_out() -> None:
@@ -27,3 +44,13 @@ def test_few_nodes_carry_the_bundled_models_answers() -> None:
         assert abs(one.without) < 0.1
     told = [one for one in found if one.swapped == TOLD]
     assert f"{sum(in_band(one.recovered) for one in told)}/{len(told)}" in report(told)
+
+
+def test_the_search_runs_every_exchange(lm: model.LanguageModel) -> None:
+    pair = run_pair(lm, [5, 17, 31, 42], [5, 90, 31, 42])
+    every = all_nodes(pair)
+    nodes, others = every[:3], every[3:]
+    sets = [nodes, *([kept for kept in nodes if kept != out] + [new] for out, new in product(nodes, others))]
+    shares = [share for one in sets for share in recovered(pair, keep(pair, [one]))]
+    best = min(shares, key=lambda share: abs(share - 1))
+    assert nearest(pair, nodes, entering=len(others)) == pytest.approx(best, abs=1e-5)
