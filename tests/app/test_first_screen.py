@@ -144,6 +144,18 @@ def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened
         opened.evaluate("glass.detail = answers")
 
 
+def test_the_box_holds_the_text_that_is_compared_with_also_after_heads_were_off(opened: Page) -> None:
+    button = opened.locator("[data-swap]").first
+    button.click()
+    other = button.get_attribute("data-swap")
+    expect(opened.locator(".wy-other")).to_have_value(str(other))
+    for changes in ({"heads": [[0, 0]]}, {}):
+        opened.evaluate("(changes) => void glass.change(changes)", changes)
+        opened.wait_for_function("(off) => Boolean(glass.state.trace.changes?.heads) === off", arg=bool(changes))
+    expect(opened.locator(f'[data-swap="{other}"][aria-pressed=true]')).to_have_count(1)
+    expect(opened.locator(".wy-other")).to_have_value(str(other))
+
+
 def test_a_text_of_another_length_is_refused_in_words(opened: Page) -> None:
     opened.fill(".wy-other", "Tom is here")
     opened.press(".wy-other", "Enter")

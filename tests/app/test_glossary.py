@@ -107,6 +107,11 @@ def test_a_term_is_marked_once_a_chapter_and_its_line_says_the_same(marked: Page
     page.evaluate("glass.select({ layer: 2 })")  # written anew, and marked again
     expect(attention).to_contain_text("layer 2")
     expect(attention.locator(".gl-term").first).to_be_visible()
+    held = page.evaluate(
+        "[...document.querySelectorAll('.gl-hold')].map((one) => [one.textContent, one.getClientRects().length])"
+    )
+    assert any(words.endswith(")") for words, _ in held), held  # a bracket stays on its word's line
+    assert {lines for words, lines in held if lines} == {1}, held
     page.click("section[data-kind=rope] .gp-tool >> nth=0")  # an explanation is read by itself
     expect(page.locator("section[data-kind=rope] .gp-explain .gl-term").first).to_be_visible()
 

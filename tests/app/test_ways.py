@@ -49,6 +49,17 @@ def test_from_where_a_number_leads_a_way_leads_back(page: Page) -> None:
     expect(back).to_be_hidden()
 
 
+def test_a_way_back_can_be_put_away(page: Page) -> None:
+    page.click(".wy-ask")
+    number = page.locator(".wy-said .wy-lead").first
+    number.click()
+    page.wait_for_function("glass.state.chapter !== 'glance'")
+    back = page.get_by_role("button", name=text("page.way_back"))
+    expect(back).to_be_visible()
+    page.get_by_role("button", name=text("page.way_back_away")).click()
+    expect(back).to_be_hidden()
+
+
 def test_who_leaves_a_tour_is_back_where_it_began(page: Page) -> None:
     page.click(".page-nav [data-chapter=choice]")
     page.evaluate("glass.select({ layer: 2, head: 3, key: 1 })")

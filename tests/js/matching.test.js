@@ -8,10 +8,13 @@ const told = [step(2, 1), step(1, 0)], beside = [step(5, 4), step(4, 3)];
 const place = { query: 7, key: 2 };
 
 test("the word that both the key and the query got is told from the one that the rival got", () => {
-  const marks = marksOf({ asked: [step(7, 6)], told, rival_told: beside }, place, PIECES);
+  const scores = { score: 14, rival_score: 10, from_asked: 2 };
+  const marks = marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores }, place, PIECES);
   assert.deepEqual(marks, { key_from: "Tom", rival_from: "Lily", asked_from: "Tom", asks: "asks_same" });
-  assert.equal(marksOf({ asked: [step(7, 5)], told, rival_told: beside }, place, PIECES).asks, "asks_other");
-  assert.equal(marksOf({ asked: [], told, rival_told: beside }, { ...place, query: 6 }, PIECES).asks, "asks_itself");
+  assert.equal(marksOf({ asked: [step(7, 5)], told, rival_told: beside, ...scores }, place, PIECES).asks, "asks_other");
+  assert.equal(marksOf({ asked: [], told, rival_told: beside, ...scores }, { ...place, query: 6 }, PIECES).asks, "asks_itself");
+  // a match that makes hardly any of the difference explains nothing
+  assert.equal(marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores, from_asked: 0.5 }, place, PIECES), null);
 });
 
 const found = {

@@ -40,6 +40,20 @@ test("a tour goes on and back, ticks off what is left behind, and resumes where 
   assert.deepEqual([later.at(), later.saved().done], [0, ""]);
 });
 
+test("a stop is ticked off however one leaves it for another, and the end leads back to what was passed over", () => {
+  const tour = createTour(["a", "b", "c", "d"], {}, () => {});
+  tour.resume();
+  tour.go("c");
+  tour.go("c"); // to where one is: nothing is left behind
+  assert.deepEqual([tour.isDone("a"), tour.isDone("c"), tour.ticked()], [true, false, 1]);
+  tour.next();
+  tour.next();
+  assert.deepEqual([tour.at(), tour.last(), tour.ticked()], [-1, 1, 3]);
+  tour.resume();
+  tour.back();
+  assert.deepEqual([tour.at(), tour.isDone("b")], [0, false]);
+});
+
 test("what is saved wrongly is passed over, and so is a stop that is not there", () => {
   const tour = createTour(["a", "b"], { last: "constructor", done: "a.x.__proto__" }, () => {});
   assert.deepEqual([tour.at(), tour.last(), tour.saved()], [-1, 0, { last: "", done: "a" }]);

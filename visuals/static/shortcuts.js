@@ -1,4 +1,4 @@
-// The list of the keys that the page knows.
+// Help: where to begin, what explains words, and the list of the keys that the page knows.
 
 import { createDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -23,8 +23,10 @@ function build() {
   const keys = (names, together) => names.flatMap((name, i) => [...(i && together ? [" + "] : i ? [" "] : []), h("kbd", null, name)]);
   const lines = SHORTCUTS.map(([names, text]) =>
     h("div", null, h("dt", null, ...keys(names, names.includes("Shift"))), h("dd", { "data-text": `shortcuts.${text}` })));
-  const glossary = h("p", null, h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }));
-  return createDialog({ name: "shortcuts-title", look: ".page-shortcuts", title: "shortcuts.title" }, h("dl", null, ...lines), glossary);
+  const ways = h("p.page-ways", null, h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog.element.close() }),
+    h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }));
+  const parts = [h("p", { "data-text": "shortcuts.begin" }), ways, h("h3", { "data-text": "shortcuts.keys" }), h("dl", null, ...lines)];
+  return createDialog({ name: "shortcuts-title", look: ".page-shortcuts", title: "shortcuts.title" }, ...parts);
 }
 
 export function showShortcuts(texts) {

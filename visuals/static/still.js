@@ -40,8 +40,9 @@ function release() {
 
 const PANELS = "section.glass-panel";
 const PRESSED = "button, a, label, summary, input, select, textarea";
+const SLIDER = "input[type=range]"; // the hand is still on it
 
-/** Holds from when the pointer comes to a panel until it leaves the page, a control or a key is pressed, or a run comes. */
+/** Holds from when the pointer comes to a panel until it leaves the page, a control other than a slider or a key is pressed, or a run comes. */
 export function listenToPointer(store) {
   document.addEventListener("pointermove", ({ target, pointerType }) => {
     if (pointing || pointerType === "touch" || !(target instanceof Element) || !target.closest(PANELS)) return;
@@ -49,7 +50,7 @@ export function listenToPointer(store) {
     for (const [element, part] of parts) if (part.height) hold(element, part);
   });
   document.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest(PRESSED)) release();
+    if (target instanceof Element && target.closest(PRESSED) && !target.matches(SLIDER)) release();
   });
   document.addEventListener("keydown", release);
   document.documentElement.addEventListener("pointerleave", release);

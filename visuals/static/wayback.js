@@ -1,5 +1,5 @@
 // Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it is
-// pressed, or the reader goes on to something else.
+// pressed or put away, or the reader goes on to something else.
 
 import { h } from "./dom.js";
 import { hold } from "./hold.js";
@@ -18,7 +18,8 @@ export function createWayBack(glass) {
   let coming = null; // the place that is gone to
   let leading = false; // it is the page that opens a chapter
   const button = h("button", { "data-text": "page.way_back", click: () => { const place = places.pop(); show(); goTo(place); } });
-  const corner = h("div.page-back", { hidden: "" }, button);
+  const away = h("button.page-back-away", { "data-text-label": "page.way_back_away", click: () => forget() }, "×");
+  const corner = h("div.page-back", { hidden: "" }, button, away);
 
   function show() {
     corner.hidden = !places.length;
@@ -61,6 +62,6 @@ export function createWayBack(glass) {
     hold(() => scrollTo({ top, behavior: "instant" }));
     if (focus?.isConnected) focus.focus({ preventScroll: true });
   }
-  for (const event of ["begin", "chapter"]) glass.on(event, forget);
+  for (const event of ["begin", "chapter", "run"]) glass.on(event, forget);
   return { here, goTo, remember, led };
 }

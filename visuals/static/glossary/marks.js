@@ -10,6 +10,8 @@ const HOLDERS = ".glass-panel > .gp-body, .wy-said, .wy-how, .wy-faith"; // line
 const BOX = ".gp-explain";
 const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";
+const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
+const [OPENS, CLOSES] = [/[(\[（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
 const OTHER = "button, a, summary, label, select, input, .gp-hidden";
 const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
 
@@ -28,7 +30,7 @@ function keepMarks(element) {
 /** Takes the marks off. */
 function bare(element) {
   const marks = element.querySelectorAll(MARK);
-  for (const mark of marks) mark.replaceWith(...mark.childNodes);
+  for (const part of [...element.querySelectorAll(HOLD), ...marks]) part.replaceWith(...part.childNodes);
   if (marks.length) element.normalize();
 }
 
@@ -52,9 +54,13 @@ function mark(element, find, free) {
   for (const node of textsOf(element)) {
     const found = find(node.data).filter(({ name }) => free(name) && !named.has(name) && named.add(name));
     for (const { name, start, end } of found.reverse()) {
-      const after = node.splitText(end);
+      const [opens, closes] = [OPENS.exec(node.data.slice(0, start))?.[0].length ?? 0, CLOSES.exec(node.data.slice(end))?.[0].length ?? 0];
+      const after = node.splitText(end + closes);
+      const close = node.splitText(end);
       const word = node.splitText(start);
-      after.before(h("button.gl-term", { "data-term": name, "aria-haspopup": "dialog" }, word));
+      const open = node.splitText(start - opens);
+      const button = h("button.gl-term", { "data-term": name, "aria-haspopup": "dialog" }, word);
+      after.before(opens + closes ? h(HOLD, null, open, button, close) : button);
     }
   }
   if (focused) element.querySelector(`${MARK}[data-term="${focused}"]`)?.focus({ preventScroll: true });

@@ -18,7 +18,7 @@ export const TERMS = [
   ...at("position", "rope", ["query", "key", "rope"]),
   ...at("norm", "norm-vector", ["layernorm"]),
   ...at("position", "rope-score", ["position", "alibi"]),
-  ...at("attend", "heads", ["head", "sink"]),
+  ...at("attend", "heads", ["head", "sink", "induction_head"]),
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
   ...at("attend", "cell", ["score", "softmax"], { part: ".at-steps" }),
   ...at("attend", "cell", ["value", "w_o"], { part: ".at-carries" }),

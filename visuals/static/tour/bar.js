@@ -13,7 +13,7 @@ const LONG = 40; // characters
  */
 export function createBar(glass, ways) {
   const text = (name, params) => glass.text(`tour.${name}`, params);
-  const own = (name) => glass.text(`${walk.section}.${name}`);
+  const own = (name, params) => glass.text(`${walk.section}.${name}`, params);
   const list = h("ol.tour-stops", { "data-text-label": "tour.stops" });
   const title = h("h2.tour-title", { id: "tour-title", tabindex: "-1" });
   const said = h("div.tour-said", { "aria-live": "polite" });
@@ -121,7 +121,7 @@ export function createBar(glass, ways) {
     ask.replaceChildren(...sentences(`${texts}_asks${asks}`, numbers));
     answer.replaceChildren(...sentences(`${texts}_answers${answers}`, numbers));
     act.hidden = !told.act;
-    act.textContent = told.act ? own(told.act.text) : "";
+    act.textContent = told.act ? own(told.act.text, Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value]))) : "";
     act.disabled = Boolean(told.act?.busy);
     reveal.textContent = text(answer.hidden ? "reveal" : "hide");
   }

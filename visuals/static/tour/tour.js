@@ -19,17 +19,25 @@ export function createTour(names, saved, changed) {
   /** Leaves; the stop is kept, so that `resume` comes back to it. */
   const leave = () => to(-1);
 
-  /** On to the next stop, with this one ticked off; from the last one out, and the next time from the beginning. */
+  /** Ticks off the stop that one is at, for another one. */
+  function onFrom() {
+    if (at >= 0) done.add(names[at]);
+  }
+  /** On to the next stop; from the last one out, and the next time to the first that was passed over, if any was. */
   function next() {
     if (at < 0) return;
-    done.add(names[at]);
+    onFrom();
     if (at + 1 < names.length) return void to(at + 1);
-    last = 0;
+    last = Math.max(0, names.findIndex((name) => !done.has(name)));
     leave();
   }
   const back = () => { if (at > 0) to(at - 1); };
   /** To a stop by name, from anywhere; others than those there are do nothing. */
-  const go = (name) => { if (known(name) >= 0) to(known(name)); };
+  function go(name) {
+    if (known(name) < 0) return;
+    if (known(name) !== at) onFrom();
+    to(known(name));
+  }
 
   /** Where one left; after the end from the beginning, with nothing ticked off. */
   function resume() {

@@ -33,10 +33,11 @@ export default function heads(element, glass) {
   const parts = ["what", "formula", "sinks", "myth"];
   const panel = frame(element, glass, "heads", { csv: () => table(survey), parts });
   const text = (name, params) => panel.text(name, params);
-  const coming = h("p.gp-note");
-  const holder = h("div.at-thumbs", null, thumbs.element, coming);
+  const [coming, legend] = [h("p.gp-note"), h("p.gp-note")];
+  const holder = h("div.at-thumbs", null, thumbs.element, legend, coming);
   const jobs = createJobs(glass);
-  const both = h("div.at-heads", null, holder, jobs.element);
+  const maps = h("div", null, holder);
+  const both = h("div.at-heads", null, maps, jobs.named);
   panel.body.append(both);
   const wide = widthOf(holder, glass);
   function tell(names) {
@@ -56,6 +57,9 @@ export default function heads(element, glass) {
     );
     panel.title.textContent = text("title", { layers: trace.model.n_layers, heads: trace.model.n_heads });
     const missing = trace.model.n_layers - trace.layers.size;
+    const { n_heads, n_kv_heads } = trace.model;
+    const marks = ["legend_maps", ...(n_kv_heads < n_heads ? ["legend_groups"] : []), ...(names?.kinds?.length ? ["legend_jobs"] : [])];
+    legend.textContent = marks.map((name) => text(name)).join(" ");
     coming.textContent = missing ? text("coming", { count: missing }) : "";
   }
 
@@ -69,5 +73,7 @@ export default function heads(element, glass) {
     thumbs.draw([{ trace }], width);
     tell(names);
     jobs.draw(names, survey, thumbs.count());
+    const below = jobs.named.childElementCount ? maps : both; // two columns in any case
+    if (jobs.measured.parentElement !== below) below.append(jobs.measured);
   });
 }

@@ -1,4 +1,4 @@
-// The list beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
+// The lists beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
 
 import { h, shown } from "../../dom.js";
 import { part } from "../../reads.js";
@@ -9,12 +9,11 @@ import { leaders, MEASURES } from "./survey.js";
 
 const LEADERS = 3;
 
-/** @param {object} glass */
+/** @param {object} glass @returns {{ named: HTMLElement, measured: HTMLElement, draw: (...shown: any[]) => void }} `named` is empty where no head's job is known */
 export function createJobs(glass) {
   const text = (name, params) => glass.text(`heads.${name}`, params);
-  const named = h("div");
-  const measured = h("div");
-  const element = h("div.at-jobs", null, named, measured);
+  const named = h("div.at-jobs");
+  const measured = h("div.at-jobs");
   const chips = [];
 
   /** A head as a button that selects it. @param {number} here how far this run bears its score out, where that is known */
@@ -63,7 +62,7 @@ export function createJobs(glass) {
     );
     const total = trace.model.n_layers * trace.model.n_heads;
     measured.replaceChildren(
-      h(kinds.length ? "h3.gp-subtitle.at-after" : "h3.gp-subtitle", null, measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured")),
+      h("h3.gp-subtitle", null, measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured")),
       ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
     );
   });
@@ -73,5 +72,5 @@ export function createJobs(glass) {
     fill(...shownOnes);
     for (const one of chips) one.button.classList.toggle("is-chosen", one.layer === layer && one.head === head);
   }
-  return { element, draw };
+  return { named, measured, draw };
 }

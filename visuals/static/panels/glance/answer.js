@@ -3,7 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { part, watched } from "../../reads.js";
-import { marksOf, matchingOf, namesOf } from "./matching.js";
+import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
@@ -88,7 +88,7 @@ export function createAnswer(glass, moment) {
     const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("matching", names)),
-      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : "")),
+      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : isMatch(found) ? "" : text("matching_little"))),
     );
     sum.replaceChildren(say(text("matching_terms")), say(text("matching_rest")), ...(names.same ? [say(text("matching_same"))] : []));
     return undefined;

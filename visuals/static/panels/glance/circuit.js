@@ -47,8 +47,7 @@ export function createCircuit(glass, element, moment) {
   const offer = part((found, _language) => {
     offers.replaceChildren(...swapButtons(glass, found, (chosen) => { box.value = chosen; choose(chosen); }));
   });
-  const fill = part((found) => { box.value = found.text; });
-  const show = part((other) => { box.value = other; });
+  const fill = part((text, other) => { box.value = other || text; });
 
   /** All edges that have come, asking for the next; null before any. */
   function edgesOf(asked) {
@@ -79,11 +78,10 @@ export function createCircuit(glass, element, moment) {
       const changed = isChanged(state.trace);
       const at = { token: moment().at };
       const found = changed ? null : glass.detail("words", at);
-      if (found) fill(found);
+      const other = otherText(glass, at.token);
+      if (found) fill(found.text, other);
       if (found) offer(found, state.language);
       for (const one of [offers, form]) one.hidden = changed || !found || at.token >= found.limit;
-      const other = otherText(glass, at.token);
-      if (other) show(other);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));

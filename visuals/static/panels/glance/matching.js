@@ -23,16 +23,23 @@ function wayOf(steps, text, pieces) {
   return before ? `${first}${text("why.way_before", { ...before, at: last.key })}` : first;
 }
 
+const LEAST = 0.2; // the share of the difference between two scores from which on a match tells the two tokens apart
+
+/** Whether what was brought to the query makes a telling share of the difference. @param {Matching} found */
+export const isMatch = ({ from_asked: from, score, rival_score: against }) => from >= LEAST * (score - against);
+
 /** The token that a way leads back to. @param {Step[]} steps @param {number} at where it ends */
 const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
 
 /**
- * In plain words what lower heads brought to the three tokens; null where one of them is told by no other token.
+ * In plain words what lower heads brought to the three tokens; null where one of them is told by no other token, and
+ * where the match makes too little of the difference to tell them apart.
  * @param {Matching} found @param {{ query: number, key: number }} place @returns {{ key_from: string, rival_from: string, asked_from: string, asks: string }|null}
  * the words from which something was brought, and the text that says what stands at the query
  */
-export function marksOf({ asked, told, rival_told: beside }, { query }, pieces) {
-  if (!told.length || !beside) return null;
+export function marksOf(found, { query }, pieces) {
+  const { asked, told, rival_told: beside } = found;
+  if (!told.length || !beside || !isMatch(found)) return null;
   const [keyFrom, rivalFrom, askedFrom] = [told.at(-1).key, beside.at(-1).key, originOf(asked, query)].map((t) => word(pieces[t]));
   const same = askedFrom === keyFrom;
   if (keyFrom === rivalFrom || !(same || asked.length)) return null;

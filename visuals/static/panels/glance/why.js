@@ -98,7 +98,7 @@ export default function why(element, glass) {
     const first = sides && of(sides.A);
     chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
     sure.textContent = first ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}` : share(now.own.probability);
-    const rest = now.others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`);
+    const rest = now.others.map(({ piece, probability }) => `${word(piece)}\u00a0${share(probability)}`); // one does not stand without the other
     others.textContent = `${panel.text("others")} ${rest.join(" · ")}`;
     return now.own;
   }

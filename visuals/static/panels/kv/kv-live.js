@@ -65,7 +65,7 @@ function story(panel, trace, moment) {
   const read = heldBytes(trace, moment.held);
   const query = n_layers * n_heads * head_dim * size;
   const params = {
-    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, group: n_heads / n_kv_heads, latent, rope,
+    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, bytes: size, group: n_heads / n_kv_heads, latent, rope,
     wrote: exactBytes(wrote), read: exactBytes(read), query: exactBytes(query), token: moment.query,
     percent: Math.round((100 * n_heads * head_dim) / keptNumbers(trace)),
   };

@@ -56,6 +56,7 @@ export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) 
     line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
     line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${whole(sumHere)},   ${scaled(sumHere + rest)} = ${strong(scores[0])} = ${text("score")}`,
     ...(atRun ? [] : [line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
-    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`]),
+    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
+    ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`])]),
   ];
 }
