@@ -45,8 +45,16 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     state.chapter = name;
     show();
     store.emit("chapter", name);
-    if (moved) nav?.scrollIntoView({ block: "nearest" });
+    if (moved) queueMicrotask(toTop); // once the token strip has seen whether it sticks in this chapter
     store.repaint(true);
+  }
+
+  /** From far down in another chapter to where this one begins. */
+  function toTop() {
+    const panels = document.querySelector(".page-grid");
+    if (!nav || !panels) return;
+    if (panels.getBoundingClientRect().top < nav.getBoundingClientRect().bottom) panels.scrollIntoView({ block: "start", behavior: "instant" });
+    else nav.scrollIntoView({ block: "nearest" });
   }
 
   /** Shows one panel of the open chapter alone, beside what no chapter lists; null: all again. @param {string|null} kind */

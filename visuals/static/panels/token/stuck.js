@@ -1,4 +1,5 @@
-// The token strip stays in view as one row: the page scrolls past the rest of it, and what is scrolled to stands below that row.
+// The token strip stays in view as one row, and the chapters below it: the page scrolls past the rest, and what is scrolled to
+// stands below both.
 
 const ROW = 48; // px; page.css lays the row out in it
 
@@ -16,10 +17,12 @@ function below(strip) {
  */
 export function keepInView(strip, turned) {
   let full = 0; // its height as it stands in the page
+  const isSticky = (element) => getComputedStyle(element).position === "sticky";
 
   function look() {
-    const sticks = getComputedStyle(strip).position === "sticky";
-    document.documentElement.style.scrollPaddingTop = sticks ? `${ROW + 8}px` : "";
+    const [sticks, nav] = [isSticky(strip), strip.parentElement.querySelector(":scope > .page-nav")];
+    const taken = (sticks ? ROW : 0) + (nav && isSticky(nav) ? nav.offsetHeight : 0);
+    document.documentElement.style.scrollPaddingTop = taken ? `${taken + 8}px` : "";
     const was = strip.classList.contains("is-row");
     if (!was) full = strip.getBoundingClientRect().height;
     strip.style.setProperty("--strip-past", `${Math.max(0, full - ROW)}px`);
