@@ -10,12 +10,12 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from .cache import KVCache
+from .cache import KVCache, SourceCache
 from .config import NetworkConfig
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
-from .positions import HasPlaces, Places, Seen
+from .positions import Bias, HasPlaces, Places, Seen
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -184,9 +184,18 @@ class CrossAttention(Heads):
         self.q, self.k, self.v = Tap(), Tap(), Tap()
 
     def forward(
-        self, x: Float[Tensor, "B T d"], kv: tuple[Tensor, Tensor], eager: bool = False
+        self,
+        x: Float[Tensor, "B T d"],
+        places: Places,
+        layer: int = 0,
+        cache: KVCache | None = None,
+        _position: int = 0,
+        eager: bool = False,
     ) -> Float[Tensor, "B T d"]:
-        """Attend from these T tokens to the source whose keys and values these are."""
+        """Attend from these T tokens to the source: to what `places` remember of it, or a cache has made of that."""
+        assert isinstance(places, Bias)
+        assert places.memory is not None
+        kv = cache.source[layer] if isinstance(cache, SourceCache) else self.keys_and_values(places.memory)
         q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(kv[0]), self.v(kv[1])
         everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
         return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))

@@ -4,7 +4,7 @@ A part that a network lacks is absent. Nothing asks which family a network is of
 """
 
 from copy import copy
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -17,6 +17,10 @@ from .module import Module
 from .norms import Norm
 from .positions import Places
 from .taps import Tap
+
+HeadKind = Literal["head", "cross"]  # of those that look at their own text, and at a source
+Kind = Literal["head", "cross", "ffn"]
+StackName = Literal["encoder", "decoder"]
 
 
 class Layer(Module):
@@ -35,13 +39,41 @@ class Layer(Module):
     attn_norm: Norm
 
     @property
+    def attentions(self) -> dict[HeadKind, str]:
+        """Its kinds of heads, each with the module that holds them, in the order of the computation."""
+        further: dict[HeadKind, str] = {cast(HeadKind, name): name for name in self.further}
+        return {"head": "attn", **further}
+
+    @property
+    def writes(self) -> dict[Kind, str]:
+        """What writes to the stream, by kind in the order of the computation, and the tap of what it has to write:
+        heads (B, T, n_heads, width), before W_O, and the feed-forward (B, T, d)."""
+        heads: dict[Kind, str] = {kind: f"{module}.mixed" for kind, module in self.attentions.items()}
+        return {**heads, "ffn": "ffn_out"}
+
+    def reads(self, kind: Kind) -> str:
+        """The tap of the stream that heads of a kind, or the feed-forward, read."""
+        return self.norms[self.ffn_reads if kind == "ffn" else f"{self.attentions[kind]}_norm"]
+
+    @property
     def parallel(self) -> bool:
         """Whether the feed-forward reads the stream as attention does, before attention has written to it."""
-        return self.norms[self.ffn_reads] == "resid_in"
+        return self.reads("ffn") == "resid_in"
 
     def feed(self, stream: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         """What the feed-forward writes where its norm reads this stream."""
         return self.ffn(getattr(self, self.ffn_reads)(stream))
+
+
+class Stack(NamedTuple):
+    """Layers that read one text: those of `net`, whose taps have names that begin with `prefix` in the whole network.
+
+    `name` tells an encoder from its decoder; None where there is one stack alone.
+    """
+
+    name: StackName | None
+    prefix: str
+    net: "Network"
 
 
 class Network(Module):
@@ -76,6 +108,13 @@ class Network(Module):
     def begin_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
         """The same for several texts, continued as rows of one batch; an encoder reads texts of one length."""
         return self, texts
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Its stacks in the order in which they run, each reading a text of its own."""
+        if not hasattr(self, "encoder"):
+            return (Stack(None, "", self),)
+        return Stack("encoder", "encoder.", self.encoder), Stack("decoder", "", self)
 
     def block(self, layer: int) -> Layer:
         """One layer's block."""

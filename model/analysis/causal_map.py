@@ -1,37 +1,40 @@
 """Where the answer lives: the residual stream at one layer and token taken from the other run, and what that changes.
 
-Activation patching (Meng et al. 2022, arXiv 2202.05262) over a pair of prompts (nodes.py).
-Symbols: L n_layers, T tokens, d d_model.
+Activation patching (Meng et al. 2022, arXiv 2202.05262) over a pair of prompts (nodes.py). A network with an encoder
+has a map for each of its stacks.
+Symbols: L n_layers of the stack, T tokens of the text that it reads, d d_model.
 """
 
 from collections.abc import Iterator
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from ..network import Stack, StackName
 from ..taps import capture
-from .nodes import Pair, Swap, share_of, swapped
+from .nodes import Pair, Swap, last_logits, share_of, swapped
 
 ROWS = 64  # patched runs in one pass
 
 
-def causal_map(pair: Pair, rows: int = ROWS) -> Float[Tensor, "depths T"]:
+def causal_map(pair: Pair, rows: int = ROWS, stack: StackName | None = None) -> Float[Tensor, "depths T"]:
     """(L + 1, T): the share of the logit difference that is left when the stream there is the other run's.
 
     Row l is the stream before layer l (L: before the final norm). 1: nothing is lost; 0: the other run's difference.
+    `stack` is that of two, the decoder unless it is named.
     """
-    return torch.cat(list(causal_rows(pair, rows))).view(-1, pair.shape[1])
+    tokens = _stack(pair, stack)[1].shape[1]
+    return torch.cat(list(causal_rows(pair, rows, stack))).view(-1, tokens)
 
 
-def causal_rows(pair: Pair, rows: int = ROWS) -> Iterator[Float[Tensor, "places"]]:
+def causal_rows(pair: Pair, rows: int = ROWS, stack: StackName | None = None) -> Iterator[Float[Tensor, "places"]]:
     """The same, some places at a time, by layer and then token: for who shows progress or may stop."""
-    net = pair.lm.net
-    layers, tokens, _ = pair.shape
-    names = [*(f"layers.{i}.resid_in" for i in range(layers)), "final_resid"]
+    net, (own, ids) = pair.lm.net, _stack(pair, stack)
+    names = [*(f"{own.prefix}layers.{i}.resid_in" for i in range(own.net.config.n_layers)), f"{own.prefix}final_resid"]
     with torch.inference_mode(), capture(net, *names) as seen:
-        net(pair.other_ids, last_only=True)
-    places = [(depth, token) for depth in range(layers + 1) for token in range(tokens)]
+        last_logits(net, pair.other_texts)
+    places = [(depth, token) for depth in range(len(names)) for token in range(ids.shape[1])]
     for start in range(0, len(places), rows):
         part = places[start : start + rows]
         swaps: dict[str, Swap] = {}
@@ -39,7 +42,13 @@ def causal_rows(pair: Pair, rows: int = ROWS) -> Iterator[Float[Tensor, "places"
             here = [(row, token) for row, (at, token) in enumerate(part) if at == depth]
             swaps[names[depth]] = _placed(here, seen[names[depth]][0])
         with torch.inference_mode(), swapped(net, swaps):
-            yield share_of(pair, net(pair.ids.expand(len(part), -1), last_only=True)[:, -1]).float().cpu()
+            yield share_of(pair, pair.run(len(part))).float().cpu()
+
+
+def _stack(pair: Pair, name: StackName | None) -> tuple[Stack, Int[Tensor, "1 T"]]:
+    """The stack of this name, the last one for None, and the text that it reads."""
+    both = list(zip(pair.lm.net.stacks, pair.texts, strict=True))
+    return next((one for one in both if one[0].name == name), both[-1])
 
 
 def _placed(places: list[tuple[int, int]], theirs: Float[Tensor, "T d"]) -> Swap:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
 from .exchange import exchanged
-from .nodes import POINTS, Node, Pair, all_nodes, keep, rank, recovered, run_pair
+from .nodes import POINTS, AnyNode, Pair, all_nodes, keep, rank, recovered, run_pair
 from .paths import Edge, edges
 
 
@@ -26,7 +26,7 @@ class Circuit:
     """
 
     pair: Pair
-    nodes: tuple[Node, ...]
+    nodes: tuple[AnyNode, ...]
     scores: tuple[float, ...]
     recovered: float
     without: float
@@ -48,17 +48,18 @@ def circuit(
     nodes: int = 20,
     with_edges: bool = False,
     points: int = POINTS,
+    target: str | Sequence[int] | None = None,
 ) -> Circuit:
     """The `nodes` heads and FFNs (at tokens) that carry the answer to `prompt` rather than that to `other`.
 
     They are those of the largest attributions, some of them exchanged for others where that brings what is recovered
-    nearer to 1 (exchange.py). The answers are the most probable next tokens of the two. Raises GlassLlamaError where
-    the two prompts have different numbers of tokens or the same answer, and for fewer nodes than 1 or more than the run
-    has.
+    nearer to 1 (exchange.py). The answers are the most probable next tokens of the two. Where an encoder reads the
+    prompts, they are the next ones after `target`, what is written so far (nothing), and the nodes are those of both
+    stacks. Raises GlassLlamaError where the two prompts have different numbers of tokens or the same answer, and for
+    fewer nodes than 1 or more than the run has.
     """
-    pair = run_pair(lm, prompt, other)
-    layers, tokens, heads = pair.shape
-    limit = layers * tokens * (heads + 1)
+    pair = run_pair(lm, prompt, other, target)
+    limit = len(all_nodes(pair))
     if not 1 <= nodes <= limit:
         raise GlassLlamaError(
             "field", f"nodes is {nodes}; expected 1 to {limit}.", field="nodes", value=nodes, expected=f"1 to {limit}"
@@ -72,10 +73,10 @@ def circuit(
     return Circuit(pair, found, tuple(pushes.values()), inside, outside, paths)
 
 
-def with_and_without(pair: Pair, nodes: Sequence[Node]) -> tuple[float, float]:
+def with_and_without(pair: Pair, nodes: Sequence[AnyNode]) -> tuple[float, float]:
     """The share that is recovered with these nodes alone, and with all but these."""
     kept = keep(pair, [nodes, nodes])
-    for mask in kept:
+    for mask in kept.values():
         mask[1].logical_not_()
     inside, outside = recovered(pair, kept)
     return inside, outside

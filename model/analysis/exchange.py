@@ -12,12 +12,12 @@ from collections.abc import Collection, Sequence
 
 import torch
 
-from .nodes import Kept, Node, Pair, Swap, all_nodes, keep, others_swapped, recovered, share_of, swapped
+from .nodes import AnyNode, Pair, Swap, all_nodes, keep, others_swapped, recovered, share_of, swapped
 
 WIDTH, ROUNDS, CLOSE = 6, 4, 0.01
 
 
-def exchanged(pair: Pair, nodes: Sequence[Node]) -> list[Node]:
+def exchanged(pair: Pair, nodes: Sequence[AnyNode]) -> list[AnyNode]:
     """As many nodes that recover as much of the logit difference as `nodes` do or come nearer to all of it.
 
     They are in the order of `all_nodes`.
@@ -40,13 +40,13 @@ def exchanged(pair: Pair, nodes: Sequence[Node]) -> list[Node]:
     return [node for node in every if node in found]
 
 
-def gains(pair: Pair, nodes: Collection[Node]) -> dict[Node, float]:
+def gains(pair: Pair, nodes: Collection[AnyNode]) -> dict[AnyNode, float]:
     """To first order, the share of the logit difference that each node brings to the circuit of `nodes` by being in."""
     with torch.inference_mode(False), torch.enable_grad():
-        kept = Kept(*(part.float().requires_grad_() for part in keep(pair, [nodes])))
+        kept = {site: part.float().requires_grad_() for site, part in keep(pair, [nodes]).items()}
         with swapped(pair.lm.net, others_swapped(pair, kept, _mixed)):
-            share_of(pair, pair.lm.net(pair.ids, last_only=True)[:, -1]).sum().backward()
-    slopes = [slope for part in kept if part.grad is not None for slope in part.grad.flatten().tolist()]
+            share_of(pair, pair.run()).sum().backward()
+    slopes = [slope for part in kept.values() if part.grad is not None for slope in part.grad.flatten().tolist()]
     return dict(zip(all_nodes(pair), slopes, strict=True))
 
 

@@ -1,12 +1,13 @@
 """The nodes of a run, what each is worth for an answer, and runs in which only some of them keep their part.
 
 Two prompts of as many tokens differ in what they tell or ask, and so in the answer. A *node* is what one head, or one
-layer's FFN, writes to the residual stream at one token. Nodes are ranked by attribution patching with integrated
-gradients (EAP-IG; Hanna, Pezzelle and Belinkov 2024, arXiv 2403.17806): |Σ (v - v')·g|, with v and v' a node's values
-in the two runs and g the gradient of the logit difference, averaged over POINTS runs between the two prompts'
-embeddings. A gradient only promises; what some nodes recover is run.
+layer's FFN, writes to the residual stream at one token. Where an encoder reads the prompt, its nodes stand at the
+prompt's tokens and the decoder's at those that are written so far, which are the same in both runs. Nodes are ranked by
+attribution patching with integrated gradients (EAP-IG; Hanna, Pezzelle and Belinkov 2024, arXiv 2403.17806):
+|Σ (v - v')·g|, with v and v' a node's values in the two runs and g the gradient of the logit difference, averaged over
+POINTS runs between the two prompts' embeddings. A gradient only promises; what some nodes recover is run.
 
-Symbols: L n_layers, T tokens, d d_model, C circuits measured at once, V vocabulary.
+Symbols: L n_layers, T tokens of the text that a stack reads, d d_model, C circuits measured at once, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,12 +21,13 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
-from ..network import Network
-from ..prompt import prompt_ids
+from ..network import Kind, Network, StackName
+from ..prompt import prompt_ids, target_ids
 
 POINTS = 8
-HEADS, FFN = "layers.{}.attn.mixed", "layers.{}.ffn_out"
+HEADS = "layers.{}.attn.mixed"  # the tap of a network's own heads
 Swap = Callable[[Tensor], Tensor]
+NodeKind = Literal[Kind, "embedding", "logits"]
 
 
 class Node(NamedTuple):
@@ -34,36 +36,53 @@ class Node(NamedTuple):
     At the ends of edges also stand a token's embedding ("embedding", layer -1) and the logits ("logits", layer L).
     """
 
-    kind: Literal["head", "ffn", "embedding", "logits"]
+    kind: NodeKind
     layer: int
     head: int | None
     token: int
 
-
-class Values(NamedTuple):
-    """A value for each node of a run: heads before W_O, (…, L, T, n_heads, head_dim), and FFNs, (…, L, T, d)."""
-
-    heads: Tensor
-    ffn: Tensor
+    stack = None
 
 
-class Kept(NamedTuple):
-    """Which nodes keep their own values, for each of C circuits; as floats, how much of them (exchange.py)."""
+class StackNode(NamedTuple):
+    """The same in a network with an encoder, and in which of its stacks; "cross" is a head that looks at the source."""
 
-    heads: Bool[Tensor, "C L T n_heads"] | Float[Tensor, "C L T n_heads"]
-    ffn: Bool[Tensor, "C L T"] | Float[Tensor, "C L T"]
+    kind: NodeKind
+    layer: int
+    head: int | None
+    token: int
+    stack: StackName
+
+
+AnyNode = Node | StackNode
+
+
+class Site(NamedTuple):
+    """Where nodes are: all heads of a kind, or the feed-forward, of one layer of a stack."""
+
+    stack: StackName | None
+    kind: Kind
+    layer: int
+
+
+# A value for each node of a run: of every site, by token and head, (T, n_heads, width). A feed-forward is one head.
+Values = dict[Site, Float[Tensor, "T n_heads width"]]
+# Which nodes keep their own values, for each of C circuits; as floats, how much of them (exchange.py).
+Kept = dict[Site, Bool[Tensor, "C T n_heads"] | Float[Tensor, "C T n_heads"]]
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two prompts of as many tokens, their runs' values, and the two answers.
 
-    `first` and `second` are the logits of `answer` less that of `other`, where each prompt runs as it is.
+    `first` and `second` are the logits of `answer` less that of `other`, where each prompt runs as it is. `written` are
+    the tokens that follow on what an encoder reads, the start token first; None where there is no encoder.
     """
 
     lm: LanguageModel
     ids: Int[Tensor, "1 T"]
     other_ids: Int[Tensor, "1 T"]
+    written: Int[Tensor, "1 W"] | None
     answer: int
     other: int
     first: float
@@ -72,16 +91,32 @@ class Pair:
     other_values: Values
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """L, T, n_heads."""
-        return self.lm.config.n_layers, self.ids.shape[1], self.lm.config.n_heads
+    def texts(self) -> tuple[Int[Tensor, "1 _"], ...]:
+        """What each stack of the network reads in the first run."""
+        return _texts(self.ids, self.written)
+
+    @property
+    def other_texts(self) -> tuple[Int[Tensor, "1 _"], ...]:
+        """What each stack reads in the other run."""
+        return _texts(self.other_ids, self.written)
+
+    def run(self, rows: int = 1) -> Float[Tensor, "C V"]:
+        """The logits after the first run's texts, in as many rows, changed by whatever hangs on the network."""
+        return last_logits(self.lm.net, [ids.expand(rows, -1) for ids in self.texts])
 
 
-def run_pair(lm: LanguageModel, prompt: str | Sequence[int], other: str | Sequence[int]) -> Pair:
+def run_pair(
+    lm: LanguageModel,
+    prompt: str | Sequence[int],
+    other: str | Sequence[int],
+    target: str | Sequence[int] | None = None,
+) -> Pair:
     """Both prompts run; the answers are the most probable next tokens of the two.
 
-    Raises GlassLlamaError where the prompts have different numbers of tokens or the same answer.
+    Where an encoder reads the prompt, `target` is what is written so far (nothing), as in run_trace. Raises
+    GlassLlamaError where the prompts have different numbers of tokens or the same answer.
     """
+    after = target_ids(lm, target)
     one, two = (torch.tensor([prompt_ids(lm, text)], device=lm.device) for text in (prompt, other))
     if one.shape != two.shape:
         counts = one.shape[1], two.shape[1]
@@ -91,7 +126,11 @@ def run_pair(lm: LanguageModel, prompt: str | Sequence[int], other: str | Sequen
             tokens=counts[1],
             expected=counts[0],
         )
-    (first, values), (second, other_values) = _values(lm, one), _values(lm, two)
+    written = None
+    if lm.reads_source:
+        _, begun = lm.net.begin(one[0].tolist())
+        written = torch.tensor([begun + after], device=lm.device)
+    (first, values), (second, other_values) = (_values(lm.net, _texts(ids, written)) for ids in (one, two))
     answer, other_answer = int(first.argmax()), int(second.argmax())
     if answer == other_answer:
         raise GlassLlamaError(
@@ -101,53 +140,60 @@ def run_pair(lm: LanguageModel, prompt: str | Sequence[int], other: str | Sequen
             piece=lm.tokenizer.pieces([answer])[0],
         )
     one_way, other_way = (float(logits[answer] - logits[other_answer]) for logits in (first, second))
-    return Pair(lm, one, two, answer, other_answer, one_way, other_way, values, other_values)
+    return Pair(lm, one, two, written, answer, other_answer, one_way, other_way, values, other_values)
 
 
-def rank(pair: Pair, points: int = POINTS) -> tuple[list[Node], list[float]]:
+def rank(pair: Pair, points: int = POINTS) -> tuple[list[AnyNode], list[float]]:
     """Every node, the largest attribution in size first, and its attribution in logits (EAP-IG, see above)."""
     net = pair.lm.net
+    reader = net.stacks[0]
     with torch.inference_mode(False), torch.enable_grad():
-        ends = [net.embed(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
+        ends = [reader.net.embedded(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
         way = (torch.arange(points, device=pair.lm.device, dtype=ends[0].dtype) + 0.5)[:, None, None] / points
         nudges, swaps = _nudges(net)
-        between = {"embed": lambda _: ends[1] + way * (ends[0] - ends[1])}
+        between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + way * (ends[0] - ends[1])}
         with swapped(net, swaps | between):
-            _difference(pair, net(pair.ids.expand(points, -1), last_only=True)[:, -1]).mean().backward()
-        slopes = Values(*(_stacked([nudges[name].grad for name in names]) for names in node_taps(net)))
-    pushes = Values(
-        *(
-            (a - b).float() * slope.float().sum(0)
-            for a, b, slope in zip(pair.values, pair.other_values, slopes, strict=True)
-        )
-    )
-    scores = torch.cat([part.sum(-1).flatten() for part in pushes]).tolist()
+            _difference(pair, pair.run(points)).mean().backward()
+    scores: list[float] = []
+    for site, value in pair.values.items():
+        slope = nudges[site].grad
+        push = (value - pair.other_values[site]).float() * (0 if slope is None else slope.float().sum(0))
+        scores += push.sum(-1).flatten().tolist()
     best = sorted(zip(all_nodes(pair), scores, strict=True), key=lambda one: -abs(one[1]))
     return [node for node, _ in best], [score for _, score in best]
 
 
-def all_nodes(pair: Pair) -> list[Node]:
-    """Every node of a pair's runs, in the order of `Values`: heads by layer and token, then FFNs."""
-    layers, tokens, heads = pair.shape
-    places = [(layer, token) for layer in range(layers) for token in range(tokens)]
-    own = [Node("head", layer, head, token) for layer, token in places for head in range(heads)]
-    return own + [Node("ffn", layer, None, token) for layer, token in places]
+def all_nodes(pair: Pair) -> list[AnyNode]:
+    """Every node of a pair's runs, in the order of `Values`: site by site, by token and head."""
+    return [
+        node_at(site, None if site.kind == "ffn" else head, token)
+        for site, value in pair.values.items()
+        for token in range(value.shape[0])
+        for head in range(value.shape[1])
+    ]
 
 
-def keep(pair: Pair, circuits: Sequence[Iterable[Node]]) -> Kept:
+def node_at(site: Site, head: int | None, token: int) -> AnyNode:
+    """One of a site's nodes."""
+    node = Node(site.kind, site.layer, head, token)
+    return node if site.stack is None else StackNode(*node, site.stack)
+
+
+def site_of(node: AnyNode) -> Site:
+    """Where a head or feed-forward is, whatever its token."""
+    assert node.kind not in ("embedding", "logits")
+    return Site(node.stack, node.kind, node.layer)
+
+
+def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> Kept:
     """Circuits as masks."""
-    layers, tokens, heads = pair.shape
-    kept = Kept(
-        torch.zeros(len(circuits), layers, tokens, heads, dtype=torch.bool, device=pair.lm.device),
-        torch.zeros(len(circuits), layers, tokens, dtype=torch.bool, device=pair.lm.device),
-    )
+    kept = {
+        site: torch.zeros(len(circuits), *value.shape[:2], dtype=torch.bool, device=value.device)
+        for site, value in pair.values.items()
+    }
     for i, nodes in enumerate(circuits):
         for node in nodes:
-            place = (i, node.layer, node.token)
-            if node.head is None:
-                kept.ffn[place] = True
-            else:
-                kept.heads[(*place, node.head)] = True
+            kept[site_of(node)][i, node.token, node.head or 0] = True
     return kept
 
 
@@ -157,23 +203,18 @@ def recovered(pair: Pair, kept: Kept) -> list[float]:
     Δ is the logit of the answer less that of the other one with the circuit's nodes computed from the first prompt and
     all other nodes set to the other run's values; Δ₁ and Δ' are those of the two runs.
     """
-    net = pair.lm.net
-    with torch.inference_mode(), swapped(net, others_swapped(pair, kept)):
-        return share_of(pair, net(pair.ids.expand(len(kept.ffn), -1), last_only=True)[:, -1]).tolist()
+    rows = len(next(iter(kept.values())))
+    with torch.inference_mode(), swapped(pair.lm.net, others_swapped(pair, kept)):
+        return share_of(pair, pair.run(rows)).tolist()
 
 
 def others_swapped(pair: Pair, kept: Kept, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:
     """What sets every node outside of C circuits to the other run's value, in a pass of C rows.
 
-    `swap` makes the change of a layer's heads or FFNs from what is kept of them and the other run's values.
+    `swap` makes the change of a site's values from what is kept of them and the other run's.
     """
-    swap = swap or _unless
-    theirs = pair.other_values
-    swaps: dict[str, Swap] = {}
-    for i, (heads, ffn) in enumerate(zip(*node_taps(pair.lm.net), strict=True)):
-        swaps[heads] = swap(kept.heads[:, i, ..., None], theirs.heads[i])
-        swaps[ffn] = swap(kept.ffn[:, i, ..., None], theirs.ffn[i])
-    return swaps
+    swap, taps = swap or _unless, sites(pair.lm.net)
+    return {taps[site]: _by_head(site, swap(kept[site][..., None], pair.other_values[site])) for site in kept}
 
 
 def share_of(pair: Pair, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
@@ -195,42 +236,59 @@ def swapped(net: Network, swaps: dict[str, Swap]) -> Iterator[None]:
             handle.remove()
 
 
-def node_taps(net: Network) -> tuple[list[str], list[str]]:
-    """The taps of heads and of FFNs, layer by layer."""
-    every = range(net.config.n_layers)
-    return [HEADS.format(i) for i in every], [FFN.format(i) for i in every]
+def sites(net: Network) -> dict[Site, str]:
+    """All sites of a network with their taps: stack by stack, in each of them kind by kind, the feed-forwards last."""
+    found: dict[Site, str] = {}
+    for name, prefix, stack in net.stacks:
+        blocks = [stack.block(i) for i in range(stack.config.n_layers)]
+        for kind in blocks[0].writes:
+            found |= {Site(name, kind, i): f"{prefix}layers.{i}.{block.writes[kind]}" for i, block in enumerate(blocks)}
+    return found
 
 
-def _values(lm: LanguageModel, ids: Int[Tensor, "1 T"]) -> tuple[Float[Tensor, "V"], Values]:
+def last_logits(net: Network, texts: Sequence[Int[Tensor, "C _"]]) -> Float[Tensor, "C V"]:
+    """The logits after these texts, one for each stack of the network."""
+    return net(*texts, last_only=True)[:, -1]
+
+
+def _texts(ids: Tensor, written: Tensor | None) -> tuple[Tensor, ...]:
+    return (ids,) if written is None else (ids, written)
+
+
+def _values(net: Network, texts: Sequence[Int[Tensor, "1 _"]]) -> tuple[Float[Tensor, "V"], Values]:
     """Logits of the last position (float32), and each node's value."""
-    seen: dict[str, Tensor] = {}
-    heads, ffn = node_taps(lm.net)
+    seen: Values = {}
 
-    def keeping(name: str) -> Swap:
+    def keeping(site: Site) -> Swap:
         def look(value: Tensor) -> Tensor:
-            seen[name] = value[0]
+            seen[site] = value[0]
             return value
 
-        return look
+        return _by_head(site, look)
 
-    with torch.inference_mode(), swapped(lm.net, {name: keeping(name) for name in (*heads, *ffn)}):
-        logits = lm.net(ids, last_only=True)[0, -1].float()
-    return logits, Values(*(torch.stack([seen[name] for name in names]) for names in (heads, ffn)))
+    taps = sites(net)
+    with torch.inference_mode(), swapped(net, {tap: keeping(site) for site, tap in taps.items()}):
+        logits = last_logits(net, texts)[0].float()
+    return logits, {site: seen[site] for site in taps}
 
 
-def _nudges(net: Network) -> tuple[dict[str, Tensor], dict[str, Swap]]:
+def _nudges(net: Network) -> tuple[dict[Site, Tensor], dict[str, Swap]]:
     """A zero added to every node, whose gradient is the node's."""
-    nudges: dict[str, Tensor] = {}
+    nudges: dict[Site, Tensor] = {}
 
-    def nudging(name: str) -> Swap:
+    def nudging(site: Site) -> Swap:
         def add(value: Tensor) -> Tensor:
-            nudges[name] = torch.zeros_like(value, requires_grad=True)
-            return value + nudges[name]
+            nudges[site] = torch.zeros_like(value, requires_grad=True)
+            return value + nudges[site]
 
-        return add
+        return _by_head(site, add)
 
-    heads, ffn = node_taps(net)
-    return nudges, {name: nudging(name) for name in (*heads, *ffn)}
+    return nudges, {tap: nudging(site) for site, tap in sites(net).items()}
+
+
+def _by_head(site: Site, swap: Swap) -> Swap:
+    """A change of a site's values by head as one of what its tap gives: of a feed-forward there is one."""
+    return (lambda value: swap(value[..., None, :])[..., 0, :]) if site.kind == "ffn" else swap
 
 
 def _unless(kept: Bool[Tensor, "C T *one"], theirs: Float[Tensor, "T *width"]) -> Swap:
@@ -239,7 +297,3 @@ def _unless(kept: Bool[Tensor, "C T *one"], theirs: Float[Tensor, "T *width"]) -
 
 def _difference(pair: Pair, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
     return logits[:, pair.answer].float() - logits[:, pair.other].float()
-
-
-def _stacked(grads: list[Tensor | None]) -> Tensor:
-    return torch.stack([grad for grad in grads if grad is not None], 1)

@@ -2,20 +2,39 @@
 
 The circuit runs as in nodes.py. For an edge, the target alone reads a stream in which what the source wrote is the
 other run's; all else that the target reads, and all that others read, stays. Attention reads the source's token through
-q, k and v alike. The effect is the share of the logit difference that is lost.
+q, k and v alike. What an encoder's nodes write reaches a decoder through the encoder's final norm, behind which each
+head that looks at the source makes its own k and v; through q it reads its own stream. The effect is the share of the
+logit difference that is lost.
 
-Symbols: L n_layers, T tokens, d d_model, E edges measured at once.
+Symbols: T tokens of the text that a stack reads, d d_model, E edges measured at once.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from ..masks import causal_mask
+from ..network import Layer, Network, Stack
+from ..positions import Places
 from ..taps import capture
-from .nodes import FFN, HEADS, Node, Pair, Swap, keep, others_swapped, recovered, share_of, swapped
+from .nodes import (
+    AnyNode,
+    Node,
+    Pair,
+    StackNode,
+    Swap,
+    keep,
+    last_logits,
+    others_swapped,
+    recovered,
+    share_of,
+    site_of,
+    sites,
+    swapped,
+)
 
 ROWS = 32  # edges in one pass
 
@@ -24,18 +43,17 @@ class Edge(NamedTuple):
     """The direct path between two nodes: `effect` is the share that is lost when this path alone carries what the other
     run wrote."""
 
-    source: Node
-    target: Node
+    source: AnyNode
+    target: AnyNode
     effect: float
 
 
-def possible_edges(pair: Pair, nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
+Ends = tuple[AnyNode, AnyNode]
+
+
+def possible_edges(pair: Pair, nodes: Sequence[AnyNode]) -> list[Ends]:
     """Every direct path inside a circuit, from the embeddings that differ to its nodes and on to the logits."""
-    layers, tokens, _ = pair.shape
-    differ = (pair.ids != pair.other_ids)[0].nonzero()[:, 0].tolist()
-    sources = [*(Node("embedding", -1, None, token) for token in differ), *nodes]
-    targets = [*nodes, Node("logits", layers, None, tokens - 1)]
-    return [(source, target) for source in sources for target in targets if _reaches(pair, source, target)]
+    return Paths(pair, nodes).possible
 
 
 class Paths:
@@ -44,27 +62,115 @@ class Paths:
     `possible` are all of them.
     """
 
-    def __init__(self, pair: Pair, nodes: Sequence[Node]):
+    def __init__(self, pair: Pair, nodes: Sequence[AnyNode]):
         self.pair, self.nodes = pair, tuple(nodes)
-        self.possible = possible_edges(pair, nodes)
-        net = pair.lm.net
-        reads = {f"layers.*.{tap}" for tap in net.block(0).norms.values()}
-        taps = (*reads, "layers.*.attn.mixed", "layers.*.ffn_out", "final_resid")
-        kept = keep(pair, [nodes])
+        net, kept = pair.lm.net, keep(pair, [nodes])
+        self._taps = sites(net)
         (self._whole,) = recovered(pair, kept)
-        with torch.inference_mode(), swapped(net, others_swapped(pair, kept)), capture(net, *taps) as base:
-            net(pair.ids)
-        self._base = base
+        with torch.inference_mode():
+            with swapped(net, others_swapped(pair, kept)), capture(net, *self._taps.values(), *_read(net)) as base:
+                last_logits(net, pair.texts)
+            self._base = base
+            reader, *then = net.stacks
+            self._places = {reader.name: reader.net.places(0, pair.ids.shape[1])}
+            for stack in then:
+                self._places[stack.name] = self._looking(stack, base[f"{reader.prefix}final_normed"])
+            self._seen = {
+                stack.name: _mask(self._places[stack.name], ids)
+                for stack, ids in zip(net.stacks, pair.texts, strict=True)
+            }
+            self.possible = self._possible(net.stacks)
 
-    def measure(self, part: Sequence[tuple[Node, Node]]) -> list[Edge]:
+    def measure(self, part: Sequence[Ends]) -> list[Edge]:
         """The effect of each of these paths, in one pass."""
         with torch.inference_mode():
-            left = _left(self.pair, self.nodes, self._base, part)
+            left = self._left(part)
         return [Edge(*ends, self._whole - share) for ends, share in zip(part, left.tolist(), strict=True)]
+
+    def _possible(self, stacks: Sequence[Stack]) -> list[Ends]:
+        pair, reader, last = self.pair, stacks[0], stacks[-1]
+        differ = (pair.ids != pair.other_ids)[0].nonzero()[:, 0].tolist()
+        sources = [*(_end(reader, "embedding", -1, token) for token in differ), *self.nodes]
+        end = _end(last, "logits", last.net.config.n_layers, pair.texts[-1].shape[1] - 1)
+        return [
+            (source, target) for source in sources for target in (*self.nodes, end) if self._reaches(source, target)
+        ]
+
+    def _stack(self, node: AnyNode) -> Stack:
+        """The stack that a node is in; the network is found anew, so that none is held."""
+        return next(stack for stack in self.pair.lm.net.stacks if stack.name == node.stack)
+
+    def _reaches(self, source: AnyNode, target: AnyNode) -> bool:
+        """Whether what `source` writes is in what `target` reads without passing another node."""
+        if source.stack != target.stack:  # an encoder's last states are all that a decoder sees of it
+            return target.kind == "cross"
+        earlier = source.layer < target.layer
+        if source.layer == target.layer:
+            block, wrote, reads = (
+                self._stack(target).net.block(target.layer),
+                site_of(source).kind,
+                site_of(target).kind,
+            )
+            order = list(block.writes)
+            earlier = block.reads(reads) != "resid_in" and order.index(wrote) < order.index(reads)
+        seen = self._seen[target.stack][target.token][source.token] if target.kind == "head" else False
+        return earlier and (seen or source.token == target.token)
+
+    def _left(self, part: Sequence[Ends]) -> Float[Tensor, "E"]:
+        """The share that is left with each of these edges cut, a row an edge."""
+        pair, net = self.pair, self.pair.lm.net
+        places: dict[str, list[tuple[tuple[int, ...], Tensor]]] = {}
+        for row, ends in enumerate(part):
+            tap, place, value = self._cut(*ends)
+            places.setdefault(tap, []).append(((row, *place), value))
+        swaps = others_swapped(pair, keep(pair, [self.nodes] * len(part)))
+        for tap, found in places.items():
+            first, change = swaps.get(tap), _set(found)
+            swaps[tap] = change if first is None else _both(first, change)
+        with swapped(net, swaps):
+            return share_of(pair, pair.run(len(part)))
+
+    def _cut(self, source: AnyNode, target: AnyNode) -> tuple[str, tuple[int, ...], Tensor]:
+        """The tap that the target writes to, its place there, and the value that it has without the edge."""
+        delta, stack, token = self._delta(source), self._stack(target), target.token
+        if target.kind == "logits":
+            tap = f"{stack.prefix}final_resid"
+            return tap, (token,), self._base[tap][0, token] + delta
+        site, block = site_of(target), stack.net.block(target.layer)
+        tap = self._taps[site]
+        stream = self._base[f"{stack.prefix}layers.{target.layer}.{block.reads(site.kind)}"]
+        if site.kind == "ffn":
+            return tap, (token,), block.feed(stream[:, token, None] + delta)[0, 0]
+        places = self._places[stack.name]
+        if source.stack == target.stack:
+            stream = _plus(stream, source.token, delta)
+        else:
+            reader = self._stack(source)
+            states = _plus(self._base[f"{reader.prefix}final_resid"], source.token, delta)
+            places = self._looking(stack, reader.net.norm(states))
+        head = target.head or 0
+        return tap, (token, head), _mixed(block, block.attentions[site.kind], stream, places)[token, head]
+
+    def _delta(self, source: AnyNode) -> Float[Tensor, "d"]:
+        """What the other run's value of a node would add to the stream, less what the node wrote."""
+        pair, stack, token = self.pair, self._stack(source), source.token
+        if source.kind == "embedding":
+            return stack.net.embedded(pair.other_ids[0, token]) - stack.net.embedded(pair.ids[0, token])
+        site, head = site_of(source), source.head
+        own, theirs = self._base[self._taps[site]][0, token], pair.other_values[site][token]
+        if site.kind == "ffn" or head is None:
+            return theirs[0] - own
+        block = stack.net.block(site.layer)
+        attn = getattr(block, block.attentions[site.kind])
+        return attn.o_proj.weight.unflatten(1, (attn.n_heads, -1))[:, head] @ (theirs[head] - own[head])
+
+    def _looking(self, stack: Stack, memory: Float[Tensor, "1 S d"]) -> Places:
+        """The places of a decoder's tokens where this is what the encoder made of the source."""
+        return stack.net.remembering(self.pair.ids, memory).places(0, self.pair.texts[-1].shape[1])
 
 
 def edges(
-    pair: Pair, nodes: Sequence[Node], paths: Sequence[tuple[Node, Node]] | None = None, rows: int = ROWS
+    pair: Pair, nodes: Sequence[AnyNode], paths: Sequence[Ends] | None = None, rows: int = ROWS
 ) -> Iterator[list[Edge]]:
     """The effect of each of `paths` (all possible edges), `rows` at a time: for who shows progress or may stop."""
     found = Paths(pair, nodes)
@@ -73,74 +179,38 @@ def edges(
         yield found.measure(waiting[start : start + rows])
 
 
-def _reaches(pair: Pair, source: Node, target: Node) -> bool:
-    """Whether what `source` writes is in what `target` reads without passing another node."""
-    earlier = source.layer < target.layer
-    if (source.layer, source.kind, target.kind) == (target.layer, "head", "ffn"):
-        earlier = not pair.lm.net.block(target.layer).parallel
-    same = source.token == target.token
-    return earlier and (source.token <= target.token if target.kind == "head" else same)
+def _read(net: Network) -> Iterator[str]:
+    """The taps of all streams that a node or the logits read, and of what an encoder hands on."""
+    for _, prefix, stack in net.stacks:
+        block = stack.block(0)
+        yield from (f"{prefix}layers.*.{tap}" for tap in {block.reads(kind) for kind in block.writes})
+        yield from (f"{prefix}final_resid", f"{prefix}final_normed")
 
 
-def _left(
-    pair: Pair, nodes: Sequence[Node], base: dict[str, Tensor], part: Sequence[tuple[Node, Node]]
-) -> Float[Tensor, "E"]:
-    """The share that is left with each of these edges cut, a row an edge."""
-    net = pair.lm.net
-    swaps = others_swapped(pair, keep(pair, [nodes] * len(part)))
-    for name, change in _changes(pair, base, part).items():
-        first = swaps.get(name)
-        swaps[name] = change if first is None else _both(first, change)
-    with swapped(net, swaps):
-        return share_of(pair, net(pair.ids.expand(len(part), -1), last_only=True)[:, -1])
+def _end(stack: Stack, kind: Literal["embedding", "logits"], layer: int, token: int) -> AnyNode:
+    node = Node(kind, layer, None, token)
+    return node if stack.name is None else StackNode(*node, stack.name)
 
 
-def _changes(pair: Pair, base: dict[str, Tensor], part: Sequence[tuple[Node, Node]]) -> dict[str, Swap]:
-    """By tap: what sets, in each edge's row, the target to the value that it has without the edge."""
-    net = pair.lm.net
-    changes: dict[str, Swap] = {}
-    places: dict[str, list[tuple[tuple[int, ...], Tensor]]] = {}
-    for row, (source, target) in enumerate(part):
-        delta = _delta(pair, base, source)
-        if target.kind == "logits":
-            value = base["final_resid"][0, target.token] + delta
-            places.setdefault("final_resid", []).append(((row, target.token), value))
-        elif target.kind == "ffn":
-            block = net.block(target.layer)
-            reads = block.norms[block.ffn_reads]
-            stream = base[f"layers.{target.layer}.{reads}"][:, target.token, None] + delta
-            value = block.feed(stream)[0, 0]
-            places.setdefault(FFN.format(target.layer), []).append(((row, target.token), value))
-        else:
-            value = _mixed(pair, base[f"layers.{target.layer}.resid_in"], source.token, delta, target)
-            places.setdefault(HEADS.format(target.layer), []).append(((row, target.token, target.head or 0), value))
-    for name, found in places.items():
-        changes[name] = _set(found)
-    return changes
+def _mask(places: Places, ids: Int[Tensor, "1 T"]) -> list[list[bool]]:
+    """Which tokens (columns) each token's query sees."""
+    count = ids.shape[1]
+    return (causal_mask(count, count, ids.device) if places.mask is None else places.mask).tolist()
 
 
-def _delta(pair: Pair, base: dict[str, Tensor], source: Node) -> Float[Tensor, "d"]:
-    """What the other run's value of a node would add to the stream, less what the node wrote."""
-    net, token = pair.lm.net, source.token
-    if source.kind == "embedding":
-        return net.embedded(pair.other_ids[0, token]) - net.embedded(pair.ids[0, token])
-    if source.head is None:
-        return pair.other_values.ffn[source.layer, token] - base[FFN.format(source.layer)][0, token]
-    attn = net.block(source.layer).attn
-    own = base[HEADS.format(source.layer)][0, token, source.head]
-    columns = attn.o_proj.weight.unflatten(1, (attn.n_heads, -1))[:, source.head]
-    return columns @ (pair.other_values.heads[source.layer, token, source.head] - own)
-
-
-def _mixed(pair: Pair, stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"], target: Node) -> Tensor:
-    """A head's weighted sum of values (head_dim,) where the stream that it reads is changed at one token."""
-    net = pair.lm.net
-    block = net.block(target.layer)
+def _plus(stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"]) -> Float[Tensor, "1 T d"]:
     changed = stream.clone()
     changed[0, token] += delta
-    with capture(block, "attn.mixed") as seen:
-        block.attn(block.attn_norm(changed), net.places(0, stream.shape[1]))
-    return seen["attn.mixed"][0, target.token, target.head or 0]
+    return changed
+
+
+def _mixed(
+    block: Layer, module: str, stream: Float[Tensor, "1 T d"], places: Places
+) -> Float[Tensor, "T n_heads width"]:
+    """The weighted sums of values of the heads of a module where its norm reads this stream."""
+    with capture(block, f"{module}.mixed") as seen:
+        getattr(block, module)(getattr(block, f"{module}_norm")(stream), places)
+    return seen[f"{module}.mixed"][0]
 
 
 def _both(first: Swap, then: Swap) -> Swap:

@@ -14,6 +14,7 @@ import torch
 
 from ..checkpoint import LanguageModel
 from ..corpus import lexicon
+from ..prompt import target_ids
 
 LARGEST = 1024  # tokens of all candidates that are run
 STRANGERS = 2  # words tried for each place that do not stand in the prompt yet
@@ -33,22 +34,25 @@ class Swap(NamedTuple):
     probability: float
 
 
-def swaps(lm: LanguageModel, prompt: str, count: int = 6) -> list[Swap]:
+def swaps(lm: LanguageModel, prompt: str, count: int = 6, target: str | Sequence[int] | None = None) -> list[Swap]:
     """Up to `count` swaps of one word, each of another place, that keep the number of tokens and change the answer.
 
-    The surest answers come first. There may be none.
+    Where an encoder reads the prompt, that is the next token after `target`, as in run_trace. The surest answers come
+    first. There may be none.
     """
-    own = lm.tokenizer.encode(prompt)
+    own, written = lm.tokenizer.encode(prompt), target_ids(lm, target)
     ids: list[list[int]] = [own]
     made: list[tuple[int, str, str, str]] = []
     for start, word, other in _candidates(prompt):
         text = prompt[:start] + other + prompt[start + len(word) :]
         encoded = lm.tokenizer.encode(text)
-        if len(encoded) == len(own) and len(ids) * len(own) < LARGEST:
+        if len(encoded) == len(own) and len(ids) * (len(own) + len(written)) < LARGEST:
             ids.append(encoded)
             made.append((start, word, other, text))
     with torch.inference_mode():
-        logits = lm.net(torch.tensor(ids, device=lm.device), last_only=True)[:, -1].float()
+        net, begun = lm.net.begin_all(ids)
+        texts = torch.tensor([start + written for start in begun], device=lm.device)
+        logits = net(texts, last_only=True)[:, -1].float()
     best = logits.softmax(-1).max(-1)
     answers, sure = best.indices.tolist(), best.values.tolist()
     found = [

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from model.analysis.circuit import chance_control, with_and_without
 from model.analysis.exchange import exchanged
-from model.analysis.nodes import Node, all_nodes, keep, rank, recovered, run_pair
+from model.analysis.nodes import AnyNode, all_nodes, keep, rank, recovered, run_pair
 from model.analysis.nodes import Pair as Runs
 from model.checkpoint import LanguageModel
 from model.corpus import lexicon
@@ -140,16 +140,16 @@ def measure(lm: LanguageModel, case: Case, swapped: str) -> Found:
     curve = tuple(recovered(pair, keep(pair, list(found.values()))))
     chance = chance_control(pair, NODES[swapped], draws=5)
     searched = inside if in_band(inside) else nearest(pair, found[NODES[swapped]])
-    return Found(case.kind, swapped, pair.shape[1], curve, inside, outside, max(chance, key=abs), searched)
+    return Found(case.kind, swapped, pair.ids.shape[1], curve, inside, outside, max(chance, key=abs), searched)
 
 
-def nearest(pair: Runs, nodes: Sequence[Node], entering: int = ENTERING) -> float:
+def nearest(pair: Runs, nodes: Sequence[AnyNode], entering: int = ENTERING) -> float:
     """The share nearest to 1 that these nodes recover, or these with any one exchanged for any of `entering` others.
 
     The others are those that bring it nearest when they join; every one of all these sets is run.
     """
 
-    def run(sets: Sequence[set[Node]]) -> list[float]:
+    def run(sets: Sequence[set[AnyNode]]) -> list[float]:
         parts = [sets[start : start + ROWS] for start in range(0, len(sets), ROWS)]
         return [share for part in parts for share in recovered(pair, keep(pair, part))]
 

@@ -147,10 +147,7 @@ class DecoderBlock(Block):
         normed = self.attn_normed(self.attn_norm(x))
         x = self.resid_cross(x + self.attn_out(self.attn(normed, places, layer, cache, position, eager)))
         normed = self.cross_normed(self.cross_norm(x))
-        assert isinstance(places, Bias)
-        assert places.memory is not None
-        kv = cache.source[layer] if isinstance(cache, SourceCache) else self.cross.keys_and_values(places.memory)
-        x = self.resid_mid(x + self.cross_out(self.cross(normed, kv, eager)))
+        x = self.resid_mid(x + self.cross_out(self.cross(normed, places, layer, cache, position, eager)))
         normed = self.ffn_normed(self.ffn_norm(x))
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 

@@ -13,7 +13,7 @@ from model.analysis.lens import contributions
 from model.analysis.logit_terms import logit_terms
 from model.interventions import Intervention
 from model.kv_math import KvOptions
-from tests.families import Pair, check_circuit, check_layer, close, pair_of, refusal, sample, save
+from tests.families import Pair, check_layer, close, pair_of, refusal, sample, save
 
 FIELDS = {
     "vocab_size": 320,
@@ -169,11 +169,6 @@ def refusal_with_head(pair: Pair, fields: dict[str, Any]) -> str:
     message = refusal(pair.directory, **fields)
     save_file(tensors, file, metadata={"format": "pt"})
     return message
-
-
-def test_a_circuit_under_one_source(pair: Pair) -> None:
-    """Two targets after the same source; heads that look at the source are no nodes, and run on."""
-    check_circuit(model.run_trace(pair.lm, SOURCE[0].tolist()).lm)
 
 
 def test_what_is_not_implemented_is_refused(pair: Pair) -> None:
