@@ -7,7 +7,7 @@ right. What is kept beside a run is built here anew from the fields that are kno
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from model import GlassLlamaError
 from model.errors import shortly
@@ -93,28 +93,36 @@ def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
     return whole(data, name, len(held.trace.token_ids))
 
 
-def text_until(held: HeldRun, data: Any) -> list[int]:
-    """The run's tokens up to the position that the field `token` names.
+class Texts(NamedTuple):
+    """A text, and what is written after it where an encoder reads it: without the start token; else None."""
 
-    Raises GlassLlamaError, also for a run of two texts: what it wrote does not follow on what it read.
-    """
-    if held.trace.source is not None:
-        raise GlassLlamaError("bad_request", f"{held.model} reads the prompt with an encoder; this takes one text.")
-    return list(held.trace.token_ids[: token_of(held, data) + 1])
+    ids: list[int]
+    written: list[int] | None
+
+    @property
+    def tokens(self) -> int:
+        """Of both, with the start token."""
+        return len(self.ids) + (0 if self.written is None else 1 + len(self.written))
 
 
-def unchanged(held: HeldRun, data: Any, longest: int = PAIR_TOKENS) -> list[int]:
-    """As `text_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
+def texts_until(held: HeldRun, data: Any) -> Texts:
+    """What a run has up to the position that the field `token` names. Raises GlassLlamaError."""
+    ids = list(held.trace.token_ids[: token_of(held, data) + 1])
+    return Texts(ids, None) if held.trace.source is None else Texts(held.prompt_ids, ids[1:])
+
+
+def unchanged(held: HeldRun, data: Any, longest: int = PAIR_TOKENS) -> Texts:
+    """As `texts_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
 
     Raises GlassLlamaError.
     """
     if held.changes:
         raise GlassLlamaError("circuit_changed", "A circuit is measured in a run in which nothing is switched off.")
-    ids = text_until(held, data)
-    if len(ids) > longest:
-        said = f"The text has {len(ids)} tokens; two texts are compared part by part up to {longest}. Shorten it."
-        raise GlassLlamaError("circuit_long", said, tokens=len(ids), limit=longest)
-    return ids
+    texts = texts_until(held, data)
+    if texts.tokens > longest:
+        said = f"The text has {texts.tokens} tokens; two texts are compared part by part up to {longest}. Shorten it."
+        raise GlassLlamaError("circuit_long", said, tokens=texts.tokens, limit=longest)
+    return texts
 
 
 def map_limit(engine: Engine, held: HeldRun) -> int:

@@ -112,19 +112,26 @@ def logit_terms_payload(info: LogitTerms) -> Message:
 
 
 class CausalInfo(NamedTuple):
-    """`left` (L + 1, T): the share of the difference that is left with another text's stream there; the two answers."""
+    """`left` (L + 1, T): the share of the difference that is left with another text's stream there; the two answers.
+
+    Where an encoder reads the texts, `left` is of the decoder and `source_left` of the encoder, with its own L and T.
+    """
 
     left: Float[Tensor, "depths T"]
+    source_left: Float[Tensor, "source_depths S"] | None
     answer: int
     other: int
 
 
-def causal_info(lm: LanguageModel, ids: Sequence[int], other: str) -> CausalInfo:
-    """The causal map of a run's text against `other`. Raises GlassLlamaError where the two make no pair."""
-    pair = run_pair(lm, ids, other)
-    return CausalInfo(causal_map(pair), pair.answer, pair.other)
+def causal_info(lm: LanguageModel, ids: Sequence[int], other: str, written: Sequence[int] | None = None) -> CausalInfo:
+    """The causal maps of a run's text against `other`, after what is `written`. Raises GlassLlamaError where the two
+    make no pair."""
+    pair = run_pair(lm, ids, other, written)
+    source = None if pair.written is None else causal_map(pair, stack="encoder")
+    return CausalInfo(causal_map(pair), source, pair.answer, pair.other)
 
 
 def causal_payload(info: CausalInfo, names: Sequence[str]) -> Message:
     """The message of CausalInfo; `names` are the two answers' pieces."""
-    return {"left": pack(info.left.numpy(), "f4"), "answer": names[0], "other": names[1]}
+    source = None if info.source_left is None else pack(info.source_left.numpy(), "f4")
+    return {"left": pack(info.left.numpy(), "f4"), "source_left": source, "answer": names[0], "other": names[1]}

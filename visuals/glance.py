@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from model import Circuit, LanguageModel, Node, Trace
+from model import Circuit, LanguageModel, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import ATTENDED, Effects, effects, seen_by
 from model.analysis.matching import Matching, matching
-from model.analysis.nodes import run_pair
+from model.analysis.nodes import AnyNode, run_pair
 from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
 from model.analysis.swaps import Swap
@@ -112,9 +112,12 @@ class CircuitInfo(NamedTuple):
     by_chance: list[float]
 
 
-def circuit_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: int) -> CircuitInfo:
-    """The circuit of a run's answer against that to `other`, without its edges. Raises what `circuit` does."""
-    found = circuit(lm, ids, other, nodes)
+def circuit_info(
+    lm: LanguageModel, ids: Sequence[int], other: str, nodes: int, written: Sequence[int] | None = None
+) -> CircuitInfo:
+    """The circuit of a run's answer against that to `other`, after what is `written`, without its edges. Raises what
+    `circuit` does."""
+    found = circuit(lm, ids, other, nodes, target=written)
     return CircuitInfo(found, chance_control(found.pair, nodes, draws=5))
 
 
@@ -144,17 +147,30 @@ class Edges(NamedTuple):
     total: int
 
 
-def edges_info(lm: LanguageModel, ids: Sequence[int], other: str, nodes: Sequence[Node], start: int) -> Edges:
+def edges_info(
+    lm: LanguageModel,
+    ids: Sequence[int],
+    other: str,
+    nodes: Sequence[AnyNode],
+    start: int,
+    written: Sequence[int] | None = None,
+) -> Edges:
     """The edges from number `start` on that one pass measures. Raises GlassLlamaError for prompts that make no pair."""
-    paths = _paths(lm, tuple(ids), other, tuple(nodes))
+    paths = _paths(lm, tuple(ids), other, tuple(nodes), written and tuple(written))
     part = paths.possible[start : start + ROWS]
     return Edges(paths.measure(part) if part else [], len(paths.possible))
 
 
 @lru_cache(maxsize=4)
-def _paths(lm: LanguageModel, ids: tuple[int, ...], other: str, nodes: tuple[Node, ...]) -> Paths:
+def _paths(
+    lm: LanguageModel,
+    ids: tuple[int, ...],
+    other: str,
+    nodes: tuple[AnyNode, ...],
+    written: tuple[int, ...] | None,
+) -> Paths:
     """A page asks for a circuit's edges part by part; what all parts share is worked out with the first."""
-    return Paths(run_pair(lm, ids, other), nodes)
+    return Paths(run_pair(lm, ids, other, written), nodes)
 
 
 def edges_payload(info: Edges) -> Message:

@@ -91,8 +91,8 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    ids, text = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    found = held.study(engine, causal_info, ids, text, long=True)
+    texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
+    found = held.study(engine, causal_info, texts.ids, other, texts.written or None, long=True)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 

@@ -1,11 +1,13 @@
 """The first chapter: the answer, and why; then every idea once, in panels that belong to the chapters about them."""
 
-from typing import Any
+from typing import Any, cast
 
-from model import GlassLlamaError, Node
+from model import GlassLlamaError
+from model.analysis.nodes import AnyNode, Site, node_at
 from model.analysis.outside import outside as find_outside
 from model.analysis.swaps import swaps
 from model.errors import shortly
+from model.network import Kind, StackName
 from visuals.glance import (
     circuit_info,
     circuit_payload,
@@ -23,13 +25,17 @@ from visuals.payload import Message
 from ..engine import Engine
 from ..examples import nearest_example
 from ..prompts import check_text
-from ..requests import PAIR_TOKENS, layer_of, map_limit, text_until, token_of, unchanged, whole
+from ..requests import PAIR_TOKENS, Texts, layer_of, map_limit, one_of, texts_until, token_of, unchanged, whole
 from ..session import HeldRun
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
 COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
 PANELS = ("why", *(kind for column in COLUMNS for kind in column))
 MOST_NODES = 60
+SWAPS = 6
+# The kinds of nodes, and of a network that has two stacks those of each.
+KINDS = ("head", "ffn")
+STACKS = {"encoder": KINDS, "decoder": ("head", "cross", "ffn")}
 
 
 def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -59,45 +65,58 @@ def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
 
 
 def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
-    """{token}: words of the text up to that position that could be changed, each with the answer that follows then."""
-    ids = text_until(held, asked)
-    text, limits = engine.decode(held.model, ids), {"limit": PAIR_TOKENS, "map_limit": map_limit(engine, held)}
+    """{token}: words of the text up to that position that could be changed, each with the answer that follows then;
+    where an encoder reads the prompt, words of that."""
+    ids, written = texts = texts_until(held, asked)
+    text = engine.decode(held.model, ids) if written is None else held.prompt
+    known = {"text": text, "tokens": texts.tokens, "limit": PAIR_TOKENS, "map_limit": map_limit(engine, held)}
     # Written tokens may not be those that the text has when it is read.
-    if len(ids) > PAIR_TOKENS or engine.encode(held.model, text) != ids:
-        return {"swaps": [], "text": text} | limits
-    found = held.study(engine, swaps, text, long=True)
-    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | {"text": text} | limits
+    if texts.tokens > PAIR_TOKENS or engine.encode(held.model, text) != ids:
+        return {"swaps": [], **known}
+    found = held.study(engine, swaps, text, SWAPS, written or None, long=True)
+    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | known
 
 
 def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
-    ids, text = unchanged(held, asked), check_text(asked.get("text"))
+    texts, other = unchanged(held, asked), check_text(asked.get("text"))
     count = whole(asked, "nodes", MOST_NODES + 1)
-    info = held.study(engine, circuit_info, ids, text, count, long=True)
+    info = held.study(engine, circuit_info, texts.ids, other, count, texts.written or None, long=True)
     return circuit_payload(info, lambda some: engine.pieces(held.model, some))
 
 
 def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes, start}: the next edges from number `start` on between `nodes`, [layer, head, token] each,
-    with null for the head of an FFN. A page asks until it has all, or no longer."""
-    ids, text = unchanged(held, asked), check_text(asked.get("text"))
-    nodes = _nodes(engine, held, asked, len(ids))
+    with null for the head of an FFN; of a network with an encoder [layer, head, token, kind, stack]. A page asks until
+    it has all, or no longer."""
+    texts, other = unchanged(held, asked), check_text(asked.get("text"))
+    nodes = _nodes(engine, held, asked, texts)
     start = whole(asked, "start", (MOST_NODES + 2) ** 2)
-    return edges_payload(held.study(engine, edges_info, ids, text, nodes, start, long=True))
+    return edges_payload(
+        held.study(engine, edges_info, texts.ids, other, nodes, start, texts.written or None, long=True)
+    )
 
 
-def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], tokens: int) -> list[Node]:
-    given, config = asked.get("nodes"), engine.about(held.model).config
+def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -> list[AnyNode]:
+    given = asked.get("nodes")
     if not isinstance(given, list) or not 0 < len(given) <= MOST_NODES:
         raise GlassLlamaError("bad_request", f"nodes is {shortly(given)}; expected a list of 1 to {MOST_NODES} nodes.")
-    found = []
+    heads, source = engine.about(held.model).config.n_heads, held.trace.source
+    found: list[AnyNode] = []
     for one in given:
-        if not isinstance(one, list) or len(one) != 3:
-            raise GlassLlamaError("bad_request", f"nodes: {shortly(one)} is not a layer, a head or null, and a token.")
-        place = dict(zip(("layer", "head", "token"), one, strict=True))
-        layer, token = whole(place, "layer", config.n_layers), whole(place, "token", tokens)
-        head = None if one[1] is None else whole(place, "head", config.n_heads)
-        found.append(Node("ffn" if head is None else "head", layer, head, token))
+        if not isinstance(one, list) or len(one) != (3 if source is None else 5):
+            said = "a layer, a head or null, and a token" + (", a kind and a stack" if source else "")
+            raise GlassLlamaError("bad_request", f"nodes: {shortly(one)} is not {said}.")
+        place = dict(zip(("layer", "head", "token", "kind", "stack"), one, strict=False))
+        stack = None if source is None else cast(StackName, one_of(place, "stack", STACKS))
+        plain = {"kind": "ffn" if one[1] is None else "head"}
+        kind = cast(Kind, one_of(plain | place, "kind", STACKS[stack] if stack else KINDS))
+        layers, tokens = held.trace.n_layers, texts.tokens
+        if source is not None:
+            layers = source.n_layers if stack == "encoder" else layers
+            tokens = len(texts.ids) if stack == "encoder" else tokens - len(texts.ids)
+        head = None if kind == "ffn" else whole(place, "head", heads)
+        found.append(node_at(Site(stack, kind, whole(place, "layer", layers)), head, whole(place, "token", tokens)))
     return found
 
 
