@@ -122,7 +122,7 @@ def circuit_info(
 
 
 def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
-    """The message of a CircuitInfo."""
+    """The message of a CircuitInfo; `written` is how many tokens a decoder has, where an encoder reads the text."""
     found, pair = info.circuit, info.circuit.pair
     answer, other = pieces([found.answer, found.other])
     theirs = pair.other_ids[0].tolist()
@@ -132,6 +132,7 @@ def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
         "first": pair.first,
         "second": pair.second,
         "other_pieces": pieces(theirs),
+        "written": None if pair.written is None else pair.written.shape[1],
         "differ": [t for t, (a, b) in enumerate(zip(pair.ids[0].tolist(), theirs, strict=True)) if a != b],
         "nodes": [node._asdict() | {"score": score} for node, score in zip(found.nodes, found.scores, strict=True)],
         "recovered": found.recovered,

@@ -6,9 +6,9 @@ import { runMessage } from "./payload_help.js";
 globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
-const { homesOf } = await import(`${panels}/choice/causal-map.js`);
+const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-map.js`);
 const { verdict } = await import(`${panels}/glance/answer.js`);
-const { columnsOf, rowsOf } = await import(`${panels}/glance/drawing.js`);
+const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
@@ -38,7 +38,17 @@ test("the heads that read the answer are switched off as what they are", () => {
 
 test("a circuit's columns are the tokens that hold a node, those that differ, and the last", () => {
   const nodes = [{ token: 4 }, { token: 2 }, { token: 4 }];
-  assert.deepEqual(columnsOf({ nodes, differ: [1], other_pieces: Array(8) }), [1, 2, 4, 7]);
+  const trace = { tokens: { pieces: Array(9) }, model: { n_layers: 3 } };
+  const [part, ...rest] = stacksOf({ nodes, differ: [1], other_pieces: Array(8) }, trace);
+  assert.deepEqual([rest.length, part.stack, part.layers, columnsOf(part)], [0, null, 3, [1, 2, 4, 7]]);
+});
+
+test("a circuit of two texts stands in two stacks, the one that answers above; its columns are of what is written", () => {
+  const nodes = [{ stack: "encoder", token: 4 }, { stack: "decoder", token: 0 }];
+  const trace = { tokens: { pieces: ["<s>", "a", "b"] }, model: { n_layers: 3 }, encoder: { tokens: { pieces: Array(6) }, model: { n_layers: 2 } } };
+  const [decoder, encoder] = stacksOf({ nodes, differ: [1, 4], other_pieces: Array(6), written: 2 }, trace);
+  assert.deepEqual([decoder.stack, decoder.layers, decoder.pieces, columnsOf(decoder)], ["decoder", 3, ["<s>", "a"], [0, 1]]);
+  assert.deepEqual([encoder.stack, encoder.layers, encoder.nodes, columnsOf(encoder)], ["encoder", 2, [nodes[0]], [1, 4]]);
 });
 
 test("a circuit's rows name the layers that are left out", () => {
@@ -55,6 +65,11 @@ test("a word that stands in a text several times is told by its number, and part
 
 test("at each depth the answer lives where most is lost", () => {
   assert.deepEqual(homesOf({ shape: [2, 3], data: Float32Array.of(1, 0.1, 0.9, 1, 0.8, 0) }), [1, 2]);
+});
+
+test("what the answer needs is in the decoder from the depth on at which half of it is lost", () => {
+  const found = arrivalOf({ shape: [4, 2], data: Float32Array.of(1, 1, 1, 0.75, 0.25, 1, 1, 0) });
+  assert.deepEqual(found, { depth: 2, before: 0.25, after: 0.75 });
 });
 
 test("elements stand in the place of a sentence's names, and unknown names stay", () => {

@@ -9,7 +9,7 @@ const MOST = 8; // places that are kept
 const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); });
 const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
 
-/** @typedef {{ chapter: string, locked: object, chosen: boolean, top: number, focus: Element|null, text: string|null }} Place of a reader on the page */
+/** @typedef {{ chapter: string, stack: "encoder"|"decoder", locked: object, chosen: boolean, top: number, focus: Element|null, text: string|null }} Place of a reader on the page */
 
 /** @param {object} glass @returns {{ here: () => Place, goTo: (place: Place) => Promise<void>, remember: () => void, led: (act: () => void) => void }} */
 export function createWayBack(glass) {
@@ -40,7 +40,7 @@ export function createWayBack(glass) {
   }
   /** Where the reader is, or is being brought. */
   function here() {
-    const place = coming ?? { chapter: state.chapter, locked: { ...state.locked }, chosen: glass.chosen(), top: scrollY, focus: document.activeElement, text: state.run && textOf(state.run) };
+    const place = coming ?? { chapter: state.chapter, stack: state.stack, locked: { ...state.locked }, chosen: glass.chosen(), top: scrollY, focus: document.activeElement, text: state.run && textOf(state.run) };
     coming = null;
     return place;
   }
@@ -51,9 +51,10 @@ export function createWayBack(glass) {
   }
   /** Back to a place; in another text than it was in, to its chapter alone. */
   async function goTo(place) {
-    const { chapter, locked, chosen, top, focus, text } = place;
+    const { chapter, stack, locked, chosen, top, focus, text } = place;
     coming = place;
     if (chapter !== state.chapter) led(() => glass.open(chapter));
+    if (stack !== state.stack) glass.readStack(stack);
     if (state.run && textOf(state.run) === text) (chosen ? glass.select : glass.lead)(locked);
     await frame(); // laid out,
     await frame(); // and drawn

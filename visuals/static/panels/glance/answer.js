@@ -137,9 +137,7 @@ export function createAnswer(glass, moment) {
     const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
     tellHow(pair, first, position, state.trace.tokens.pieces, state.language);
     if (found && leading) follow();
-    const two = Boolean(state.trace.encoder);
-    [circuit.hidden, twoTexts.hidden] = [two, !two];
-    if (two) return;
+    twoTexts.hidden = !state.trace.encoder;
     fetchCircuit();
     view.circuit?.draw(found);
   }

@@ -51,7 +51,7 @@ export function createCircuit(glass, element, moment) {
 
   /** All edges that have come, asking for the next; null before any. */
   function edgesOf(asked) {
-    const nodes = circuit.nodes.map(({ layer, head, token }) => [layer, head, token]);
+    const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [layer, head, token, ...(stack ? [kind, stack] : [])]);
     const edges = [];
     let total = 1;
     while (edges.length < total) {
@@ -81,12 +81,13 @@ export function createCircuit(glass, element, moment) {
       const other = otherText(glass, at.token);
       if (found) fill(found.text, other);
       if (found) offer(found, state.language);
-      for (const one of [offers, form]) one.hidden = changed || !found || at.token >= found.limit;
+      const long = found && found.tokens > found.limit;
+      for (const one of [offers, form]) one.hidden = changed || !found || long;
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
-      note.textContent = changed ? text("changed") : found && at.token >= found.limit ? text("too_long", { limit: found.limit }) : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
+      note.textContent = changed ? text("changed") : long ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit }) : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
       if (!circuit) return;

@@ -4,14 +4,28 @@ import { h, shown, signed, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { still } from "../../still.js";
-import { word } from "./words.js";
+import { leadTo, word } from "./words.js";
 
 const LEAST = 0.01; // the smallest effect that is drawn
-const keyOf = ({ kind, layer, head, token }) => `${kind} ${layer} ${head} ${token}`;
+const keyOf = ({ kind, layer, head, token, stack = null }) => `${stack} ${kind} ${layer} ${head} ${token}`;
 
-/** The columns: tokens that hold a node, those that differ, and the last. @returns {number[]} */
-export function columnsOf({ nodes, differ, other_pieces: pieces }) {
-  return [...new Set([...nodes.map(({ token }) => token), ...differ, pieces.length - 1])].sort((a, b) => a - b);
+/**
+ * What is drawn of a network's stacks, from the top: the decoder above the encoder whose source it looks at.
+ * @returns {{ stack: "decoder"|"encoder"|null, nodes: object[], differ: number[], pieces: string[], theirs: string[], layers: number, answers: boolean }[]}
+ * `pieces` of the text that it reads, `theirs` of the other text, `differ` the tokens that are another there
+ */
+export function stacksOf({ nodes, differ, other_pieces: theirs, written }, { encoder, tokens: { pieces }, model }) {
+  if (!encoder) return [{ stack: null, nodes, differ, pieces: pieces.slice(0, theirs.length), theirs, layers: model.n_layers, answers: true }];
+  const of = (stack) => ({ stack, nodes: nodes.filter((node) => node.stack === stack) });
+  return [
+    { ...of("decoder"), differ: [], pieces: pieces.slice(0, written), theirs: [], layers: model.n_layers, answers: true },
+    { ...of("encoder"), differ, pieces: encoder.tokens.pieces, theirs, layers: encoder.model.n_layers, answers: false },
+  ];
+}
+
+/** The columns: tokens that hold a node, those that differ, and where it answers the last. @returns {number[]} */
+export function columnsOf({ nodes, differ, pieces, answers }) {
+  return [...new Set([...nodes.map(({ token }) => token), ...differ, ...(answers ? [pieces.length - 1] : [])])].sort((a, b) => a - b);
 }
 
 /**
@@ -29,66 +43,79 @@ export function rowsOf({ nodes }, count) {
   return rows;
 }
 
+const MARKS = { ffn: () => "F", head: String, cross: (head) => `×${head}` };
+
 /** @param {object} glass */
 export function createDrawing(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   const lines = svg("svg.wy-edges", { "aria-hidden": "true" });
-  const grid = h("div.wy-grid");
-  const room = h("div.wy-room", { tabindex: "0", role: "group", "data-text-label": "why.drawing" }, grid);
+  const grids = h("div.wy-grids");
+  const room = h("div.wy-room", { tabindex: "0", role: "group", "data-text-label": "why.drawing" }, grids);
   const read = h("p.gp-note.wy-read");
   const element = h("div", null, room, read);
   still(read);
   let places = new Map(); // the element of each node
 
-  /** A node as a button that selects its place and says what it is. */
-  function nodeOf(node, most) {
-    const { kind, layer, head, token, score } = node;
-    const name = text(kind === "ffn" ? "node_ffn" : "node_head", { layer, head, piece: word(glass.state.trace.tokens.pieces[token]) });
-    const button = h(`button.wy-node.is-${kind}`, { "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` }, kind === "ffn" ? "F" : String(head));
+  /** A node as a button that selects its place and says what it is; to an encoder's the page leads, as nothing is chosen there. */
+  function nodeOf(node, pieces, most) {
+    const { kind, layer, head, token, score, stack } = node;
+    const form = stack === "encoder" ? "_encoder" : "";
+    const name = text(`node_${kind}${form}`, { layer, head, piece: word(pieces[token]) });
+    const button = h(`button.wy-node.is-${kind}`, { "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` }, MARKS[kind](head));
     const tell = () => { read.textContent = `${name}: ${text("node_score", { score: signed(score, 3) })}`; };
-    button.addEventListener("click", () => { tell(); glass.select({ layer, query: token, ...(kind === "head" && { head }) }); });
+    const place = { layer, query: token, ...(kind !== "ffn" && { head }) };
+    const [chapter, panel] = kind === "ffn" ? ["ffn", "ffn-token"] : ["attend", "attention"];
+    const look = () => (form ? leadTo(glass, chapter, panel, () => glass.readStack(stack, place)) : glass.select(place));
+    button.addEventListener("click", () => { tell(); look(); });
     button.addEventListener("pointerenter", tell);
     button.addEventListener("focus", tell);
     places.set(keyOf(node), button);
     return button;
   }
 
-  const build = part((circuit, pieces, _language) => {
-    const { nodes, differ, other_pieces: theirs, answer, other } = circuit;
-    const columns = columnsOf(circuit);
-    const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
-    const layers = rowsOf(circuit, glass.state.trace.model.n_layers);
-    places = new Map();
+  /** A stack's layers above the tokens of its text, in which `goal` stands where it answers. */
+  function gridOf(part, most, count, goal) {
+    const { stack, nodes, differ, pieces, theirs } = part;
+    const columns = columnsOf(part);
     const cell = (layer, token) => {
       const here = nodes.filter((node) => node.layer === layer && node.token === token).sort((a, b) => (a.head ?? -1) - (b.head ?? -1));
-      const of = (kind) => h("span.wy-nodes", null, ...here.filter((node) => node.kind === kind).map((node) => nodeOf(node, most)));
-      return h("div.wy-cell", null, of("ffn"), of("head"));
+      const of = (...kinds) => h("span.wy-nodes", null, ...kinds.flatMap((kind) => here.filter((node) => node.kind === kind)).map((node) => nodeOf(node, pieces, most)));
+      return h("div.wy-cell", null, of("ffn"), of("cross"), of("head"));
     };
-    const last = pieces.length - 1;
-    const across = `grid-column: 2 / span ${columns.length}`;
-    const goal = h("span.wy-goal", null, text("goal", { answer: word(answer.piece), other: word(other.piece) }));
-    places.set(`logits ${glass.state.trace.model.n_layers} null ${last}`, goal);
+    const across = `grid-column: 2 / span ${Math.max(1, columns.length)}`;
     const token = (t) => {
-      const name = h("span.wy-token", { dir: "auto" }, h("b", null, word(pieces[t])), ...(differ.includes(t) ? [h("i", null, word(theirs[t]))] : []));
-      places.set(`embedding -1 null ${t}`, name);
+      const own = stack === "decoder" && t === 0 ? text("from_start") : word(pieces[t]);
+      const name = h("span.wy-token", { dir: "auto" }, h("b", null, own), ...(differ.includes(t) ? [h("i", null, word(theirs[t]))] : []));
+      places.set(keyOf({ kind: "embedding", layer: -1, head: null, token: t, stack }), name);
       return name;
     };
-    grid.style.gridTemplateColumns = `auto repeat(${columns.length}, minmax(48px, 220px))`;
-    grid.replaceChildren(
-      lines,
-      h("span.wy-layer"), h("div.wy-top", { style: across }, goal),
-      ...layers.flatMap(({ from, to, empty }) => {
-        const name = h("span.wy-layer", null, text(from === to ? "layer" : "layers", { layer: from, from, to }));
-        return empty ? [name, h("span.wy-none", { style: across }, text("no_part", { count: nodes.length }))] : [name, ...columns.map((t) => cell(to, t))];
-      }),
-      h("span.wy-layer"), ...columns.map(token),
-    );
-    read.textContent = text("drawing_means");
+    const rows = rowsOf(part, part.layers).flatMap(({ from, to, empty }) => {
+      const name = h("span.wy-layer", null, text(from === to ? "layer" : "layers", { layer: from, from, to }));
+      return empty ? [name, h("span.wy-none", { style: across }, h("span", null, text("no_part", { count })))] : [name, ...columns.map((t) => cell(to, t))];
+    });
+    const top = goal ? [h("span.wy-layer"), h("div.wy-top", { style: across }, goal)] : [];
+    const style = `grid-template-columns: max-content repeat(${Math.max(1, columns.length)}, minmax(48px, 220px))`;
+    return [
+      ...(stack ? [h("h4.wy-stack", null, text(`stack_${stack}`))] : []),
+      h("div.wy-grid", { style }, ...top, ...rows, h("span.wy-layer"), ...columns.map(token)),
+    ];
+  }
+
+  const build = part((circuit, trace, _pieces, _language) => {
+    const { nodes, answer, other } = circuit;
+    const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
+    places = new Map();
+    const goal = h("span.wy-goal", null, text("goal", { answer: word(answer.piece), other: word(other.piece) }));
+    const stacks = stacksOf(circuit, trace);
+    const { stack, layers, pieces } = stacks[0];
+    places.set(keyOf({ kind: "logits", layer: layers, head: null, token: pieces.length - 1, stack }), goal);
+    grids.replaceChildren(lines, ...stacks.flatMap((one) => gridOf(one, most, nodes.length, one.answers && goal)));
+    read.textContent = text(stack ? "drawing_means_two" : "drawing_means");
   });
 
   /** Lines between the elements, as thick as their effect; they lie where the browser has laid these out. */
   function connect(known) {
-    const box = grid.getBoundingClientRect();
+    const box = grids.getBoundingClientRect();
     const drawn = (known?.edges ?? []).filter(({ effect }) => Math.abs(effect) >= LEAST);
     const at = (node, end) => {
       const of = places.get(keyOf(node))?.getBoundingClientRect();
@@ -110,7 +137,8 @@ export function createDrawing(glass) {
   return {
     element,
     draw(circuit, known) {
-      build(circuit, glass.state.trace.tokens.pieces, glass.state.language);
+      const { trace, language } = glass.state;
+      build(circuit, trace, trace.tokens.pieces, language);
       link(known && known.edges.length ? known : null, wide());
       return undefined;
     },
