@@ -173,6 +173,9 @@ def test_a_circuit_of_both_stacks_is_drawn_and_each_has_its_causal_map(page: Pag
     strong = [edge for part in edges(found.pair, found.nodes) for edge in part if abs(edge.effect) >= 0.01]
     assert any(edge.source.stack != edge.target.stack for edge in strong)
     assert abs(why.locator(".wy-edges path").count() - len(strong)) <= 1  # one may round to either side
+    drawn = "".join(ElementTree.fromstring(save(page, "why", "SVG")).itertext())
+    assert drawn.count("×") == sum(node.kind == "cross" for node in found.nodes)
+    assert why.locator(".wy-said").inner_text().split()[-3] in drawn  # what can be pressed is a part of its sentence
     encoder.locator(".wy-node.is-head").first.click()  # leads to the encoder, and back
     page.wait_for_function("glass.state.stack === 'encoder' && glass.state.chapter === 'attend'")
     place = tuple(page.evaluate("[glass.state.layer, glass.state.head, glass.state.query]"))

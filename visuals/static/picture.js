@@ -67,9 +67,10 @@ function heading(panel, glass) {
 
 /**
  * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, since nothing can be
- * pressed in it. A button stays that shows a state (which view is chosen) or holds something of the run (a token, a head).
+ * pressed in it. A button stays that shows a state (which view is chosen), holds something of the run (a token, a head), or is
+ * a word of a sentence or a part of a drawing.
  */
-const LEFT_OUT = ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds)";
+const LEFT_OUT = ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node)";
 
 /** The copy as a browser draws it, and as every program does. */
 export const asPage = (copy) => element("foreignObject", { width: "100%", height: "100%" }, copy);

@@ -56,11 +56,14 @@ export function createDrawing(glass) {
   still(read);
   let places = new Map(); // the element of each node
 
+  /** A token's word; the decoder's first is that which every text begins with. */
+  const called = ({ stack, pieces }, t) => (stack === "decoder" && t === 0 ? text("from_start") : word(pieces[t]));
+
   /** A node as a button that selects its place and says what it is; to an encoder's the page leads, as nothing is chosen there. */
-  function nodeOf(node, pieces, most) {
+  function nodeOf(node, part, most) {
     const { kind, layer, head, token, score, stack } = node;
     const form = stack === "encoder" ? "_encoder" : "";
-    const name = text(`node_${kind}${form}`, { layer, head, piece: word(pieces[token]) });
+    const name = text(`node_${kind}${form}`, { layer, head, piece: called(part, token) });
     const button = h(`button.wy-node.is-${kind}`, { "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` }, MARKS[kind](head));
     const tell = () => { read.textContent = `${name}: ${text("node_score", { score: signed(score, 3) })}`; };
     const place = { layer, query: token, ...(kind !== "ffn" && { head }) };
@@ -75,17 +78,16 @@ export function createDrawing(glass) {
 
   /** A stack's layers above the tokens of its text, in which `goal` stands where it answers. */
   function gridOf(part, most, count, goal) {
-    const { stack, nodes, differ, pieces, theirs } = part;
+    const { stack, nodes, differ, theirs } = part;
     const columns = columnsOf(part);
     const cell = (layer, token) => {
       const here = nodes.filter((node) => node.layer === layer && node.token === token).sort((a, b) => (a.head ?? -1) - (b.head ?? -1));
-      const of = (...kinds) => h("span.wy-nodes", null, ...kinds.flatMap((kind) => here.filter((node) => node.kind === kind)).map((node) => nodeOf(node, pieces, most)));
+      const of = (...kinds) => h("span.wy-nodes", null, ...kinds.flatMap((kind) => here.filter((node) => node.kind === kind)).map((node) => nodeOf(node, part, most)));
       return h("div.wy-cell", null, of("ffn"), of("cross"), of("head"));
     };
     const across = `grid-column: 2 / span ${Math.max(1, columns.length)}`;
     const token = (t) => {
-      const own = stack === "decoder" && t === 0 ? text("from_start") : word(pieces[t]);
-      const name = h("span.wy-token", { dir: "auto" }, h("b", null, own), ...(differ.includes(t) ? [h("i", null, word(theirs[t]))] : []));
+      const name = h("span.wy-token", { dir: "auto" }, h("b", null, called(part, t)), ...(differ.includes(t) ? [h("i", null, word(theirs[t]))] : []));
       places.set(keyOf({ kind: "embedding", layer: -1, head: null, token: t, stack }), name);
       return name;
     };
