@@ -16,7 +16,7 @@ export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_cho
 /** What keeps no keys and values: a network's encoder, which reads its text once. */
 export const noCache = ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null);
 
-/** The first, and a decoder that goes on from a source: what compares one prompt with another, or times it, knows one text. */
+/** The first, and a decoder that goes on from a source: what times the reading of a prompt and its going on knows one text. */
 export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : stack ? "two_texts" : null);
 
 /** Heads that are turned, for a panel that shows what turning does. @param {string} what it is called in the texts */
