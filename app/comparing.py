@@ -6,7 +6,9 @@ from model import GlassLlamaError
 from model.interventions import Intervention, Patch
 
 from .requests import text_of, whole
-from .session import HeldRun, Runs
+from .session import HeldRun, Runs, of_encoder
+
+OFF_PAIRS = ("heads", "neurons", "cross")
 
 
 def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -> Intervention:
@@ -23,15 +25,18 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
             whole(place, "layer", len(stream))
             whole(place, "token", min(tokens, stream.shape[1]))
             patches.append(Patch(layer, token, tuple(stream[layer, token].tolist())))
-    return Intervention(
-        heads=tuple((layer, head) for layer, head in changes.get("heads", ())),
-        neurons=tuple((layer, neuron) for layer, neuron in changes.get("neurons", ())),
-        attention=tuple(changes.get("attention", ())),
-        ffn=tuple(changes.get("ffn", ())),
-        patches=tuple(patches),
-        cross=tuple((layer, head) for layer, head in changes.get("cross", ())),
-        prefix=prefix[0],
-    )
+    return Intervention(**_parts(changes), patches=tuple(patches), prefix=prefix[0], encoder=_encoder(changes))
+
+
+def _encoder(changes: dict[str, Any]) -> Intervention | None:
+    given = of_encoder(changes)
+    return Intervention(**_parts(given)) if given else None
+
+
+def _parts(changes: dict[str, Any]) -> dict[str, Any]:
+    """What is off in one stack, as an Intervention's fields."""
+    pairs = {name: tuple((layer, index) for layer, index in changes.get(name, ())) for name in OFF_PAIRS}
+    return pairs | {name: tuple(changes.get(name, ())) for name in ("attention", "ffn")}
 
 
 def second_run(runs: Runs, run_id: Any, model: str) -> HeldRun:

@@ -16,7 +16,7 @@ from visuals.payload import Message, message_payload
 
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS
-from .session import HeldRun
+from .session import OF_ENCODER, HeldRun
 
 MAX_NEW_TOKENS = 256
 PAIR_TOKENS = 64  # of a text that is compared with another part by part: the work grows with their square
@@ -25,6 +25,8 @@ MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
 MAX_SEED = 2**63 - 1
 # Changes of each kind in one run (app/comparing.py).
 MOST_CHANGES = 256
+PAIRS = ("heads", "cross", "neurons", "patches", f"{OF_ENCODER}heads", f"{OF_ENCODER}neurons")
+SINGLE = ("attention", "ffn", "prefix", f"{OF_ENCODER}attention", f"{OF_ENCODER}ffn")
 ANY = 1 << 30  # the model itself refuses, by name, what it does not have
 # Settings, or temperature, top_k, top_p and seed as they were sent.
 Asked = Settings | Sequence[Any]
@@ -171,17 +173,18 @@ def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list
 def changes_of(data: Any) -> dict[str, Any]:
     """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
     neurons: [[layer, neuron]], attention: [layer], ffn: [layer], prefix: [tokens], patches: [[layer, token]],
-    source: the id of a run}, of each what was given.
+    source: the id of a run}, of each what was given; heads, neurons, attention and ffn of an encoder as encoder_heads
+    and so on.
 
     Raises GlassLlamaError for anything else.
     """
     given = object_of(object_of(data).get("changes") or {}, "changes")
-    pairs = {name: _listed(given, name) for name in ("heads", "cross", "neurons", "patches")}
+    pairs = {name: _listed(given, name) for name in PAIRS}
     for name, listed in pairs.items():
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
             raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
     read: dict[str, Any] = {name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()}
-    read |= {name: _numbers(name, _listed(given, name)) for name in ("attention", "ffn", "prefix")}
+    read |= {name: _numbers(name, _listed(given, name)) for name in SINGLE}
     if given.get("source") is not None:
         read["source"] = text_of(given, "source")
     return {name: read[name] for name in given if read.get(name)}

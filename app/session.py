@@ -22,6 +22,7 @@ from .engine import Engine
 from .memory import give_back
 
 SOURCE = "~source"  # no character of an id
+OF_ENCODER = "encoder_"  # what the names of changes in an encoder begin with
 MAX_BYTES = 512 * 1024**2
 # A visitor holds at most this part of the bytes, and this many runs.
 SHARES = 4
@@ -42,6 +43,11 @@ def weight(value: object) -> int:
     elif is_dataclass(value):
         held = (getattr(value, part.name) for part in fields(value))
     return sys.getsizeof(value) + sum(map(weight, held))
+
+
+def of_encoder(changes: dict[str, Any]) -> dict[str, Any]:
+    """Those of a run's changes that are of its encoder, under the names that they have in any stack."""
+    return {name.removeprefix(OF_ENCODER): value for name, value in changes.items() if name.startswith(OF_ENCODER)}
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ class HeldRun:
         """The encoder's part of the run."""
         if (read := self.trace.source) is None:
             return None
-        return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes={}, id=self.id + SOURCE)
+        mine = of_encoder(self.changes)
+        return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes=mine, id=self.id + SOURCE)
 
     def study(self, engine: Engine, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
         """What `work(lm, *args)` gives, `lm` being what ran here: of two stacks the one that was recorded."""

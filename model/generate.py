@@ -91,7 +91,8 @@ def _steps(
     intervention: Intervention,
 ) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
-    net, ids = lm.net.begin(ids)
+    with intervened(lm.net, intervention) if intervention else nullcontext():
+        net, ids = lm.net.begin(ids)
     ids = ids + written
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = net.cache(limit)

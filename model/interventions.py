@@ -32,7 +32,8 @@ class Intervention:
 
     `heads` and `neurons` are (layer, index) pairs that write nothing, and so are `cross`, the heads that look at a
     source text; `attention` and `ffn` are layers whose own attention or feed-forward adds nothing to the stream.
-    The first `prefix` tokens all see each other, in a network that has such a mask; 0 leaves it causal.
+    The first `prefix` tokens all see each other, in a network that has such a mask; 0 leaves it causal. `encoder` is
+    what is changed in the encoder, where the network reads a source text with one; all else is of the decoder then.
     """
 
     heads: tuple[tuple[int, int], ...] = ()
@@ -42,14 +43,16 @@ class Intervention:
     patches: tuple[Patch, ...] = ()
     cross: tuple[tuple[int, int], ...] = ()
     prefix: int = 0
+    encoder: "Intervention | None" = None
 
     @property
     def lasting(self) -> "Intervention":
-        """What of it also changes a pass that starts after token 0: all but the patches."""
-        return replace(self, patches=())
+        """What of it also changes a pass that starts after token 0: all but the patches, and but the encoder's changes,
+        which has read its source by then."""
+        return replace(self, patches=(), encoder=None)
 
     def __bool__(self) -> bool:
-        return any((self.heads, self.neurons, self.attention, self.ffn, self.patches, self.cross, self.prefix))
+        return any(vars(self).values())
 
 
 NOTHING = Intervention()
@@ -61,8 +64,9 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
     """While the context is open, the network runs with these changes; a tap shows what it was changed to.
 
     The changes come off when the context closes, also after an error. A patch belongs to a pass that starts at token 0.
-    Raises GlassLlamaError for a layer, head or neuron that the network does not have, and for heads that look at a
-    source where none does.
+    Those of the encoder change what it reads from now on, not what a network already remembers of a source.
+    Raises GlassLlamaError for a layer, head or neuron that the network does not have, for heads that look at a source
+    where none does, and for an encoder's changes where there is none.
     """
     before, after = _changes(net, what)
     handles = []
@@ -77,20 +81,22 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
             handle.remove()
 
 
-def _changes(net: Network, what: Intervention) -> tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]:
-    """What changes the input of a module, and what changes its output."""
+Hooks = tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]
+
+
+def _changes(net: Network, what: Intervention, within: str = "") -> Hooks:
+    """What changes the input of a module, and what changes its output; `within` goes before the names of fields."""
     config = net.config
     counts = [config.n_heads] * config.n_layers
-    heads = _by_layer(what.heads, config.n_layers, counts, "head")
-    cross = _by_layer(what.cross, config.n_layers, counts, "head")
+    heads = _by_layer(what.heads, config.n_layers, counts, "head", within)
+    cross = _by_layer(what.cross, config.n_layers, counts, "head", within)
     if cross and "cross" not in net.block(0).further:
-        raise GlassLlamaError("bad_request", "cross: no head of this network looks at a source text; expected none.")
+        raise _absent(within, "cross", "no head of this network looks at a source text")
     widths = [net.block(layer).ffn.neurons for layer in range(config.n_layers)]
-    neurons = _by_layer(what.neurons, config.n_layers, widths, "neuron")
+    neurons = _by_layer(what.neurons, config.n_layers, widths, "neuron", within)
     for layer in (*what.attention, *what.ffn):
-        check_index("layer", layer, config.n_layers)
-    before: list[tuple[nn.Module, Change]] = []
-    after: list[tuple[nn.Module, Change]] = []
+        check_index(f"{within}layer", layer, config.n_layers)
+    before, after = _of_encoder(net, what.encoder, within)
     for module, of_layers in (("attn", heads), ("cross", cross)):
         for layer, off in of_layers.items():
             after.append((net.get_submodule(f"layers.{layer}.{module}.mixed"), _without(off, dim=-2)))
@@ -100,10 +106,24 @@ def _changes(net: Network, what: Intervention) -> tuple[list[tuple[nn.Module, Ch
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]
     for patch in what.patches:
-        check_index("layer", patch.layer, config.n_layers + 1)
+        check_index(f"{within}layer", patch.layer, config.n_layers + 1)
         name = "final_resid" if patch.layer == config.n_layers else f"layers.{patch.layer}.resid_in"
         after.append((net.get_submodule(name), _patched(patch)))
     return before, after
+
+
+def _of_encoder(net: Network, what: Intervention | None, within: str) -> Hooks:
+    if not what:
+        return [], []
+    if not hasattr(net, "encoder"):
+        raise _absent(within, "encoder", "no encoder of this network reads a source text")
+    if what.prefix:
+        raise _absent(f"{within}encoder.", "prefix", "all tokens of a source see each other")
+    return _changes(net.encoder, what, f"{within}encoder.")
+
+
+def _absent(within: str, field: str, reason: str) -> GlassLlamaError:
+    return GlassLlamaError("bad_request", f"{within}{field}: {reason}; expected none.")
 
 
 def _without(off: list[int], dim: int) -> Change:
@@ -124,10 +144,12 @@ def _patched(patch: Patch) -> Change:
     return change
 
 
-def _by_layer(pairs: tuple[tuple[int, int], ...], layers: int, counts: list[int], what: str) -> dict[int, list[int]]:
+def _by_layer(
+    pairs: tuple[tuple[int, int], ...], layers: int, counts: list[int], what: str, within: str
+) -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for layer, index in pairs:
-        check_index("layer", layer, layers)
-        check_index(what, index, counts[layer])
+        check_index(f"{within}layer", layer, layers)
+        check_index(f"{within}{what}", index, counts[layer])
         found[layer].append(index)
     return found

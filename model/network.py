@@ -101,6 +101,10 @@ class Network(Module):
         net.source_ids, net.memory = source_ids, memory
         return net
 
+    def reading(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "Network":
+        """This network, sharing its weights, once its encoder has read a source."""
+        return self.remembering(source_ids, self.encoder.read(source_ids, eager))
+
     def begin(self, ids: list[int]) -> tuple["Network", list[int]]:
         """The network that continues this text, and the tokens that it starts from: itself, and the text."""
         return self, ids
@@ -136,6 +140,10 @@ class Network(Module):
     def unembed(self, normed: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
         """The logits that the head makes of the normalised stream."""
         return self.head(normed if self.head_scale == 1.0 else normed * self.head_scale)
+
+    def finished(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+        """The stream after the last layer, as the final norm gives it to the head, or an encoder to its decoder."""
+        return self.final_normed(self.norm(self.final_resid(stream)))
 
     def scored(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
         """The logits that final norm and head make of the stream after the last layer."""

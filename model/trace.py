@@ -101,7 +101,7 @@ class Trace:
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
     changed in this run, in its layers as well. `lm` is what ran: where it read a source text first, `source` is its
-    encoder's run, which has no logits (0,).
+    encoder's run, which has no logits (0,) and for `intervention` what was changed in the encoder.
     """
 
     lm: LanguageModel
@@ -186,13 +186,14 @@ def run_trace(
     vocabulary, and for a target where there is no encoder.
     """
     written = target_ids(lm, target)
-    lm = masked(lm, intervention.prefix)
-    net, ids = lm.net.begin(prompt_ids(lm, prompt))
+    lm, given = masked(lm, intervention.prefix), prompt_ids(lm, prompt)
+    with intervened(lm.net, intervention):
+        net, ids = lm.net.begin(given)
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
     # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
-    source = _recorded(read, net.source_ids[0].tolist(), NOTHING)
+    source = _recorded(read, net.source_ids[0].tolist(), intervention.encoder or NOTHING)
     read_by = View.of(lm, _remembering(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
 

@@ -15,7 +15,7 @@ from model.analysis.nodes import AnyNode, run_pair
 from model.analysis.outside import Outside
 from model.analysis.paths import ROWS, Edge, Paths
 from model.analysis.swaps import Swap
-from model.analysis.switching import Part
+from model.analysis.switching import Part, stacks
 
 from .payload import Message, Pieces
 
@@ -24,30 +24,41 @@ MOST_HEADS = 16
 LOOKING = 8192  # the same, of an answer to why
 
 
+class Sight(NamedTuple):
+    """The token that a head looks at most from the one at `query`, and its weight."""
+
+    query: int
+    key: int
+    weight: float
+
+
 class Looks(NamedTuple):
-    """What was measured, and for each head of either kind in `parts` the token it looks at most, with the weight."""
+    """What was measured, and where each head in `parts` looks from the token that is asked about: an encoder's from the
+    source token that the answer was read from, or else from the last."""
 
     found: Effects
-    keys: dict[Part, tuple[int, float]]
+    sights: dict[Part, Sight]
 
 
 def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Looks:
     """What matters for `target` after `position`, and where the heads among it look from there."""
-    room = LOOKING // len(trace.token_ids)
+    room = LOOKING // max(len(run.token_ids) for run in stacks(trace))
     found = effects(trace, target, position, max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4)))
-    return Looks(found, {one.part: _most(trace, one.part, found.position) for one in found.of(*ATTENDED)})
+    heads = [one.part for one in found.parts if one.part.kind in ATTENDED]
+    read = found.look.key if found.look.kind == "cross" else -1
+    return Looks(found, {part: _sight(trace, part, read if part.encoder else found.position) for part in heads})
 
 
 def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
     """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
     of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
     count = len(trace.token_ids)
-    found = effects(trace, heads=max(1, min(MOST_HEADS, OPENING // count)), neurons=0, chances=0)
+    found = effects(trace, heads=max(1, min(MOST_HEADS, OPENING // count)), neurons=0, chances=0, encoder=False)
     if found.first is None:
         return {"layer": 0, "head": 0}
     start = {"layer": found.first.layer, "head": found.first.number, "query": count - 1}
-    key, _ = _most(trace, found.first, count - 1)
-    return start | ({"key": key} if found.first.kind == "head" else {})
+    sight = _sight(trace, found.first, count - 1)
+    return start | ({"key": sight.key} if found.first.kind == "head" else {})
 
 
 def looks_payload(info: Looks, piece: str) -> Message:
@@ -58,7 +69,7 @@ def looks_payload(info: Looks, piece: str) -> Message:
         "piece": piece,
         "position": found.position,
         "probability": found.probability,
-        "first": {"kind": found.first.kind, **_place(found.first, info.keys)} if found.first else None,
+        "first": {"kind": found.first.kind, **_place(found.first, info.sights)} if found.first else None,
         "look": {
             "kind": look.kind,
             "key": look.key,
@@ -70,8 +81,9 @@ def looks_payload(info: Looks, piece: str) -> Message:
             "by_chance": sorted(look.by_chance),
         },
         "parts": [
-            {"kind": part.kind, "layer": part.layer, "index": part.number, "without": probability, "loss": loss}
-            | (_place(part, info.keys) if part.kind in ATTENDED else {})
+            {"kind": part.kind, "encoder": part.encoder, "layer": part.layer, "index": part.number}
+            | {"without": probability, "loss": loss}
+            | (_place(part, info.sights) if part in info.sights else {})
             for part, probability, loss in found.parts
         ],
     }
@@ -184,13 +196,12 @@ def edges_payload(info: Edges) -> Message:
     }
 
 
-def _most(trace: Trace, part: Part, position: int) -> tuple[int, float]:
-    """The token that a head looks at most from `position`, and its weight."""
-    row: Float[np.ndarray, " S"] = seen_by(trace, part)[position]
+def _sight(trace: Trace, part: Part, position: int) -> Sight:
+    weights = seen_by(trace, part)
+    row: Float[np.ndarray, " S"] = weights[position]
     key = int(row.argmax())
-    return key, float(row[key])
+    return Sight(position % len(weights), key, float(row[key]))
 
 
-def _place(part: Part, keys: dict[Part, tuple[int, float]]) -> Message:
-    key, weight = keys[part]
-    return {"layer": part.layer, "head": part.number, "key": key, "weight": weight}
+def _place(part: Part, sights: dict[Part, Sight]) -> Message:
+    return {"layer": part.layer, "head": part.number, **sights[part]._asdict()}

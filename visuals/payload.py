@@ -246,9 +246,9 @@ def trace_payload(about: About, trace: Trace) -> Message:
     }
 
 
-def source_payload(run_id: str, about: About, trace: Trace) -> Message:
+def source_payload(run_id: str, about: About, trace: Trace, changes: Message) -> Message:
     """What an encoder made of a run's prompt, as a run without a choice: nothing is written after it."""
-    return {"id": run_id, **trace_payload(about._replace(config=trace.lm.config), trace)}
+    return {"id": run_id, **trace_payload(about._replace(config=trace.lm.config), trace), "changes": changes}
 
 
 def message_payload(code: str, level: str = "error", **params: Any) -> Message:

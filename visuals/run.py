@@ -63,7 +63,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         [step_payload(i, step, pieces([step.token_id])[0]) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,
-        None if run.source is None else source_payload(run.source.id, about, run.source.trace),
+        None if run.source is None else source_payload(run.source.id, about, run.source.trace, run.source.changes),
     )
 
 

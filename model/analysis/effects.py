@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..errors import check_index
 from ..trace import Trace
-from .switching import Kind, Part, Pull, head_taps, neuron_pushes, pulls_of, without
+from .switching import Kind, Part, Pull, head_taps, neuron_pushes, pulls_of, stacks, without
 
 ATTENDED: tuple[Kind, ...] = ("head", "cross")  # the kinds of heads
 LOOKS = 0.5  # the least weight with which a head counts as looking at a token
@@ -72,9 +72,9 @@ class Effects:
     parts: tuple[Effect, ...]
     look: Look
 
-    def of(self, *kinds: Kind) -> tuple[Effect, ...]:
-        """The parts of these kinds alone."""
-        return tuple(one for one in self.parts if one.part.kind in kinds)
+    def of(self, *kinds: Kind, encoder: bool = False) -> tuple[Effect, ...]:
+        """The parts of these kinds alone: of the encoder, or of what writes."""
+        return tuple(one for one in self.parts if one.part.kind in kinds and one.part.encoder == encoder)
 
     @property
     def first(self) -> Part | None:
@@ -92,9 +92,11 @@ def effects(
     heads: int = 24,
     neurons: int = 8,
     chances: int = CHANCES,
+    encoder: bool = True,
 ) -> Effects:
     """The `heads` heads of either kind and `neurons` neurons that promise most for `target`, each measured by switching
-    it off; of the heads that read the answer `heads` are among them too.
+    it off; of the heads that read the answer `heads` are among them too. Where an encoder read a source, as many of its
+    heads and neurons are as well, unless `encoder` is False.
 
     Without a `target` it is the most probable token. What the run's own intervention switched off is passed over.
     Raises GlassLlamaError for a position that the run does not have and for an id outside the vocabulary.
@@ -105,12 +107,18 @@ def effects(
     own = _log_p(trace, at)
     target = int(own.argmax()) if target is None else target
     check_index("target", target, trace.lm.config.vocab_size)
-    pulls = pulls_of(trace, target, at)
-    promises = promised(trace, pulls)
-    look = _look(trace, pulls_of(trace, target, at, held=True), promises, target, at, chances)
+    runs = stacks(trace) if encoder else [trace]
+    promises = promised(runs, pulls_of(runs, target, at))
+    (held,) = pulls_of([trace], target, at, held=True)
+    look = _look(trace, held, promises, target, at, chances)
     reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
     counts: dict[Kind, int] = {"head": heads, "cross": heads, "neuron": neurons}
-    best = [part for kind, most in counts.items() for part in _best(promises, kind, most)]
+    best = [
+        part
+        for run in runs
+        for kind, most in counts.items()
+        for part in _best(promises, kind, most, encoder=run is not trace)
+    ]
     chosen = list(dict.fromkeys([*reading, *best]))
     base = float(own[target])
     left = without(trace, [[part] for part in chosen], target, at)
@@ -118,19 +126,32 @@ def effects(
     return Effects(target, at, math.exp(base), tuple(sorted(found, key=lambda one: -one.loss)), look)
 
 
-def promised(trace: Trace, pulls: dict[str, Pull]) -> dict[Part, float]:
-    """By how much each head and neuron that is on would lower the log-odds of the answer, to first order; see above."""
+def promised(runs: Sequence[Trace], pulls: Sequence[dict[str, Pull]]) -> dict[Part, float]:
+    """By how much each head and neuron that is on would lower the log-odds of the answer, to first order; see above.
+
+    `runs` are the stacks of a run, and `pulls` what `pulls_of` gives of them.
+    """
+    found: dict[Part, float] = {}
+    for run, of_stack in zip(runs, pulls, strict=True):
+        found |= _promised_in(run, of_stack, encoder=run is not runs[-1])
+    return found
+
+
+def _promised_in(trace: Trace, pulls: dict[str, Pull], encoder: bool) -> dict[Part, float]:
     off = trace.intervention
     pairs: dict[Kind, tuple[tuple[int, int], ...]] = {"head": off.heads, "cross": off.cross, "neuron": off.neurons}
-    taken = {Part(kind, *one) for kind, some in pairs.items() for one in some}
+    taken = {Part(kind, *one, encoder) for kind, some in pairs.items() for one in some}
     found: dict[Part, float] = {}
     for i in range(trace.n_layers):
+        pushes: dict[Kind, Tensor] = {}
         for kind, tap in head_taps(trace.lm.net, i).items():
             if kind == "cross" or i not in off.attention:
                 value, slope = pulls[tap]
-                found |= {Part(kind, i, n): push for n, push in enumerate((value * slope).sum((0, 2)).tolist())}
+                pushes[kind] = (value * slope).sum((0, 2))
         if i not in off.ffn:
-            found |= {Part("neuron", i, n): push for n, push in enumerate(neuron_pushes(trace, pulls, i).tolist())}
+            pushes["neuron"] = neuron_pushes(trace, pulls, i)
+        for kind, of_kind in pushes.items():
+            found |= {Part(kind, i, n, encoder): push for n, push in enumerate(of_kind.tolist())}
     return {part: push for part, push in found.items() if part not in taken}
 
 
@@ -178,8 +199,9 @@ def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> li
 
 
 def seen_by(trace: Trace, head: Part) -> Float[np.ndarray, "T S"]:
-    """The weights of a head, of whichever kind."""
-    return _array(trace, "attention", head.kind, head.layer)[head.number]
+    """The weights of a head, of whichever kind and stack."""
+    run = stacks(trace)[0] if head.encoder else trace
+    return _array(run, "attention", head.kind, head.layer)[head.number]
 
 
 def _array(trace: Trace, name: str, kind: Kind, layer: int) -> np.ndarray:
@@ -205,8 +227,8 @@ def _brought(
     return brought, weights
 
 
-def _best(promises: dict[Part, float], kind: Kind, count: int) -> Iterable[Part]:
-    own = [part for part in promises if part.kind == kind]
+def _best(promises: dict[Part, float], kind: Kind, count: int, encoder: bool) -> Iterable[Part]:
+    own = [part for part in promises if (part.kind, part.encoder) == (kind, encoder)]
     return sorted(own, key=lambda part: -promises[part])[:count]
 
 

@@ -1,12 +1,14 @@
 """Heads and neurons switched off, and what the answer would miss of them to first order.
 
 A head that looks at a source text is of kind "cross". A neuron of an expert, numbered expert by expert with the shared
-one's last, writes at the tokens that go to its expert.
+one's last, writes at the tokens that go to its expert. What an encoder's parts do reaches the answer through all that
+the decoder reads of the source.
 Symbols: T tokens, R rows of a pass, f ffn_hidden, k how many experts a token goes to, V vocabulary.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Literal, NamedTuple
 
 import torch
@@ -26,11 +28,12 @@ Kind = Literal["head", "cross", "neuron"]
 
 
 class Part(NamedTuple):
-    """A head of either kind, or a neuron of a feed-forward, at all tokens."""
+    """A head of either kind, or a neuron of a feed-forward, at all tokens; of the `encoder`, or of what writes."""
 
     kind: Kind
     layer: int
     number: int
+    encoder: bool = False
 
 
 class Pull(NamedTuple):
@@ -40,30 +43,57 @@ class Pull(NamedTuple):
     slope: Tensor
 
 
+def stacks(trace: Trace) -> list[Trace]:
+    """The stacks of a run in the order in which they ran: its encoder's where there is one, and its own."""
+    return [trace] if trace.source is None else [trace.source, trace]
+
+
 def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position: int) -> list[float]:
     """log p of `target` after `position` with the parts of each set off, in the order of `sets`; none may be empty.
 
     One pass has a row for each of several sets, which joins it at the first layer it changes: all before is the run's.
+    A set with parts of the encoder joins the encoder's pass, and then the decoder's from its first layer on.
     """
-    rows = max(1, LARGEST // len(trace.token_ids))
-    begins = [min(part.layer for part in parts) for parts in sets]
-    order = sorted(range(len(sets)), key=begins.__getitem__)
+    reads = [any(part.encoder for part in parts) for parts in sets]
+    begins = [_begin(parts, encoder=read) for parts, read in zip(sets, reads, strict=True)]
     left = [0.0] * len(sets)
-    for start in range(0, len(order), rows):
-        some = order[start : start + rows]
-        logs = _pass(trace, [(begins[i], sets[i]) for i in some], position)[:, target].tolist()
-        for i, log_p in zip(some, logs, strict=True):
-            left[i] = log_p
+    for of_source in sorted(set(reads)):
+        rows = max(1, LARGEST // max(len(one.token_ids) for one in (stacks(trace) if of_source else [trace])))
+        order = sorted((i for i, read in enumerate(reads) if read == of_source), key=begins.__getitem__)
+        for start in range(0, len(order), rows):
+            some = order[start : start + rows]
+            logs = _pass(trace, [sets[i] for i in some], position, of_source)[:, target].tolist()
+            for i, log_p in zip(some, logs, strict=True):
+                left[i] = log_p
     return left
 
 
-def pulls_of(trace: Trace, target: int, position: int, held: bool = False) -> dict[str, Pull]:
-    """What heads and neurons write and how the log-odds of `target` follow it, by tap.
+def pulls_of(runs: Sequence[Trace], target: int, position: int, held: bool = False) -> list[dict[str, Pull]]:
+    """What heads and neurons write and how the log-odds of `target` follow it, by tap, in each of a run's stacks.
 
-    With `held` attention weights are, so that only what is carried counts, and not where it makes a later head look.
+    `runs` are `stacks(trace)`, or of these the last alone: then the encoder's are left out. With `held` attention
+    weights are held, so that only what is carried counts, and not where it makes a later head look.
     """
+    trace = runs[-1]
     net = trace.lm.net
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
+    seen: list[dict[str, tuple[Tensor, Tensor]]] = [{} for _ in runs]
+    with torch.inference_mode(False), torch.enable_grad(), ExitStack() as open_now:
+        open_now.enter_context(intervened(net, trace.intervention))
+        for run, values in zip(runs, seen, strict=True):
+            open_now.enter_context(swapped(run.lm.net, _nudges(run, values, held)))
+        if len(runs) > 1:  # what the decoder remembers of the source follows what the encoder writes
+            net = net.reading(torch.tensor([runs[0].token_ids], device=trace.lm.device), eager=held)
+        ids = torch.tensor([trace.token_ids], device=trace.lm.device)
+        log_p = net(ids, eager=held)[0, position].float().log_softmax(-1)
+        is_other = torch.arange(len(log_p), device=log_p.device) != target
+        odds = log_p[target] - log_p[is_other].logsumexp(-1)
+        if odds.requires_grad:  # not where everything is off
+            odds.backward()
+    return [{name: _pull(*pair) for name, pair in values.items()} for values in seen]
+
+
+def _nudges(run: Trace, seen: dict[str, tuple[Tensor, Tensor]], held: bool) -> dict[str, Swap]:
+    """A zero added to what every head and neuron of a stack writes, kept in `seen` with what it is added to."""
 
     def nudging(name: str) -> Swap:
         def add(value: Tensor) -> Tensor:
@@ -72,24 +102,17 @@ def pulls_of(trace: Trace, target: int, position: int, held: bool = False) -> di
 
         return add
 
-    every = range(trace.n_layers)
+    net, every = run.lm.net, range(run.n_layers)
     nudges = {name: nudging(name) for i in every for name in (*head_taps(net, i).values(), *_neuron_taps(net, i))}
     if held:
         weights = [name.replace(".mixed", ".attention") for i in every for name in head_taps(net, i).values()]
         nudges |= dict.fromkeys(weights, Tensor.detach)
-    with torch.inference_mode(False), torch.enable_grad():
-        ids = torch.tensor([trace.token_ids], device=trace.lm.device)
-        with intervened(net, trace.intervention), swapped(net, nudges):
-            log_p = net(ids, eager=held)[0, position].float().log_softmax(-1)
-            is_other = torch.arange(len(log_p), device=log_p.device) != target
-            odds = log_p[target] - log_p[is_other].logsumexp(-1)
-            if odds.requires_grad:  # not where everything is off
-                odds.backward()
-    none = {name: torch.zeros_like(value) for name, (value, _) in seen.items()}
-    return {
-        name: Pull(value[0].float(), (none[name] if nudge.grad is None else nudge.grad)[0].float())
-        for name, (value, nudge) in seen.items()
-    }
+    return nudges
+
+
+def _pull(value: Tensor, nudge: Tensor) -> Pull:
+    slope = torch.zeros_like(value) if nudge.grad is None else nudge.grad
+    return Pull(value[0].float(), slope[0].float())
 
 
 def neuron_pushes(trace: Trace, pulls: dict[str, Pull], layer: int) -> Float[Tensor, "neurons"]:
@@ -103,25 +126,44 @@ def neuron_pushes(trace: Trace, pulls: dict[str, Pull], layer: int) -> Float[Ten
     return torch.cat([routed, *(part.sum(0) for part in pushes[1:])])
 
 
-def _pass(trace: Trace, rows: Sequence[tuple[int, Sequence[Part]]], position: int) -> Float[Tensor, "R V"]:
-    """Log-probabilities at `position`, a row for each (first layer changed, parts), in the order of those layers."""
-    lm, net = trace.lm, trace.lm.net
-    places = net.places(0, len(trace.token_ids))
+def _begin(parts: Sequence[Part], encoder: bool) -> int:
+    """The first layer of a stack that is changed: in a decoder that reads what has changed already, its first."""
+    return min(part.layer if part.encoder == encoder else 0 for part in parts)
+
+
+def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source: bool) -> Float[Tensor, "R V"]:
+    """Log-probabilities at `position`, a row for each set, in the order of the first layers changed; `of_source`: each
+    changes the encoder."""
+    net = trace.lm.net
     with torch.inference_mode(), intervened(net, trace.intervention):
-        x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
-        for i in range(rows[0][0], trace.n_layers):
-            own = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)
-            x = torch.cat([x, own.expand(sum(begin == i for begin, _ in rows), -1, -1)])
-            off: dict[Kind, list[tuple[int, int]]] = defaultdict(list)
-            for row, (_, parts) in enumerate(rows[: len(x)]):
-                for part in parts:
-                    if part.layer == i:
-                        off[part.kind].append((row, part.number))
-            silent = {name: _silent(off[kind]) for kind, name in head_taps(net, i).items()}
-            with swapped(net, silent | _silent_neurons(net, i, off["neuron"])):
-                x = net.block(i)(x, places)
-        x = net.final_resid(x)
+        if of_source:
+            assert trace.source is not None
+            memory = trace.source.lm.net.finished(_stream(trace.source, trace.source.lm.net, sets, encoder=True))
+            net = net.remembering(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
+        x = net.final_resid(_stream(trace, net, sets))
         return net.unembed(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
+
+
+def _stream(
+    trace: Trace, net: Network, sets: Sequence[Sequence[Part]], encoder: bool = False
+) -> Float[Tensor, "R T d"]:
+    """The stream after a stack's last layer, a row for each set."""
+    lm = trace.lm
+    places = net.places(0, len(trace.token_ids))
+    begins = [_begin(parts, encoder) for parts in sets]
+    x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
+    for i in range(begins[0], trace.n_layers):
+        own = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)
+        x = torch.cat([x, own.expand(begins.count(i), -1, -1)])
+        off: dict[Kind, list[tuple[int, int]]] = defaultdict(list)
+        for row, parts in enumerate(sets[: len(x)]):
+            for part in parts:
+                if (part.layer, part.encoder) == (i, encoder):
+                    off[part.kind].append((row, part.number))
+        silent = {name: _silent(off[kind]) for kind, name in head_taps(net, i).items()}
+        with swapped(net, silent | _silent_neurons(net, i, off["neuron"])):
+            x = net.block(i)(x, places)
+    return x
 
 
 def _silent(places: list[tuple[int, int]]) -> Swap:

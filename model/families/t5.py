@@ -182,7 +182,7 @@ class Encoder(Network):
         places, x = self.places(0, ids.shape[1]), self.embed(ids)
         for i, block in enumerate(self.layers):
             x = block(x, places, i, eager=eager)
-        return self.final_normed(self.norm(self.final_resid(x)))
+        return self.finished(x)
 
     def places(self, position: int, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
@@ -232,16 +232,12 @@ class T5(Network):
         x = self.final_resid(x)
         return self.unembed(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
-    def reading(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "T5":
-        """This network, sharing its weights, once it has read a source."""
-        return cast(T5, self.remembering(source_ids, self.encoder.read(source_ids, eager)))
-
-    def begin(self, ids: list[int]) -> tuple["T5", list[int]]:
+    def begin(self, ids: list[int]) -> tuple[Network, list[int]]:
         """The network that has read this text, and the token that the target begins with."""
         net, (target,) = self.begin_all([ids])
         return net, target
 
-    def begin_all(self, texts: list[list[int]]) -> tuple["T5", list[list[int]]]:
+    def begin_all(self, texts: list[list[int]]) -> tuple[Network, list[list[int]]]:
         """The network that has read these texts of one length, and the token that each target begins with."""
         with torch.inference_mode():
             net = self.reading(torch.tensor(texts, device=self.embed.weight.device))

@@ -15,6 +15,7 @@ from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
 from model.analysis.score_terms import score_terms
+from model.analysis.switching import Part
 from visuals.payload import unpack
 
 PROMPT = "The cat sleeps on the sofa"
@@ -59,12 +60,12 @@ def test_why_is_what_effects_measures_and_the_page_opens_on_it(
     found, said = effects(trace), ask(service, run, "why", token=last)
     assert (said["target"], said["position"]) == (found.target, last)
     assert said["probability"] == pytest.approx(found.probability)
-    assert [(one["kind"], one["layer"], one["index"]) for one in said["parts"]] == [one.part for one in found.parts]
+    assert [(one["kind"], one["layer"], one["index"]) for one in said["parts"]] == [one.part[:3] for one in found.parts]
     assert [one["without"] for one in said["parts"]] == pytest.approx([one.probability for one in found.parts])
     assert said["look"]["without"] == pytest.approx(found.look.without)
     assert said["look"]["by_chance"] == pytest.approx(sorted(found.look.by_chance))
     first = said["first"]
-    assert found.first == ("head", first["layer"], first["head"])
+    assert found.first == Part("head", first["layer"], first["head"])
     row = trace.layer(first["layer"]).attention[first["head"], last]
     assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max())))
     begin = run["start"]

@@ -90,7 +90,7 @@ def test_a_promise_is_the_slope_of_the_log_odds(lm: LanguageModel) -> None:
     """Against finite differences: the head written a thousandth weaker."""
     trace = model.run_trace(lm, IDS)
     target, step = 42, 1e-3
-    found = promised(trace, pulls_of(trace, target, len(IDS) - 1))
+    found = promised([trace], pulls_of([trace], target, len(IDS) - 1))
 
     def log_odds(layer: int, head: int, by: float) -> float:
         def weaken(value: torch.Tensor) -> torch.Tensor:
