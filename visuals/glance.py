@@ -81,7 +81,7 @@ def looks_payload(info: Looks, piece: str) -> Message:
             "by_chance": sorted(look.by_chance),
         },
         "parts": [
-            {"kind": part.kind, "encoder": part.encoder, "layer": part.layer, "index": part.number}
+            {"kind": f"{'encoder_' * part.encoder}{part.kind}", "layer": part.layer, "index": part.number}
             | {"without": probability, "loss": loss}
             | (_place(part, info.sights) if part in info.sights else {})
             for part, probability, loss in found.parts

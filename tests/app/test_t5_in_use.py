@@ -77,8 +77,14 @@ def ids_of(page: Page, side: str = "B") -> tuple[torch.Tensor, torch.Tensor]:
     return source, written
 
 
-def theirs(pair: Pair, source: torch.Tensor, written: torch.Tensor, off: Iterable[tuple[int, int]] = ()) -> Any:
-    """transformers' run, without these heads of its cross-attention."""
+def theirs(
+    pair: Pair,
+    source: torch.Tensor,
+    written: torch.Tensor,
+    off: Iterable[tuple[int, int]] = (),
+    read: Iterable[tuple[int, int]] = (),
+) -> Any:
+    """transformers' run, without these heads of its cross-attention, and of its encoder."""
     width = pair.lm.config.head_dim
 
     def silence(head: int) -> Any:
@@ -89,8 +95,9 @@ def theirs(pair: Pair, source: torch.Tensor, written: torch.Tensor, off: Iterabl
 
         return change
 
-    blocks = pair.peer.decoder.block
-    hooks = [blocks[layer].layer[1].EncDecAttention.o.register_forward_pre_hook(silence(head)) for layer, head in off]
+    outlets = [(pair.peer.decoder.block[layer].layer[1].EncDecAttention.o, head) for layer, head in off]
+    outlets += [(pair.peer.encoder.block[layer].layer[0].SelfAttention.o, head) for layer, head in read]
+    hooks = [outlet.register_forward_pre_hook(silence(head)) for outlet, head in outlets]
     with torch.no_grad():
         found = pair.peer(source, decoder_input_ids=written, output_attentions=True, output_hidden_states=True)
     for hook in hooks:
@@ -223,6 +230,88 @@ def check_maps(page: Page, net: Any, pair: Any) -> None:
         share = (lead(pair.ids) - second) / (first - second)
         hook.remove()
         assert left[stack, depth, token] == pytest.approx(share, abs=1e-4)
+
+
+def test_why_leads_to_the_encoders_heads_and_back(page: Page, pairs: dict[str, Pair]) -> None:
+    alone(page)
+    write(page, PROMPT, 0)
+    page.evaluate("glass.open('glance'); glass.settings.set('why', { open: '1' }); glass.repaint()")
+    why = page.locator("section[data-kind=why]")
+    expect(why.locator(".wy-said")).to_contain_text("“kitchen” stands in the source")
+    settled(page)
+    said = json.loads(page.evaluate("JSON.stringify(glass.detail('why', { token: 0 }))"))
+    source, written = ids_of(page)
+    heads = [one for one in said["parts"] if one["kind"] == "encoder_head"]
+    assert len(heads) == 15
+    for one in heads[:4]:
+        run = theirs(pairs["t5"], source, written, read=[(one["layer"], one["index"])])
+        assert one["without"] == pytest.approx(float(run.logits[0, -1].softmax(-1)[said["target"]]), **CLOSE)
+    why.locator(".wy-list > summary", has_text=text("why.parts")).click()
+    first = heads[0]
+    name = text("why.part_encoder_head", layer=first["layer"], index=first["index"])
+    at = page.evaluate("({ ...glass.state.locked })")
+    why.locator(".wy-parts .wy-lead", has_text=name).click()
+    place = f"layer {first['layer']} head {first['head']} query {first['query']} key {first['key']} "
+    assert number(shown(page, "cell", place), "weight") == pytest.approx(first["weight"], **CLOSE)
+    weights = theirs(pairs["t5"], source, written).encoder_attentions[first["layer"]][0, first["head"], first["query"]]
+    assert first["weight"] == pytest.approx(float(weights.max()), **CLOSE)
+    assert page.evaluate("glass.state.stack") == "encoder"
+    page.click(".page-back button")
+    page.wait_for_function("glass.state.stack === 'decoder' && glass.state.chapter === 'glance'")
+    page.wait_for_function("(at) => JSON.stringify(glass.state.locked) === JSON.stringify(at)", arg=at)
+
+
+def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict[str, Pair]) -> None:
+    """By the buttons of the chapter that compares; both stacks' numbers, the address, and from it the same again."""
+    alone(page)
+    write(page, PROMPT, 2)
+    plain = page.evaluate("location.hash")
+    panel = page.locator("section[data-kind=compare]")
+    page.evaluate("glass.open('compare'); glass.readStack('encoder', { layer: 0, head: 3, query: 5, key: 1 })")
+    panel.get_by_role("button", name=text("compare.keep")).click()
+    panel.get_by_role("button", name=text("compare.off_encoder_heads", layer=0, head=3)).click()
+    panel.get_by_role("button", name=text("compare.run")).click()
+    page.wait_for_function("glass.state.status === 'idle' && glass.sides()")
+    source, written = ids_of(page)
+    off = {"A": [], "B": [(0, 3)]}
+    runs = {side: theirs(pairs["t5"], source, written, read=read) for side, read in off.items()}
+    settled(page)
+    best = {side: run.logits[0, -1].softmax(-1).max() for side, run in runs.items()}
+    for side in off:
+        assert f"({float(best[side]):.4f})"[:5] in panel.locator(".gp-note", has_text="Most probable").inner_text()
+    place = {"layer": 1, "head": 2, "query": 4, "key": 1}
+
+    def check() -> None:
+        settled(page)
+        for stack in ("encoder", "decoder"):
+            at = place if stack == "encoder" else place | {"query": 2}
+            page.evaluate("([stack, at]) => { glass.readStack(stack, at); glass.showSide('B-A'); }", [stack, at])
+            value = walk(page, ["attend"])["attend attention"]["value"]
+            weights = [float(getattr(run, f"{stack}_attentions")[1][0, 2, at["query"], 1]) for run in runs.values()]
+            assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
+
+    check()
+    changes = page.evaluate("[glass.state.run.changes.encoder_heads, glass.state.run.encoder.changes]")
+    assert changes == [[[0, 3]], {"heads": [[0, 3]]}]
+    page.evaluate("glass.readStack('encoder', { layer: 0, head: 3 }); glass.showSide('B')")
+    unused = text("off.head_unused", layer=0, head=3)
+    expect(page.locator("section[data-kind=attention] .gp-changed")).to_contain_text(unused)
+    page.evaluate("glass.readStack('decoder')")
+    named = text("compare.is_encoder_heads", layer=0, head=3)
+    expect(page.locator("section[data-kind=attention] .gp-changed")).to_contain_text(named)
+    page.wait_for_function("location.hash.includes('off-encoder-heads=0.3')")
+    page.evaluate("glass.showSide('B-A')")
+    page.wait_for_function("location.hash.includes('side=B-A')")
+    address = page.evaluate("location.hash")
+    page.evaluate("(hash) => glass.visit(hash)", plain)
+    page.wait_for_function("glass.state.status === 'idle' && !glass.sides() && !glass.state.run.changes.encoder_heads")
+    page.evaluate("(hash) => glass.visit(hash)", address)
+    page.wait_for_function("glass.state.status === 'idle' && glass.sides()?.B && glass.state.side === 'B-A'")
+    check()
+    page.evaluate("glass.readStack('decoder')")
+    alone(page)
+    page.evaluate("glass.change({})")
+    page.wait_for_function("glass.state.status === 'idle' && !glass.state.run.changes.encoder_heads")
 
 
 @pytest.mark.parametrize("count", [0, 3])

@@ -91,10 +91,10 @@ def test_why_names_the_encoders_heads_and_where_they_look(service: Service) -> N
     said = service.detail({"run": run["id"], "what": "why", "token": 1})["data"]
     trace = service.engine.trace("t5", run["encoder"]["tokens"]["ids"], written=[7])
     found = effects(trace, position=1)
-    listed = [Part(one["kind"], one["layer"], one["index"], one["encoder"]) for one in said["parts"]]
-    assert listed == [one.part for one in found.parts]
+    listed = [(one["kind"], one["layer"], one["index"]) for one in said["parts"]]
+    assert listed == [("encoder_" * part.encoder + part.kind, part.layer, part.number) for part, _, _ in found.parts]
     assert [one["without"] for one in said["parts"]] == pytest.approx([one.probability for one in found.parts])
-    heads = [one for one in said["parts"] if one["encoder"] and one["kind"] == "head"]
+    heads = [one for one in said["parts"] if one["kind"] == "encoder_head"]
     assert len(heads) == 12
     read = said["look"]["key"] if said["look"]["kind"] == "cross" else len(run["encoder"]["tokens"]["ids"]) - 1
     for one in heads:

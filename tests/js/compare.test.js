@@ -1,7 +1,7 @@
 // What the chapter of two runs works out for itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { added, atSelection, has, listed, removed } from "../../visuals/static/panels/compare/changes.js";
+import { added, atSelection, has, listed, parameters, removed } from "../../visuals/static/panels/compare/changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
 import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
@@ -70,6 +70,15 @@ test("a head that looks at a source can be switched off where the network has su
   const of = (scale) => atSelection({ layer: 1, head: 2, query: 3, neuron: null, kept: null, trace: { model: { name: "m", parts: { cross_scale: scale } } } });
   assert.deepEqual(of(1).cross, [1, 2]);
   assert.equal("cross" in of(null), false);
+});
+
+test("while an encoder is shown its own parts are switched off, and none of the decoder's", () => {
+  const trace = { whole: {}, model: { name: "m", parts: { cross_scale: null } } };
+  const of = (neuron) => atSelection({ layer: 1, head: 2, query: 3, neuron, kept: { T: 9, model: { name: "m" } }, trace });
+  assert.deepEqual(of(7), { encoder_heads: [1, 2], encoder_attention: 1, encoder_ffn: 1, encoder_neurons: [1, 7] });
+  assert.equal(of(null).encoder_neurons, null);
+  assert.deepEqual(parameters("encoder_heads", [1, 2]), parameters("heads", [1, 2]));
+  assert.deepEqual(parameters("encoder_ffn", 1), { layer: 1 });
 });
 
 test("a position has both runs' names where they differ", () => {

@@ -86,6 +86,20 @@ test("heads that look at a source and a prefix that sees itself are changes of a
   assert.deepEqual(asked.map(({ changes }) => changes), [{ cross: [[1, 2], [0, 3]], prefix: [8] }]);
 });
 
+test("what is off in an encoder is told apart from what is off in a decoder, also where it is damaged", async () => {
+  const changes = { heads: [[1, 2]], encoder_heads: [[0, 4], [2, 1]], encoder_attention: [1], encoder_ffn: [0, 2], encoder_neurons: [[1, 687]] };
+  const runs = { run: { prompt: "b", model: "m", generated: [], changes }, kept: { prompt: "a", model: "m", generated: [7], changes: { encoder_ffn: [1] } }, side: "B-A", faults: [] };
+  const hash = writeLink({ more: fieldsOf(runs) });
+  assert.deepEqual(readRuns(hash), runs);
+  assert.match(hash, /off-heads=1\.2&off-encoder-heads=0\.4_2\.1&off-encoder-attention=1&.*a-off-encoder-ffn=1/);
+  const damaged = readRuns("#off-encoder-heads=1&off-encoder-ffn=1.2&off-encoder-neurons=x&off-encoder-cross=1.2");
+  assert.deepEqual([damaged.run.changes, damaged.faults.map(({ field }) => field)], [{}, ["off-encoder-heads", "off-encoder-ffn", "off-encoder-neurons"]]);
+  const refusal = { kind: "message", code: "field", params: { field: "encoder.layer", value: 9, expected: "0 to 2" } };
+  const { store, said, fetching } = opened(() => refusal);
+  await restore("#off-heads=9.0&off-encoder-ffn=9", store, fetching);
+  assert.deepEqual(said.map(({ code, params }) => [code, params.link]), [["link_change", "off-encoder-ffn"]]);
+});
+
 test("A is run first, and B's patches take A's stream", async () => {
   const { store, asked, said, fetching } = opened((described, count) => ({ ...runMessage([5, 6, 7], { id: `run ${count}` }), changes: described.changes }));
   await restore("#prompt=b&patch=2.1&a-prompt=a&a-off-ffn=1&side=A", store, fetching);

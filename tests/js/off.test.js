@@ -27,6 +27,12 @@ test("a head that looks at a source is another than the head of that number", ()
   assert.match(changedText({ B: run }, text), /cross-attention head 3 of layer 2 off/);
 });
 
+test("a head of an encoder is off in the encoder's own run, and named as its in the whole", () => {
+  const whole = { changes: { encoder_heads: [[2, 3]] } };
+  assert.deepEqual([headOff(whole, 2, 3), headOff(head, 2, 3), isChanged(whole)], [false, true, true]); // the encoder's run has it under "heads"
+  assert.match(changedText({ B: whole }, text), /head 3 of the encoder's layer 2 off.*zero ablation/);
+});
+
 test("a changed run is named with all that is changed in it, and what that means", () => {
   assert.equal(changedText({ B: plain }, text), "");
   assert.equal(changedText({ A: plain, B: plain }, text), "");

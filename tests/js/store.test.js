@@ -174,3 +174,18 @@ test("the same prompt in another model keeps the place as far as that has it", (
   const other = { ...second, prompt: "another" };
   assert.deepEqual(follow(place, first, other), { ...place, query: 5, key: 4 });
 });
+
+test("what is known of an encoder stays where it read the same with the same parts, and only there", () => {
+  const store = createStore();
+  const of = (id, changes = {}, ids = [1, 2]) => ({ ...runMessage([5], { id }), encoder: { ...runMessage(ids, { id: `${id}~source`, changes }), layer: undefined } });
+  store.publish(of("first"));
+  const { encoder } = store.state.run;
+  store.publish(of("second"));
+  assert.equal(store.state.run.encoder, encoder);
+  assert.equal(encoder.id, "second~source");
+  store.publish(of("third", { heads: [[0, 1]] }));
+  assert.notEqual(store.state.run.encoder, encoder);
+  assert.deepEqual(store.state.run.encoder.changes, { heads: [[0, 1]] });
+  store.publish(of("fourth", { heads: [[0, 1]] }, [1, 3]));
+  assert.deepEqual(store.state.run.encoder.tokens.ids, [1, 3]);
+});

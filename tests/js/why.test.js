@@ -7,7 +7,7 @@ globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-map.js`);
-const { verdict } = await import(`${panels}/glance/answer.js`);
+const { ranked, verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
@@ -28,6 +28,15 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.99, look }), "falls");
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.9 } }), "stays");
   assert.equal(verdict({ probability: 0.99, look: { heads: [], without: 0.99 } }), "nobody");
+});
+
+test("the list names as many of an encoder's heads as of what writes, then neurons of either, what is missed most first", () => {
+  const kinds = ["encoder_neuron", "head", "encoder_head", "neuron", "cross"];
+  const parts = Array.from({ length: 50 }, (_, i) => ({ kind: kinds[i % 5], loss: 50 - i }));
+  const named = ranked(parts);
+  assert.deepEqual(named.map(({ kind }) => kind.replace("encoder_", "").replace("cross", "head")), [...Array(12).fill("head"), ...Array(4).fill("neuron")]);
+  assert.deepEqual([named.filter(({ kind }) => kind === "encoder_head").length, named.filter(({ kind }) => kind === "encoder_neuron").length], [6, 2]);
+  assert.deepEqual(ranked(parts.filter(({ kind }) => kind === "head" || kind === "neuron")).length, 10);
 });
 
 test("the heads that read the answer are switched off as what they are", () => {

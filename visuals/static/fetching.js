@@ -29,8 +29,8 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   /** The runs that panels show: one, or where they show a difference both. */
   const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, store.sides()?.A ?? state.kept] : state.trace ? [state.trace] : []);
   const used = (trace) => inUse().includes(trace);
-  /** Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown. */
-  const wanted = (trace) => used(trace) || Object.values(store.sides() ?? {}).includes(trace);
+  /** Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown, and of two stacks the whole. */
+  const wanted = (trace) => used(trace) || trace === state.run || [store.sides(), store.runs()].some((two) => Object.values(two ?? {}).includes(trace));
 
   /** Asks once for each name; resolves to whether the answer was used. What a run that is gone asked for is dropped. */
   function once(name, trace, ask, use) {

@@ -2,8 +2,9 @@
 
 const SIDES = ["A", "B", "B-A"];
 /** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
-export const CHANGED = { heads: "off-heads", cross: "off-cross", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch", prefix: "prefix" };
-const SINGLE = new Set(["attention", "ffn", "prefix"]);
+export const CHANGED = { heads: "off-heads", cross: "off-cross", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch", prefix: "prefix",
+  encoder_heads: "off-encoder-heads", encoder_attention: "off-encoder-attention", encoder_ffn: "off-encoder-ffn", encoder_neurons: "off-encoder-neurons" };
+const SINGLE = new Set(["attention", "ffn", "prefix", "encoder_attention", "encoder_ffn"]);
 const MOST = 256; // changes of a kind
 const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
 

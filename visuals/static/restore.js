@@ -2,14 +2,15 @@
 
 import { decodeRun } from "./decode.js";
 import { CHANGED, readRuns } from "./linked.js";
-import { listed, parameters } from "./panels/compare/changes.js";
+import { listed, ofEncoder, parameters } from "./panels/compare/changes.js";
 
 /** A refusal to be shown. @param {string} code of a text "message.<code>" @param {object} params */
 const refusal = (code, params) => Object.assign(new Error(code), { code, params });
 
 /** Why a run could not be made: where it is a change that the model does not have, under the name of the link's field. */
 function refused({ code, params }, changes, prefix) {
-  const asked = listed(changes).find(({ kind, value }) => parameters(kind, value)[params.field] === params.value);
+  const [, encoder, field] = /^(encoder\.)?(.*)$/.exec(params?.field ?? "");
+  const asked = listed(changes).find(({ kind, value }) => ofEncoder(kind) === Boolean(encoder) && parameters(kind, value)[field] === params.value);
   if (code === "field" && asked) return refusal("link_change", { ...params, link: prefix + CHANGED[asked.kind] });
   return refusal("link_other", { detail: params.detail ?? code });
 }

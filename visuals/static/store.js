@@ -160,7 +160,8 @@ export function createStore() {
 
   /** A network that reads its source again makes the same of it: what is known of that stays. */
   function takeOver(encoder, run) {
-    if (!encoder || !run.encoder || encoder.model.name !== run.model.name || String(encoder.tokens.ids) !== String(run.encoder.tokens.ids)) return;
+    const read = (one) => JSON.stringify([one.model.name, one.tokens.ids, one.changes]);
+    if (!encoder || !run.encoder || read(encoder) !== read(run.encoder)) return;
     run.encoder = Object.assign(encoder, { id: run.encoder.id, whole: run });
   }
 

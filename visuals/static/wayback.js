@@ -54,8 +54,10 @@ export function createWayBack(glass) {
     const { chapter, stack, locked, chosen, top, focus, text } = place;
     coming = place;
     if (chapter !== state.chapter) led(() => glass.open(chapter));
-    if (stack !== state.stack) glass.readStack(stack);
-    if (state.run && textOf(state.run) === text) (chosen ? glass.select : glass.lead)(locked);
+    if (state.run && textOf(state.run) === text) {
+      if (stack !== state.stack) glass.readStack(stack);
+      (chosen ? glass.select : glass.lead)(locked);
+    }
     await frame(); // laid out,
     await frame(); // and drawn
     if (coming !== place) return;

@@ -2,10 +2,18 @@
 
 import { hasPrefix, looksAtSource } from "../../parts.js";
 
-export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches", "prefix"];
+const OF_ENCODER = "encoder_"; // what the names of changes in an encoder begin with
+export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches", "prefix", ...["heads", "attention", "ffn", "neurons"].map((kind) => OF_ENCODER + kind)];
 
-/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind; no "cross" for a network that looks at no source, no "prefix" for one without that mask */
+/** Whether a change is of a network's encoder. */
+export const ofEncoder = (kind) => kind.startsWith(OF_ENCODER);
+
+/** The kind of a change as it is called in any stack. */
+export const plainKind = (kind) => kind.replace(OF_ENCODER, "");
+
+/** What can be changed at the place that is selected; null where it cannot. @returns {Object<string, any>} by kind; no "cross" for a network that looks at no source, no "prefix" for one without that mask, and of an encoder its own alone */
 export function atSelection({ layer, head, query, neuron, kept, trace }) {
+  if (trace.whole) return { encoder_heads: [layer, head], encoder_attention: layer, encoder_ffn: layer, encoder_neurons: neuron === null ? null : [layer, neuron] };
   const patchable = kept && kept.model.name === trace.model.name && query < kept.T;
   return {
     heads: [layer, head],
@@ -37,7 +45,7 @@ export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? [])
 
 /** The numbers of a change for its text: {layer, head, neuron, token, count}, as they apply. */
 export function parameters(kind, value) {
-  if (kind === "attention" || kind === "ffn") return { layer: value };
+  if (["attention", "ffn"].includes(plainKind(kind))) return { layer: value };
   if (kind === "prefix") return { count: value };
   const [layer, index] = value;
   return { layer, head: index, neuron: index, token: index };

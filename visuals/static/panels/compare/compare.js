@@ -4,7 +4,6 @@ import { topCandidates } from "../../compute.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { noChoice } from "../../parts.js";
 import { drawing, part, watched } from "../../reads.js";
 import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
@@ -28,26 +27,31 @@ function likeliest(text, { next }) {
   return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
-export const about = { tensors: ["logits"], sides: "both", namesChanges: false, absent: noChoice };
+export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function compare(element, glass) {
   const { state } = glass;
+  /** The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare. */
+  const sidesNow = () => {
+    const two = glass.sides();
+    return two && { A: two.A.whole ?? two.A, B: two.B.whole ?? two.B };
+  };
   const csv = () => {
-    const sides = glass.sides();
+    const sides = sidesNow();
     const rows = sides ? compared(...nexts(sides), 128) : [];
     return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
   };
   /** What follows A and B, with all logits once the server has sent them. */
   const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
-  const view = watched({ changes: state.trace ? changesOf(glass.sides()?.B ?? state.trace) : {} }, glass.repaint);
+  const view = watched({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
   glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) view.changes = changesOf(trace); });
   const set = (changes) => { view.changes = changes; };
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
 
   const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
-  const keep = press("keep", () => glass.keep(state.trace));
+  const keep = press("keep", () => glass.keep(state.run));
   const drop = press("drop", () => glass.keep(null));
   const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
@@ -58,6 +62,7 @@ export default function compare(element, glass) {
   const clear = press("clear", () => set({}));
   const table = createPredictions(text, (value, reading) => panel.tell(value, reading));
   const outcome = h("p.gp-note");
+  const stacks = h("p.gp-note", { hidden: "", "data-text": "compare.stacks_hint" });
   const waiting = h("p.gp-note", { role: "status" });
   const other = h("p.gp-note", { hidden: "" });
 
@@ -66,6 +71,7 @@ export default function compare(element, glass) {
     h("div.cmp-runs", null, cards.A, cards.B),
     h("h3.cmp-head", { "data-text": "compare.changes" }),
     h("p.gp-note", { "data-text": "compare.changes_hint" }),
+    stacks,
     h("div.cmp-row", null, ...KINDS.map((kind) => offers[kind])),
     chosen,
     hint,
@@ -79,6 +85,7 @@ export default function compare(element, glass) {
 
   function drawOffers() {
     const here = atSelection({ ...state, ...state.locked });
+    stacks.hidden = !state.run.encoder;
     for (const kind of KINDS) {
       const value = here[kind];
       offers[kind].hidden = value === undefined;
@@ -89,7 +96,7 @@ export default function compare(element, glass) {
   }
 
   /** The two runs, each null where there is none yet. */
-  const runsNow = () => ({ A: state.kept, B: glass.sides()?.B ?? (state.kept ? null : state.trace) });
+  const runsNow = () => ({ A: state.kept, B: sidesNow()?.B ?? (state.kept ? null : state.run) });
 
   /** The chosen changes: which of them the newest run was made with, and which wait for a run. */
   function drawChosen() {
@@ -108,7 +115,7 @@ export default function compare(element, glass) {
   }
 
   function drawRuns() {
-    const sides = glass.sides();
+    const sides = sidesNow();
     const runs = runsNow();
     for (const side of ["A", "B"]) {
       const content = runs[side] ? describe(text, runs[side]) : [h("p.gp-note", null, text(`empty_${side}`))];
@@ -130,7 +137,7 @@ export default function compare(element, glass) {
   }
 
   function drawTable() {
-    const sides = glass.sides();
+    const sides = sidesNow();
     const [a, b] = sides ? nexts(sides) : [];
     waiting.textContent = glass.subtractable() && !(a.all && b.all) ? text("waiting") : "";
     if (glass.subtractable()) table.fill(a, b);

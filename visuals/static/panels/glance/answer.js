@@ -9,10 +9,19 @@ import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word 
 const [HEADS, NEURONS] = [6, 4];
 const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
 
+const isNeuron = ({ kind }) => kind.endsWith("neuron");
+/** Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most first. @param {{ kind: string, loss: number }[]} parts in that order */
+export function ranked(parts) {
+  const heads = parts.filter((one) => !isNeuron(one));
+  const of = (encoder) => heads.filter(({ kind }) => (kind === "encoder_head") === encoder).slice(0, HEADS);
+  const named = new Set([...of(false), ...of(true), ...parts.filter(isNeuron).slice(0, NEURONS)]);
+  return [...heads, ...parts.filter(isNeuron)].filter((one) => named.has(one));
+}
+
 const middle = (values) => (values.length ? values[Math.floor(values.length / 2)] : null);
 
-/** Texts of heads that look at a source, in the place of those that look back. */
-const formOf = (kind) => (kind === "cross" ? "_cross" : "");
+/** Texts of heads that look at a source, or are an encoder's, in the place of those that look back. @param {import("./words.js").PartKind} kind */
+const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?? "";
 
 /** Which sentence tells what the heads that read the answer are worth. */
 export function verdict({ probability, look }) {
@@ -94,16 +103,19 @@ export function createAnswer(glass, moment) {
     return undefined;
   });
 
+  /** A neuron's name, which leads to it: an encoder's at the end of its source. */
+  function toNeuron(words, { kind, layer, index: neuron }) {
+    if (kind === "neuron") return lead(glass, words, { layer, neuron, query: shown.position }, "ffn", "ffn-token");
+    return h("button.wy-lead", { click: () => leadTo(glass, "ffn", "ffn-token", () => glass.readStack("encoder", { layer, neuron })) }, words);
+  }
+
   /** The ranking: each part, what is left without it, and where a head looks. */
   function rowsOf() {
-    const of = (wanted, most) => shown.parts.filter(({ kind }) => (kind === "neuron") === (wanted === "neuron")).slice(0, most);
-    return [...of("heads", HEADS), ...of("neuron", NEURONS)].map((one) => {
-      const [words, neuron] = [text(`part_${one.kind}`, { layer: one.layer, index: one.index }), one.kind === "neuron"];
-      const name = neuron
-        ? lead(glass, words, { layer: one.layer, neuron: one.index, query: shown.position }, "ffn", "ffn-token")
-        : toCell(words, one);
-      const looks = neuron ? "" : text(`part_looks${formOf(one.kind)}`, { key: word(readBy(state.trace, one.kind)[one.key]), weight: share(one.weight) });
-      return h("li", null, name, ` ${text("part_without", { p: share(one.without) })}${looks}`);
+    return ranked(shown.parts).map((one) => {
+      const [words, pieces] = [text(`part_${one.kind}`, { layer: one.layer, index: one.index }), readBy(state.trace, one.kind)];
+      const isHead = !isNeuron(one);
+      const looks = isHead && text(`part_looks${formOf(one.kind)}`, { key: word(pieces[one.key]), query: word(pieces[one.query] ?? ""), weight: share(one.weight) });
+      return h("li", null, isHead ? toCell(words, one) : toNeuron(words, one), ` ${text("part_without", { p: share(one.without) })}${looks || ""}`);
     });
   }
 

@@ -39,19 +39,22 @@ export function lead(glass, words, selection, chapter, kind) {
   return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
 }
 
-/** The pieces of the text that a head of a kind looks at: of kind "cross" it is the source. @param {"head"|"cross"} kind */
-export const readBy = (trace, kind) => (kind === "cross" ? trace.encoder : trace).tokens.pieces;
+/** @typedef {"head"|"cross"|"neuron"|"encoder_head"|"encoder_neuron"} PartKind */
+
+/** The pieces of the text that a head of a kind looks at: of a decoder's look at it, and of an encoder, that is the source. @param {PartKind} kind */
+export const readBy = (trace, kind) => (kind === "cross" || kind === "encoder_head" ? trace.encoder : trace).tokens.pieces;
 
 /** The changes of a run in which the heads that read the answer are off. @param {{ kind?: "head"|"cross", heads: { layer: number, head: number }[] }} look */
 export const readersOff = ({ kind, heads }) => ({ [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]) });
 
-/** Selects a head's look from `query` at a token, as far as a selection can: a source's token is its panel's own setting. */
-export function selectLook(glass, { kind, layer, head, key }, query, choose = glass.select) {
+/** Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is its panel's own setting. @param {number} query from where a decoder's head looks */
+export function selectLook(glass, { kind, layer, head, key, query: own }, query, choose = glass.select) {
+  if (kind === "encoder_head") return glass.readStack("encoder", { layer, head, query: own, key });
   if (kind === "cross") glass.settings.set("cross", { source: String(key) });
-  choose({ layer, head, query, ...(kind !== "cross" && { key }) });
+  return choose({ layer, head, query, ...(kind !== "cross" && { key }) });
 }
 
-/** A number that leads to the cell of a head, of whichever kind. @param {{ kind: "head"|"cross", layer: number, head: number, key: number }} one */
+/** A number that leads to the cell of a head, of whichever kind. @param {{ kind: PartKind, layer: number, head: number, key: number }} one */
 export function leadToCell(glass, words, one, query) {
   const click = () => leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
   return h("button.wy-lead", { click }, words);
