@@ -16,13 +16,14 @@ from playwright.sync_api import Browser, Page, expect
 from torch import nn
 
 from app.chapters import CHAPTERS
-from app.texts import text
+from app.texts import LANGUAGES, text
 from model.analysis.circuit import circuit
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
 from tests.app.family_page import CLOSE, family_page, read
 from tests.app.looking import number, settled, shown, walk
 from tests.app.test_tour import SAME, arrive, check_numbers, check_place, set_out
+from tests.app.test_tours import act, numbers_of, on
 from tests.families import Pair, pair_of
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
@@ -187,7 +188,7 @@ def test_a_circuit_of_both_stacks_is_drawn_and_each_has_its_causal_map(page: Pag
     page.wait_for_function("glass.state.stack === 'encoder' && glass.state.chapter === 'attend'")
     place = tuple(page.evaluate("[glass.state.layer, glass.state.head, glass.state.query]"))
     assert place in {(node.layer, node.head, node.token) for node in found.nodes if node.stack == "encoder"}
-    page.click(".page-back button")
+    page.get_by_role("button", name=text("page.way_back"), exact=True).click()
     page.wait_for_function("glass.state.stack === 'decoder' && glass.state.chapter === 'glance'")
     expect(why.locator(".wy-node")).to_have_count(20)
     check_maps(page, net, run_pair(lm, PROMPT, other))
@@ -256,7 +257,7 @@ def test_why_leads_to_the_encoders_heads_and_back(page: Page, pairs: dict[str, P
     weights = theirs(pairs["t5"], source, written).encoder_attentions[first["layer"]][0, first["head"], first["query"]]
     assert first["weight"] == pytest.approx(float(weights.max()), **CLOSE)
     assert page.evaluate("glass.state.stack") == "encoder"
-    page.click(".page-back button")
+    page.get_by_role("button", name=text("page.way_back"), exact=True).click()
     page.wait_for_function("glass.state.stack === 'decoder' && glass.state.chapter === 'glance'")
     page.wait_for_function("(at) => JSON.stringify(glass.state.locked) === JSON.stringify(at)", arg=at)
 
@@ -338,15 +339,68 @@ def test_the_tour_says_what_its_panels_show_of_two_texts(page: Page, count: int)
     page.keyboard.press("Escape")
 
 
+def test_the_tour_of_the_cache_says_what_the_networks_own_cache_holds(page: Page, pairs: dict[str, Pair]) -> None:
+    """Byte for byte, beside the panels' own numbers: the source's part from before the first token, and both after."""
+    lm = pairs["t5"].lm
+    alone(page)
+    write(page, PROMPT, 0)
+    source, _ = ids_of(page)
+    net = lm.net.reading(source)
+    held = {tokens: net.cache(8).nbytes(tokens) for tokens in range(4)}
+    read, each = held[0], held[1] - held[0]
+    assert read == each * source.shape[1]  # a token of the prompt takes what one that is written does
+    page.evaluate("glass.readStack('encoder')")
+    for tokens, language in zip((2, 3), LANGUAGES, strict=True):
+        page.evaluate("(language) => glass.setLanguage(language)", language)
+        page.wait_for_function("(code) => glass.state.language === code", arg=language)
+        set_out(page, "cache")
+        numbers = numbers_of(page, "prefill")
+        assert (numbers["source"], numbers["wrote"], numbers["n_read"]) == (read, each, source.shape[1])
+        assert f"bytes={held[1]} measured={held[1]} " in numbers["panel"]
+        on(page)
+        numbers_of(page, "decode")
+        act(page)
+        numbers = numbers_of(page, "decode")
+        assert page.evaluate("glass.state.trace.T") == tokens
+        assert (numbers["wrote"], numbers["read"], numbers["source"]) == (each, held[tokens], read)
+        assert f"tokens={tokens} bytes={held[tokens]} measured={held[tokens]} " in numbers["panel"]
+        on(page)
+        numbers = numbers_of(page, "kept")
+        assert (numbers["own"], numbers["source"], numbers["total"]) == (each * tokens, read, held[tokens])
+        on(page)
+        story = page.inner_text("[data-kind=kv-live] .kv-story").replace("\u00a0", " ")
+        assert f"{numbers_of(page, 'query')['query']:,}" in story
+        on(page)
+        numbers = numbers_of(page, "saves")
+        made = sum(block.cross.kv_proj.weight.numel() for block in net.layers) * source.shape[1]  # pyright: ignore
+        assert (numbers["once"], numbers["all"]) == (made, made * tokens)
+        on(page)
+        numbers = numbers_of(page, "grows")
+        assert (numbers["total"], numbers["measured"], numbers["own"]) == (held[tokens], held[tokens], each * tokens)
+        assert numbers["full"] == each * lm.config.max_context
+        on(page)
+        numbers = numbers_of(page, "shares")
+        assert numbers["mine"] == numbers["mha"] == held[tokens]
+        for kind in ("mha", "mqa", "mla"):
+            assert number(numbers["panel"], kind.upper()) == numbers[kind]
+        assert numbers["mqa"] * numbers["ratio"] == numbers["mha"]
+        on(page)
+        numbers_of(page, "predict")
+        on(page)
+        expect(page.locator(".tour-bar")).to_be_hidden()
+    page.evaluate("glass.setLanguage('en')")
+
+
 def test_what_cannot_be_told_of_two_texts_is_not_offered_and_says_so(page: Page) -> None:
     alone(page)
     write(page, PROMPT, 2)
     page.click("#tour")
     offered = page.locator("dialog[open] button[data-tour]:visible")
-    expect(offered).to_have_count(2)
-    assert [one.get_attribute("data-tour") for one in offered.all()] == ["word", "learned"]
+    expect(offered).to_have_count(3)
+    assert [one.get_attribute("data-tour") for one in offered.all()] == ["word", "cache", "learned"]
     page.keyboard.press("Escape")
     page.evaluate("glass.open('kv')")
+    expect(page.locator("section[data-kind=kv-race]")).to_contain_text(text("absent.two_texts_title"))
     shown(page, "kv-live", "layer ")
     kept = page.wait_for_function("glass.detail('kv_live')?.bytes").json_value()
     own = shown(page, "kv-kinds", "tokens=3 ")

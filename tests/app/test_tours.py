@@ -61,7 +61,19 @@ def panels_alone(logged: LocalEngine) -> Iterator[str]:
 
 
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "%": 0.01, "": 1}
-MILLIONS = {"cached_work", "full_work", "read", "parameters", "first_read", "last_read", "from", "to", "before_read"}
+MILLIONS = {
+    "cached_work",
+    "full_work",
+    "read",
+    "parameters",
+    "first_read",
+    "last_read",
+    "from",
+    "to",
+    "before_read",
+    "once",
+    "all",
+}
 MILLISECONDS = {"cached_time", "full_time"}
 
 

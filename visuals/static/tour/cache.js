@@ -1,9 +1,11 @@
 // The tour of the KV cache: its stops, and what they read from the run and from the chapter's panels.
 
-import { elementBytes, bytesOf, factorsOf, keptNumbers, latentOf, measuredAt, momentOf } from "../panels/kv/live-state.js";
+import { elementBytes, bytesOf, factorsOf, heldBytes, keptNumbers, latentOf, measuredAt, momentOf, sourceFactors } from "../panels/kv/live-state.js";
 import { whole as separated } from "../panels/kv/format.js";
 import { milli } from "../panels/kv/kv-race.js";
 import { FIRST, question } from "../panels/kv/question.js";
+import { grown } from "../panels/kv/kv-kinds.js";
+import { looksAtSource } from "../parts.js";
 import { raceOf, workOf } from "../panels/kv/race.js";
 import { bytes, factor, millions, piece, whole, words } from "./numbers.js";
 
@@ -13,10 +15,16 @@ import { bytes, factor, millions, piece, whole, words } from "./numbers.js";
 function shapeOf(trace) {
   const { n_layers: layers, n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
   const { rank, rope } = latentOf(trace) ?? { rank: 0, rope: 0 };
-  return { n_layers: whole(layers), n_heads: whole(heads), n_kv: whole(kv), group: whole(heads / kv), width: whole(width), latent: whole(rank), rope: whole(rope) };
+  const source = trace.encoder ? bytesOf(sourceFactors(trace)) : 0;
+  return {
+    n_layers: whole(layers), n_heads: whole(heads), n_kv: whole(kv), group: whole(heads / kv), width: whole(width), latent: whole(rank), rope: whole(rope),
+    n_read: whole(trace.encoder?.T ?? 0), source: bytes(source),
+  };
 }
-/** The end of the texts' names that speak of a latent in place of keys and values. @param {Trace} trace */
-const formOf = (trace) => (latentOf(trace) ? "_latent" : "");
+/** The end of the texts' names that speak of what is kept of a source besides. @param {Trace} trace */
+const sourceForm = (trace) => (trace.encoder ? "_source" : "");
+/** The same, also of those that speak of a latent in place of keys and values. @param {Trace} trace */
+const formOf = (trace) => (latentOf(trace) ? "_latent" : sourceForm(trace));
 /** How many numbers keys and values of a layer's heads have for one token, kept or rebuilt. @param {Trace} trace */
 function keyValueNumbers(trace) {
   const { n_heads: heads, n_kv_heads: kv, head_dim: width } = trace.model;
@@ -29,7 +37,8 @@ const taken = (trace, tokens) => bytesOf(factorsOf(trace, tokens));
 
 function prefill(_glass, trace) {
   const { pieces } = trace.tokens;
-  return { say: formOf(trace), asks: "", answers: "", numbers: { ...shapeOf(trace), n_tokens: whole(trace.nPrompt), last: piece(pieces[trace.nPrompt - 1]), wrote: bytes(taken(trace, trace.nPrompt)) } };
+  const form = sourceForm(trace);
+  return { say: formOf(trace), asks: form, answers: form, numbers: { ...shapeOf(trace), n_tokens: whole(trace.nPrompt), last: piece(pieces[trace.nPrompt - 1]), wrote: bytes(taken(trace, trace.nPrompt)) } };
 }
 
 function decode({ state }, trace) {
@@ -41,7 +50,7 @@ function decode({ state }, trace) {
     say: (written ? "_done" : "") + formOf(trace), asks: "", answers: formOf(trace),
     act: { text: written ? "decode_more" : "decode_act", busy: state.status !== "idle", run: () => document.querySelector("#step")?.click() },
     numbers: {
-      ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), held: whole(held), wrote: bytes(taken(trace, 1)), read: bytes(taken(trace, held)),
+      ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), held: whole(held), wrote: bytes(taken(trace, 1)), read: bytes(heldBytes(trace, held)),
       n_prompt: whole(trace.nPrompt), n_written: whole(trace.T - trace.nPrompt),
     },
   };
@@ -51,9 +60,9 @@ function kept(_glass, trace) {
   const { model: { n_layers: layers }, T } = trace;
   const size = elementBytes(trace);
   return {
-    say: formOf(trace), asks: "", answers: "",
+    say: formOf(trace), asks: "", answers: sourceForm(trace),
     numbers: {
-      ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(keptNumbers(trace) * size), total: bytes(taken(trace, T)),
+      ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(keptNumbers(trace) * size), own: bytes(taken(trace, T)), total: bytes(heldBytes(trace, T)),
       per_token: bytes(taken(trace, 1)),
     },
   };
@@ -63,12 +72,19 @@ function query(_glass, trace) {
   const { n_layers: layers, n_heads: heads, head_dim: width } = trace.model;
   const at = trace.T - 1;
   return {
-    answers: formOf(trace), asks: "",
+    say: sourceForm(trace), answers: formOf(trace), asks: "",
     numbers: {
       ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), next: whole(at + 1),
       query: bytes(layers * heads * width * elementBytes(trace)), percent: whole(Math.round((100 * heads * width) / keptNumbers(trace))), per_token: bytes(taken(trace, 1)),
     },
   };
+}
+
+/** Of what is kept of a source alone: the two matrices that make it, once, and what they would come to token by token. @param {Trace} trace */
+function savesOfSource(_glass, trace) {
+  const { n_layers: layers, n_kv_heads: kv, head_dim: width, d_model: d } = trace.model;
+  const once = layers * 2 * d * kv * width * trace.encoder.T;
+  return { numbers: { ...shapeOf(trace), d: whole(d), rows: whole(kv * width), once: millions(once), held: whole(trace.T), all: millions(once * trace.T) } };
 }
 
 /** Of the last token that was measured; before that, of the one after the prompt, as the panel will count it. */
@@ -94,9 +110,9 @@ function grows(glass, trace) {
   if (!live) return null;
   const { max_context: context } = trace.model;
   return {
-    say: formOf(trace), asks: "", answers: "",
+    say: formOf(trace), asks: sourceForm(trace), answers: sourceForm(trace),
     numbers: {
-      ...shapeOf(trace), size: whole(elementBytes(trace)), per_token: bytes(taken(trace, 1)), held: whole(trace.T), total: bytes(taken(trace, trace.T)),
+      ...shapeOf(trace), size: whole(elementBytes(trace)), per_token: bytes(taken(trace, 1)), held: whole(trace.T), own: bytes(taken(trace, trace.T)), total: bytes(heldBytes(trace, trace.T)),
       measured: bytes(measuredAt(trace, live, trace.T)), context: { value: context, text: separated(context) }, full: bytes(taken(trace, context), "binary"),
     },
   };
@@ -106,15 +122,18 @@ function shares(glass, trace) {
   const live = trace.generating ? null : glass.detail("kv_live");
   if (!live) return null;
   const { n_heads: heads, n_kv_heads: kv } = trace.model;
-  const of = (kind) => live.kinds.find((row) => row.kind === kind);
-  const size = (kind) => (of(kind).bytes ? bytes(Number(of(kind).bytes)) : { value: 0, text: "–" });
+  // Of one token, or of a source besides at as many as there are: what the panel shows then.
+  const kinds = trace.encoder ? live.kinds.map((row) => grown(row, trace.T)) : live.kinds;
+  const of = (kind) => kinds.find((row) => row.kind === kind);
+  const size = (kind) => (of(kind)?.bytes ? bytes(Number(of(kind).bytes)) : { value: 0, text: "–" });
   const [latent, rope] = of("MLA").latent;
-  const own = live.kinds.find((row) => row.own).kind;
+  const own = kinds.find((row) => row.own).kind;
   return {
     say: formOf(trace) || (own === "GQA" ? "" : "_other"), asks: formOf(trace), answers: formOf(trace),
     numbers: {
       ...shapeOf(trace), own: words(own), mha: size("MHA"), gqa: bytes(taken(trace, 1)), mqa: size("MQA"), mla: size("MLA"),
-      latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(keyValueNumbers(trace)), ratio: factor(heads / kv),
+      latent: whole(latent), rope: whole(rope), both: whole(latent + rope), rows: whole(keyValueNumbers(trace)), ratio: factor(trace.encoder ? heads : heads / kv),
+      held: whole(trace.T), mine: size(own),
     },
   };
 }
@@ -154,13 +173,16 @@ function predict(glass) {
 const atPrompt = ({ nPrompt }) => ({ query: nPrompt - 1 });
 const atEnd = ({ T }) => ({ query: T - 1 });
 
+/** Where a source is read no one text can be timed with and without a cache. */
+const ofSource = (model) => looksAtSource(model) && { panel: "kv-live", part: ".kv-sums", title: "saves_source", texts: "saves_source", told: savesOfSource };
+
 /** @type {import("./stops.js").Stop[]} */
 export const CACHE_STOPS = [
   { name: "prefill", chapter: "kv", panel: "kv-live", select: atPrompt, told: prefill },
   { name: "decode", chapter: "kv", panel: "kv-live", select: atEnd, told: decode },
   { name: "kept", chapter: "kv", panel: "kv-live", select: atEnd, told: kept },
   { name: "query", chapter: "kv", panel: "kv-live", part: ".kv-story", select: atEnd, told: query },
-  { name: "saves", chapter: "kv", panel: "kv-race", select: atEnd, told: saves },
+  { name: "saves", chapter: "kv", panel: "kv-race", select: atEnd, told: saves, of: ofSource },
   { name: "grows", chapter: "kv", panel: "kv-live", part: ".kv-sums", select: atEnd, told: grows },
   { name: "shares", chapter: "kv", panel: "kv-kinds", select: atEnd, told: shares },
   { name: "predict", chapter: "kv", panel: "kv-calculator", part: ".kv-result-side", set: opening, select: () => ({}), told: predict, namesChanges: false },

@@ -4,9 +4,6 @@ import { CACHE_STOPS } from "./cache.js";
 import { LEARNED_STOPS, hasLog } from "./learned.js";
 import { STOPS } from "./stops.js";
 
-/** The tour of the cache speaks of one text, which is read and then written on. */
-const oneText = ({ state: { run } }) => (run ? !run.encoder : null);
-
 /**
  * @typedef {import("./stops.js").Stop} Stop
  * @typedef {{ name: string, section: string, stops: Stop[], places?: boolean, isThere?: (glass: object) => boolean|null, gone?: string }} Tour
@@ -18,7 +15,7 @@ const oneText = ({ state: { run } }) => (run ? !run.encoder : null);
 /** A stop's name is one of all tours, since a link names the stop alone. @type {Tour[]} */
 export const TOURS = [
   { name: "word", section: "tour", stops: STOPS, places: true },
-  { name: "cache", section: "tour-cache", stops: CACHE_STOPS, isThere: oneText, gone: "tour_one_text" },
+  { name: "cache", section: "tour-cache", stops: CACHE_STOPS },
   { name: "learned", section: "tour-learned", stops: LEARNED_STOPS, isThere: hasLog, gone: "tour_absent" },
 ];
 
