@@ -290,6 +290,18 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
             value = walk(page, ["attend"])["attend attention"]["value"]
             weights = [float(getattr(run, f"{stack}_attentions")[1][0, 2, at["query"], 1]) for run in runs.values()]
             assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
+        page.evaluate("glass.settings.set('cross', { source: '4' })")
+        value = shown(page, "cross", "B-A layer 1 head 2 query 2 source 4 ")
+        looks = [run.cross_attentions[1][0].double() for run in runs.values()]
+        weights = [float(one[2, 2, 4]) for one in looks]
+        assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
+        assert number(value, r"^B-A .*? weight") == pytest.approx(weights[1] - weights[0], **CLOSE)
+        rows = list(csv.reader(io.StringIO(save(page, "cross", "CSV").decode("utf-8-sig"), newline="")))
+        found = [row[1:] for row in rows if row[0] == "maps" and row[1] != "layer"]
+        apart = looks[1] - looks[0]
+        assert len(found) == apart.numel()
+        told = torch.tensor([float(row[-1]) for row in found], dtype=torch.float64)
+        assert torch.allclose(told, apart.flatten(), atol=1e-5)
 
     check()
     changes = page.evaluate("[glass.state.run.changes.encoder_heads, glass.state.run.encoder.changes]")

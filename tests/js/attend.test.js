@@ -190,3 +190,17 @@ test("q is made at the query, k and v at the key by the head that others share",
   const made = [1, -5, 3];
   assert.deepEqual([undefined, "2", "3", "x"].map((channel) => channelOf(glass(channel), made)), [1, 2, 1, 1]);
 });
+
+test("the maps of cross-attention keep room at both sides for the frame of the chosen one, at any width", async () => {
+  const { layoutCross } = await import("../../visuals/static/panels/attend/cross-maps.js");
+  const frame = 4; // px around a chosen map
+  for (const [width, heads, written, read] of [[1232, 5, 4, 17], [312, 5, 4, 17], [1232, 8, 40, 200], [640, 6, 1, 1], [200, 3, 2, 60]]) {
+    const { boxes, size, perLine, height } = layoutCross(width, heads, written, read);
+    assert.equal(boxes.length, heads);
+    for (const [i, { x, y }] of boxes.entries()) {
+      assert.ok(x - frame >= 0 && x + size.width + frame <= width, `${width}: ${x} + ${size.width}`);
+      assert.ok(y + size.height <= height);
+      if (i % perLine) assert.ok(x - frame >= boxes[i - 1].x + size.width + frame);
+    }
+  }
+});

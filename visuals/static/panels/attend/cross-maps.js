@@ -1,27 +1,40 @@
 // The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched: nothing is masked.
+// Of two runs they show the changes, all to one scale.
 
+import { largest, subtract } from "../../arrays.js";
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
 import { crossOff, drawOff } from "../../off.js";
-import { WEIGHTS } from "../../marks/scales.js";
+import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { placeIn, steer } from "../../pointing.js";
+import { part } from "../../reads.js";
 
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70]; // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
 const [LEAST, MOST] = [2, 26]; // px of a cell
 const TALL = 12; // rows from which a cell is as low as it can be read
 const WIDEST = 460; // px of a map
+const SIDE = 10; // px at either side of all of them, for the frame of the chosen one and what a pointer needs
 
 /** Where the maps stand. @returns {{ boxes: { head: number, x: number, y: number }[], cell: { width: number, height: number }, size: { width: number, height: number }, height: number }} */
 export function layoutCross(width, heads, written, read) {
-  const perLine = Math.max(1, Math.min(heads, Math.floor((width + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))));
-  const most = Math.min(WIDEST, (width - GAP * (perLine - 1)) / perLine - 10); // beside a pointer
+  const room = width - 2 * SIDE;
+  const perLine = Math.max(1, Math.min(heads, Math.floor((room + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))));
+  const most = Math.min(WIDEST, (room - GAP * (perLine - 1)) / perLine);
   const cell = { width: Math.min(MOST, most / read), height: Math.max(LEAST, Math.min(MOST, written > TALL ? 300 / written : 24)) };
   const size = { width: cell.width * read, height: cell.height * written };
   const line = NAME + size.height + GAP;
-  const boxes = Array.from({ length: heads }, (_, head) => ({ head, x: 10 + (head % perLine) * (most + 10 + GAP), y: NAME + Math.floor(head / perLine) * line }));
+  const boxes = Array.from({ length: heads }, (_, head) => ({ head, x: SIDE + (head % perLine) * (most + GAP), y: NAME + Math.floor(head / perLine) * line }));
   return { boxes, cell, size, perLine, height: Math.ceil(heads / perLine) * line };
+}
+
+/** Every weight of a head in one run, row by row. @param {import("../../marks/runs.js").Run} run @returns {Float64Array} */
+function weightsOf({ held, trace }, head) {
+  const { model, T, encoder } = trace;
+  const values = new Float64Array(T * encoder.T);
+  for (let query = 0; query < T; query++) values.set(crossRow(held, model, head, query).weights, query * encoder.T);
+  return values;
 }
 
 /**
@@ -32,7 +45,13 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
   const surface = createSurface(canvas);
-  let [layout, shown] = [null, 0];
+  let [layout, shown, made] = [null, 0, null];
+  /** What is drawn of each head: its weights, or what the second run has more, and the largest of those. */
+  const make = part((...runs) => {
+    const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) => runs.map((run) => weightsOf(run, head)));
+    const values = all.map(([first, second]) => (second ? subtract(second, first) : first));
+    made = { runs, all, values, limit: Math.max(...values.map(largest)) };
+  });
 
   function find(event) {
     if (!layout) return null;
@@ -61,21 +80,20 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   };
   steer(canvas, glass, { ArrowLeft: beside(-1), ArrowRight: beside(1), ArrowUp: ({ query }) => ({ query: query - 1 }), ArrowDown: ({ query }) => ({ query: query + 1 }) });
 
-  function drawGround(context, held, trace, width) {
-    const { model, T, encoder } = trace;
-    const { magnitude } = ink();
+  function drawGround(context, runs, width) {
+    const { T, encoder } = runs[0].trace;
+    const scale = runs.length === 1 ? WEIGHTS : signedScale(made.limit || 1);
+    const colours = ink()[scale.table];
     for (const { head, x, y } of layout.boxes) {
       write(context, text("head", { head }), x, y - 6);
-      const values = new Float32Array(T * encoder.T);
-      for (let query = 0; query < T; query++) values.set(crossRow(held, model, head, query).weights, query * encoder.T);
-      enlarge(context, cells(values, encoder.T, T, magnitude, WEIGHTS.place), x, y, layout.size.width, layout.size.height);
-      if (crossOff(trace, held.index, head)) drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
+      enlarge(context, cells(Float32Array.from(made.values[head]), encoder.T, T, colours, scale.place), x, y, layout.size.width, layout.size.height);
+      if (runs.some(({ trace, held }) => crossOff(trace, held.index, head))) drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
     }
-    scaleBar(context, 1, layout.height + NAMES + 4, Math.min(260, width - 16), magnitude, WEIGHTS.ticks);
+    scaleBar(context, SIDE, layout.height + NAMES + 4, Math.min(260, width - 2 * SIDE - 16), colours, scale.ticks);
   }
 
   /** The query's row in every map, the source's column, the chosen head, and the names that fit beside the last line. */
-  function mark(context, { head: chosen, query, trace }, source) {
+  function mark(context, { head: chosen, query, trace }, source, scale) {
     const { colour } = ink();
     const { cell, size } = layout;
     for (const { head, x, y } of layout.boxes) {
@@ -92,14 +110,24 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
     write(context, text("row_of", { piece: piece(trace.tokens, query) }), 10, layout.height + 14, { colour: colour("q"), most: context.canvas.clientWidth - 12 });
     write(context, text("column_of", { piece: piece(trace.encoder.tokens, source) }), 10, layout.height + 36, { colour: colour("k"), most: context.canvas.clientWidth - 12 });
-    write(context, text("scale"), 10, layout.height + 58, { colour: colour("muted"), most: context.canvas.clientWidth - 12 });
+    write(context, text(scale), 10, layout.height + 58, { colour: colour("muted"), most: context.canvas.clientWidth - 12 });
   }
 
-  function draw(held, width, source) {
-    const { trace } = state;
+  /** @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens @param {number} source that is chosen */
+  function draw(runs, width, source) {
+    const { model, T, encoder } = runs.at(-1).trace;
     shown = source;
-    layout = layoutCross(width, trace.model.n_heads, trace.T, trace.encoder.T);
-    surface([held, trace], width, layout.height + NAMES + LEGEND, (context) => drawGround(context, held, trace, width), (context) => mark(context, state, source));
+    layout = layoutCross(width, model.n_heads, T, encoder.T);
+    make(...runs);
+    const scale = runs.length === 1 ? "scale" : "change";
+    surface([made], width, layout.height + NAMES + LEGEND, (context) => drawGround(context, runs, width), (context) => mark(context, state, source, scale));
   }
-  return { element: canvas, draw };
+  const same = () => made?.limit === 0;
+  /** Cell by cell, of two runs: layer, head, query, source token, and the weight in each. */
+  function rows() {
+    const { all, values, runs: [{ trace, held }] } = made;
+    const read = trace.encoder.T;
+    return all.flatMap(([first, second], head) => Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]));
+  }
+  return { element: canvas, draw, same, rows };
 }

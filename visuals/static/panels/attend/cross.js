@@ -6,6 +6,7 @@ import { crossRow, vectorOf } from "../../compute.js";
 import { exact, h, line, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { createMemory } from "../../marks/runs.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { looksAtSource } from "../../parts.js";
@@ -18,13 +19,12 @@ import { weightLine } from "./score-lines.js";
 const KIND = "cross";
 const LISTED = 8;
 
-export const about = { only: looksAtSource, unused: "cross", tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
+export const about = { only: looksAtSource, unused: "cross", minus: "cross", tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
 
-/** The source token that was clicked, where this source has it; else the one that gets most. @param {Float64Array} weights */
-function keptSource(glass, weights) {
+/** The source token that was clicked, where this source has it; else the one of the largest value. @param {Float64Array} values of all of them */
+export function keptSource(glass, values) {
   const { source } = glass.settings.get(KIND);
-  const most = weights.indexOf(Math.max(...weights));
-  return /^\d{1,4}$/.test(source ?? "") && Number(source) < weights.length ? Number(source) : most;
+  return /^\d{1,4}$/.test(source ?? "") && Number(source) < values.length ? Number(source) : values.indexOf(Math.max(...values));
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -55,7 +55,7 @@ export default function crossPanel(element, glass) {
   const table = createTable(KIND, [["source", "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: LISTED + 1 });
   const right = h("div", null, step("cell"), holder, formula, words);
   panel.body.append(say, h("div.gp-scroll", null, maps.element), h("div.gp-columns", null, right, h("div", null, step("row"), table.element)));
-  const strips = createStrips(products);
+  const [strips, both] = [createStrips(products), createMemory()];
   const [wide, stripWide] = [widthOf(maps.element.parentElement, glass), widthOf(holder, glass)];
   const choose = (i) => {
     if (i !== null) view.dimension = i;
@@ -102,7 +102,7 @@ export default function crossPanel(element, glass) {
     const found = crossRow(held, trace.model, head, query);
     const source = view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
     const { pieces } = trace.encoder.tokens;
-    maps.draw(held, width, source);
+    maps.draw(both([{ trace, held }]), width, source);
     const product = drawCell(held, state, source, found, stripWide());
     fill(found, pieces);
     const piece = visible(trace.tokens.pieces[query]);
