@@ -8,11 +8,13 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
 
-# Tests of the page wait for frames and answers most of the time: twice as many processes as cores have them busy.
-WORKERS ?= 4
+# A file's tests share its page and its networks, so one process has them all, and the dear files, those of the page, come
+# first (tests/app). A third process fills two cores while others wait for a frame or an answer; a fourth would cost more in
+# imports than it fills.
+WORKERS ?= 3
 
 test: .venv/.dev browser
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Request
 
 import model
@@ -29,6 +30,13 @@ def run(page: Page, prompt: str) -> None:
     page.press(BOX, "Enter")
     page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
     wait_for_run(page)
+
+
+def faults(page: Page, theme: str = "light", context: str | None = None) -> list[str]:
+    """What axe finds at WCAG AA: each fault's rule and markup. To describe what is none would take it as long again."""
+    options = {"runOnly": RULES[theme], "resultTypes": ["violations"]}
+    found = Axe().run(page, context, options).response["violations"]
+    return [f"{fault['id']}: {node['html'][:120]}" for fault in found for node in fault["nodes"]]
 
 
 def state(page: Page, *names: str) -> list[Any]:

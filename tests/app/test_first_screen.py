@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 import model
@@ -15,7 +14,7 @@ from model.analysis.circuit import circuit
 from model.analysis.effects import effects
 from model.analysis.matching import matching
 from model.analysis.outside import outside
-from tests.app.looking import WCAG, number, settled, shown
+from tests.app.looking import faults, number, settled, shown
 from tests.page import leave, open_page, running_app, wait_for_run
 from tests.plain import plain_site
 
@@ -123,7 +122,7 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     node.press("Enter")
     layer, head = opened.evaluate("[glass.state.layer, glass.state.head]")
     assert (layer, head) in {(one.layer, one.head) for one in found.nodes}
-    assert Axe().run(opened, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
+    assert faults(opened, context=WHY) == []
 
 
 def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened: Page) -> None:
@@ -201,7 +200,7 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     marked = page.locator(".wy-text .is-strange").all_inner_texts()
     assert "".join(marked).replace(" ", "") == "capitalFrance"
     expect(page.locator(".wy-text .gp-hidden").first).to_contain_text(text("why.outside_mark"))
-    assert Axe().run(page, context=WHY, options={"runOnly": WCAG}).response["violations"] == []
+    assert faults(page, context=WHY) == []
     hint.locator(".gp-option").click()
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()

@@ -6,12 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app.chapters import CHAPTERS
 from app.texts import LANGUAGES, table, text
-from tests.app.looking import WCAG, settled
+from tests.app.looking import faults, settled
 from visuals import STATIC
 
 ENDS = {"en": r"[.!?](?:\s|$)", "zh": r"[。！？]"}
@@ -59,7 +58,7 @@ def test_a_term_is_explained_by_keyboard_and_led_to(marked: Page) -> None:
     expect(card).to_be_visible()
     expect(card).to_contain_text(text("glossary.rmsnorm_means"))
     assert page.evaluate("document.querySelector('.gl-card').contains(document.activeElement)")
-    assert Axe().run(page, context=".gl-card", options={"runOnly": WCAG}).response["violations"] == []
+    assert faults(page, context=".gl-card") == []
     neuron = page.evaluate("glass.select({ neuron: 3 }); glass.state.neuron")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
@@ -139,7 +138,7 @@ def test_the_list_of_the_keys_leads_to_all_terms(marked: Page) -> None:
     assert [name.lower() for name in names if name.isascii()] == sorted(
         name.lower() for name in names if name.isascii()
     )
-    assert Axe().run(page, context=".gl-list", options={"runOnly": WCAG}).response["violations"] == []
+    assert faults(page, context=".gl-list") == []
     page.locator(".gl-list dd button").first.click()
     expect(page.locator(".gl-list")).to_be_hidden()
     expect(page.locator("section.is-meant")).to_be_visible()

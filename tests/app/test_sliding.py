@@ -48,6 +48,7 @@ def test_every_place_is_what_the_arithmetic_says(name: str, engine: LocalEngine)
         )  # fmt: skip
         dtype = chance.choice(list(FORMATS))
         along, values = chance.choice([("tokens", TOKENS), ("batch", BATCHES)])
+        values = values[chance.randrange(3) :: 3]
         others = {"batch": chance.randrange(1, 300), "tokens": chance.randrange(1, 200_000)}
         settings = {"model": name, "dtype": dtype, **others, **options}
         for value, answer in zip(values, places(engine, "kv", along, values, settings), strict=True):
