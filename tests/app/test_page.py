@@ -25,9 +25,11 @@ def test_a_run_is_shown_without_a_click(page: Page) -> None:
         expect(page.locator(f"section.glass-panel[data-kind={kind}]")).to_be_visible()
         assert page.locator(f"[data-kind={kind}]").get_attribute("data-failed") is None
     assert page.locator(".page-device").inner_text().startswith("CPU, float32, ")
+    expect(page.locator("#glass-late")).to_have_count(0)  # hides nothing, and costs as long as it is there
 
 
 def test_the_page_holds_what_the_model_computed(page: Page, engine: LocalEngine) -> None:
+    expect(page.locator("#glass-late")).to_have_count(0)
     run(page, "The dog plays in the yard.")
     trace = trace_of(page, engine)
     np.testing.assert_array_equal(array(page, "glass.state.trace.rms.attn"), trace.attn_norm_rms)

@@ -15,8 +15,8 @@ export function shortCount(count, language = "en", digits = 0) {
   return `${unit && value < 100 ? Number(value.toPrecision(digits || (value < 2 ? 3 : 2))) : Math.round(value)}${unit}`;
 }
 
-/** What of the bar late.css waits for. */
-const BAR = ["#model input", "#language input", "#prompt textarea", "#step", "#settings"];
+/** Whether any of a style sheet's rules finds something on the page. @param {CSSStyleSheet|null|undefined} sheet */
+const applies = (sheet) => [...(sheet?.cssRules ?? [])].some(({ selectorText }) => selectorText && document.querySelector(selectorText));
 
 const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
@@ -181,10 +181,11 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
   }
 
-  /** Takes off what hides the page (late.css) once the first run is drawn and the bar is whole. */
+  /** Takes off what hides the page (late.css) once the first run is drawn and nothing is there that it waits for. */
   const dropLate = store.on("painted", () => {
-    if (!state.trace || !BAR.every((part) => document.querySelector(part))) return;
-    document.querySelector("#glass-late")?.remove();
+    const late = document.querySelector("#glass-late");
+    if (!state.trace || applies(late?.sheet)) return;
+    late?.remove();
     dropLate();
   });
 
