@@ -20,7 +20,7 @@ from visuals.payload import unpack
 
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 OFF = [(0, 1), (1, 4)]
-PICKS = 5  # of each of two pairs of runs, the first in every chapter; what panels save is compared whole in test_sides_saved.py
+PICKS = 5  # of each of two pairs of runs, the first in every chapter; test_sides_saved.py compares whole tables
 # The page subtracts numbers of which float32 gives about seven digits: the difference is as good as the operands.
 DIGITS = 2e-5
 
@@ -324,13 +324,13 @@ def test_a_switched_off_sub_layer_has_no_direction_and_no_difference_of_directio
     page.evaluate("glass.open('overview')")
     page.evaluate("glass.select({ layer: 1, query: 3 })")
     value = shown(page, "residual", "B-A layer 1 attn token 3 ")
-    assert " cosine=NaN " in value
-    assert " B.cosine=NaN" in value
+    assert " cosine=- " in value
+    assert " B.cosine=-" in value
     assert -1 <= number(value, r"A\.cosine") <= 1
     section = page.locator("section[data-kind=residual]")
     expect(section.locator(".gp-readout")).to_contain_text("B –, B − A = –")
     page.evaluate("glass.showSide('B')")
-    value = shown(page, "residual", "layer 1 attn token 3 norm=0.0000 cosine=NaN")
+    value = shown(page, "residual", "layer 1 attn token 3 norm=0.0000 cosine=-")
     assert number(value, "before") == number(value, "after")
     expect(section.locator(".gp-readout")).to_contain_text("cosine –")
     expect(section.locator(".gp-formula")).to_contain_text(text("residual.no_angle"))
@@ -341,8 +341,20 @@ def test_a_switched_off_sub_layer_has_no_direction_and_no_difference_of_directio
     page.evaluate("glass.change({ heads: [[1, 2]] })")
     page.evaluate("glass.open('attend')")
     page.evaluate("glass.select({ layer: 1, head: 2, query: 3, key: 1 })")
-    page.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value?.includes('cosine=NaN')")
+    page.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value?.includes('cosine=-')")
     expect(page.locator("section[data-kind=cell]")).to_contain_text(f"– ({text('cell.no_angle')})")
+
+
+def test_a_mean_of_no_rows_is_no_number(page: Page) -> None:
+    """Means leave out the first two rows: runs of two tokens have none."""
+    run(page, "aa")
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, "bb")
+    assert page.evaluate("glass.state.trace.T") == 2
+    page.evaluate("glass.open('attend'); glass.showSide('B-A'); glass.select({ layer: 0, head: 1 })")
+    assert shown(page, "heads", "B-A layer 0 head 1 ").endswith(
+        "first=- A.first=- B.first=- previous=- A.previous=- B.previous=-"
+    )
 
 
 def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:

@@ -49,6 +49,7 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(share(0.03125), "0.0313");
   assert.equal(share(0.00001654), "0.0000165");
   assert.equal(shown(NaN), "–");
+  assert.equal(exact(NaN), "-");
 });
 
 test("blanks and control characters of a token can be seen", () => assert.equal(visible(" a\n\t\u0000\u001b\u007f"), "·a⏎⇥␀␛␡"));

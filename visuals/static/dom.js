@@ -37,8 +37,8 @@ export function icon(path) {
   return svg("svg.gp-icon", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: path }));
 }
 
-/** For data-value: at least `digits` significant digits, plain ASCII. @param {number} x @returns {string} */
-export const exact = (x, digits = 5) => (Object.is(x, -0) ? 0 : x).toPrecision(digits);
+/** For data-value: at least `digits` significant digits, plain ASCII; "-" for NaN: there is none. @param {number} x @returns {string} */
+export const exact = (x, digits = 5) => (Number.isNaN(x) ? "-" : (Object.is(x, -0) ? 0 : x).toPrecision(digits));
 
 export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 

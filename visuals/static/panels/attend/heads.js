@@ -1,6 +1,6 @@
 // All heads of all layers as thumbnails, and the heads that are known to do a job. A click shows that head everywhere.
 
-import { h, shown } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
@@ -48,9 +48,9 @@ export default function heads(element, glass) {
     const label = kinds
       .map(({ name, score }) => text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }))
       .join(" · ");
-    const exact = (x) => (one.done && Number.isFinite(x) ? x.toPrecision(5) : "-");
+    const told = (x) => (one.done ? exact(x) : "-");
     panel.tell(
-      `layer ${layer} head ${head} first=${exact(one.first)} previous=${exact(one.previous)}`,
+      `layer ${layer} head ${head} first=${told(one.first)} previous=${told(one.previous)}`,
       [text("read", { layer, head, first: number(one.first), previous: number(one.previous) }), label]
         .filter(Boolean)
         .join(" · "),

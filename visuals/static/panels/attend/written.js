@@ -1,7 +1,7 @@
 // What the head writes to the residual stream at the locked token: size, direction, strongest channels, term by term.
 
 import { linkRows } from "../../controls.js";
-import { h, signed } from "../../dom.js";
+import { exact, h, signed } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
 import { part, watched } from "../../reads.js";
 import { channelLine, writtenLines } from "./formulas.js";
@@ -39,7 +39,7 @@ export function createWritten(glass, text) {
   /** For data-value. */
   const tell = (found) =>
     found
-      ? ` written=${norm(found.written.data).toPrecision(5)} cosine=${cosine(found.written.data, found.stream.data).toPrecision(5)}`
+      ? ` written=${exact(norm(found.written.data))} cosine=${exact(cosine(found.written.data, found.stream.data))}`
       : "";
   return { element, draw, tell };
 }
