@@ -49,6 +49,40 @@ test("the selection stays inside the run, and the key before the query", async (
   assert.equal(clamp({ ...store.state.locked, query: NaN }, store.state.trace).query, 0);
 });
 
+test("what a smaller network has no place for is there again with a larger one, unless another is chosen", async () => {
+  const store = await withRun();
+  const { model } = runMessage();
+  const show = (id, name, n_layers, n_heads) => store.publish(runMessage([5, 6, 7], { id, model: { ...model, name, n_layers, n_heads } }));
+  const place = () => [store.state.layer, store.state.head, store.state.query];
+  store.select({ layer: 3, head: 2, query: 1 });
+  show("2", "small", 2, 1);
+  assert.deepEqual(place(), [1, 0, 1]);
+  show("3", "smaller", 1, 1);
+  show("4", "m", 4, 4);
+  assert.deepEqual(place(), [3, 2, 1]);
+  show("5", "small", 2, 1);
+  store.select({ layer: 0 });
+  show("6", "m", 4, 4);
+  assert.deepEqual(place(), [0, 2, 1]);
+  show("7", "small", 2, 1);
+  store.pin({ layer: 9, head: 0 }); // a link's place that no run has is none of the reader's
+  show("8", "smaller", 1, 1);
+  show("9", "m", 4, 4);
+  assert.deepEqual(place(), [0, 0, 2]);
+});
+
+test("a side of another network keeps the place for the way back", async () => {
+  const store = await withRun();
+  store.keep(store.state.run);
+  store.publish(runMessage([5, 6, 7], { id: "2", model: { ...runMessage().model, name: "small", n_layers: 2 } }));
+  store.showSide("A");
+  store.select({ layer: 3 });
+  store.showSide("B");
+  assert.equal(store.state.layer, 1);
+  store.showSide("A");
+  assert.equal(store.state.layer, 3);
+});
+
 test("any number of changes is one repaint, and only a run is fresh", async () => {
   const store = createStore();
   const painted = [];

@@ -67,6 +67,7 @@ export function createStore() {
   let painted = false; // this animation frame has had its repaint
   let freshRun = false;
   let pinned = null;
+  let beyond = {}; // of the reader's place, what the shown network has no such layer, head, pair or neuron for
   let own = false; // whether the reader, or a link, has chosen where to look
   const last = watched({ run: null }); // the last run that came, which is shown unless a reader looks at A
 
@@ -125,6 +126,7 @@ export function createStore() {
   }
 
   function lock(change) {
+    for (const name of Object.keys(change)) delete beyond[name];
     Object.assign(locked, clamp({ ...locked, ...change }, state.trace));
     for (const name of Object.keys(previewed)) delete previewed[name];
     settle();
@@ -155,6 +157,16 @@ export function createStore() {
   /** A selection to use for the next run, whatever was selected before (a link, a run that is fetched again). */
   const pin = (selection) => { pinned = selection; };
 
+  /** The reader's place, whole. */
+  const place = () => ({ ...locked, ...beyond });
+
+  /** Locks a selection as far as a run has it; what the run lacks of the reader's place is there again with one that has it. */
+  function lockIn(next, trace) {
+    const [wanted, there] = [place(), clamp(next, trace)];
+    beyond = Object.fromEntries(["layer", "head", "pair", "neuron"].filter((name) => next[name] === wanted[name] && there[name] !== next[name]).map((name) => [name, next[name]]));
+    Object.assign(locked, there);
+  }
+
   /** What panels read of a run. */
   const stackOf = (run) => (state.stack === "encoder" && run?.encoder) || run;
 
@@ -173,13 +185,13 @@ export function createStore() {
     const trace = stackOf(run);
     if (pinned || payload.start) own = Boolean(pinned) && names(pinned);
     // What to look at first, where the page left that to the server.
-    const next = { ...follow(locked, pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
+    const next = { ...follow(place(), pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
     pinned = null;
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
     state.run = last.run = run;
     state.trace = trace;
     if (state.side === "A" || !subtractable()) state.side = "B"; // who looks at the difference goes on with the new run's
-    Object.assign(locked, clamp(next, trace));
+    lockIn(next, trace);
     endPreview();
     emit("run", run);
     repaint(true);
@@ -192,7 +204,7 @@ export function createStore() {
     const trace = stackOf(state.run);
     if (!trace || trace === state.trace) return;
     state.trace = trace;
-    Object.assign(locked, clamp({ ...locked, query: trace.T - 1, key: Math.max(0, trace.T - 2), neuron: null }, trace));
+    lockIn({ ...place(), query: trace.T - 1, key: Math.max(0, trace.T - 2), neuron: null }, trace);
     endPreview();
     emit("stack", trace);
     repaint(true);
@@ -220,7 +232,7 @@ export function createStore() {
   function showRun(run) {
     state.run = run;
     state.trace = stackOf(run);
-    Object.assign(locked, clamp(locked, state.trace));
+    lockIn(place(), state.trace);
     endPreview();
     emit("run", run);
     repaint(true);
