@@ -179,7 +179,7 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
     wait_for_run(page)
     assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
     expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
-    expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.on_again"))
+    expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.back_on"))
     leave(page)
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { changedText, changesOf, crossOff, ffnsOff, headOff, isChanged, nameRow, neuronOff, neuronsOff, sameText, unused } from "../../visuals/static/off.js";
+import { changedText, changesOf, crossOff, ffnsOff, headOff, isChanged, nameRow, neuronOff, neuronsOff, sameText, takenBack, unused } from "../../visuals/static/off.js";
 import { unusedRows } from "../../visuals/static/panels/ffn/neuron-map.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
@@ -17,6 +17,14 @@ test("what is off is known by its place", () => {
   assert.deepEqual(neuronsOff({ changes: { neurons: [[1, 5], [2, 6]] } }, 1), [5]);
   assert.equal(neuronsOff({ changes: { ffn: [1] } }, 1), null);
   assert.deepEqual([isChanged(head), isChanged(plain), isChanged({ changes: { heads: [], source: "r" } })], [true, false, false]);
+});
+
+test("what taking the changes back does is said of these changes", () => {
+  const back = (changes) => takenBack({ changes });
+  assert.deepEqual([back({ heads: [[2, 3]] }), back({ ffn: [1], neurons: [[0, 1]] })], ["on", "on"]);
+  assert.equal(back({ prefix: [4] }), "mask");
+  for (const both of [{ prefix: [4], heads: [[2, 3]] }, { patches: [[1, 2]], source: "r" }, { patches: [[1, 2]], ffn: [0], source: "r" }]) assert.equal(back(both), "all");
+  for (const code of ["en", "zh"]) for (const name of ["on", "mask", "all"]) assert.ok(tables[code].why[`back_${name}`]);
 });
 
 test("a head that looks at a source is another than the head of that number", () => {

@@ -33,6 +33,13 @@ export function changesOf({ changes }, text) {
   return [...named, ...(all.length > NAMED ? [text("off.more", { count: all.length - NAMED })] : [])].join(" · ");
 }
 
+/** What takes all changes of a run back, as the end of a text's name: switching on, another mask, or more than one of these. */
+export function takenBack({ changes }) {
+  const kinds = new Set(listed(changes ?? {}).map(({ kind }) => kind));
+  if (kinds.has("patches") || (kinds.has("prefix") && kinds.size > 1)) return "all";
+  return kinds.has("prefix") ? "mask" : "on";
+}
+
 /** What being off, and being taken over, means, as far as one of the runs has it. */
 function meanings(traces, text) {
   const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));

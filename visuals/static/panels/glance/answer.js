@@ -1,7 +1,7 @@
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
 import { exact, h, share } from "../../dom.js";
-import { isChanged } from "../../off.js";
+import { isChanged, takenBack } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
@@ -136,7 +136,7 @@ export function createAnswer(glass, moment) {
     proof.replaceChildren(...proves);
     if (!found) return undefined;
     parts.replaceChildren(...rowsOf());
-    off.textContent = text(changed ? "on_again" : "switch_off", { count: found.look.heads.length });
+    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count: found.look.heads.length });
     off.hidden = !changed && !found.look.heads.length;
     return undefined;
   });
