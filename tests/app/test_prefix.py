@@ -77,6 +77,11 @@ def test_a_prefix_longer_than_the_text_is_refused(pairs: dict[str, Pair]) -> Non
     assert service.change({"run": run["id"], "changes": {"prefix": [tokens + 1]}})["kind"] == "message"
 
 
+def far_note(page: Page) -> str:
+    """What is said above the chart over distance."""
+    return page.locator("section[data-kind=rope-score] .gp-note").last.text_content() or ""
+
+
 def test_the_page_shows_a_prompt_that_sees_itself_whole(page: Page, pairs: dict[str, Pair]) -> None:
     read(page, "bloom", PROMPT)
     page.evaluate("glass.open('compare')")
@@ -105,6 +110,13 @@ def test_the_page_shows_a_prompt_that_sees_itself_whole(page: Page, pairs: dict[
     assert f"answer {best} " in value
     assert number(value, "probability") == pytest.approx(float(theirs.logits[0, -1].softmax(-1)[best]), **CLOSE)
     expect(page.locator("section[data-kind=cell] .at-words").first).to_be_attached()
+    value = found["position rope-score"]["value"]
+    before, after = text("rope-score.far_after", count=KEY - QUERY, value="|").split("|")
+    point = float(far_note(page).split(before)[1].split(after)[0].replace("−", "-"))
+    assert point == pytest.approx(number(value, r"\bsum") + number(value, "unrotated"), rel=1e-3)
+    page.evaluate("glass.open('glance'); glass.settings.set('why', { open: '1' }); glass.repaint()")
+    expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.back_mask"))
+    page.evaluate("glass.settings.set('why', {})")
     named = text("compare.is_prefix", count=len(ids))
     expect(page.locator("section[data-kind=attention] .gp-changed")).to_contain_text(named)
     page.evaluate("glass.open('compare')")

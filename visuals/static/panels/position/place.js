@@ -2,7 +2,7 @@
 
 import { kvHead, vectorOf } from "../../compute.js";
 import { channelsOf, pairsOf, turnBack, unrotatedTerm } from "../../rotation.js";
-import { signed } from "../../dom.js";
+import { shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { tickText } from "../../plot.js";
 import { word } from "../glance/words.js";
@@ -43,6 +43,9 @@ export function farOf({ q, k, rest }, frequencies, count) {
   const far = overDistance(q, k, frequencies, count);
   return rest ? far.map((value) => value + rest) : far;
 }
+
+/** Said of a chart over distances from 0 on where the run's own point is not on it. @param {number} value the point's q·k */
+export const afterQuery = ({ query, key }, value, text) => (key > query ? text("rope-score.far_after", { count: key - query, value: shown(value) }) : "");
 
 /** How the selection is named in titles. */
 export function namesOf({ trace, layer, head, query, key }) {

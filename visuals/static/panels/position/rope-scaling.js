@@ -8,7 +8,7 @@ import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
-import { adjust, farOf, namesOf, placeOf } from "./place.js";
+import { adjust, afterQuery, farOf, namesOf, placeOf } from "./place.js";
 import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
 import { DASHES, makeTable } from "./scaling-table.js";
 import { drawFar, findDistance, linkPairs } from "./score-charts.js";
@@ -64,8 +64,8 @@ export default function ropeScaling(element, glass) {
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const controls = createScalingControls(glass);
-  const [formula, table, note, subtitle] = [h("p.gp-note"), makeTable((method) => chooseMethod(glass, method)), h("p.gp-note"), h("h3.gp-subtitle")];
-  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, far);
+  const [formula, table, note, subtitle, after] = [h("p.gp-note"), makeTable((method) => chooseMethod(glass, method)), h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
+  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far);
   const wide = widthOf(panel.body, glass);
   linkPairs(canvas, glass, wide);
   const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.limit, x), (distance) => adjust(glass, { reach: distance }));
@@ -107,6 +107,7 @@ export default function ropeScaling(element, glass) {
     table.fill(rows, method, { m: query, n: key, distance }, panel.text);
     note.textContent = panel.text("note", { original: answer.original });
     subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
+    after.textContent = afterQuery(state, rows.find(({ name }) => name === method).real, glass.text);
     const by = (name) => farOf(place, rows.find((row) => row.name === name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
     drawFar(far, width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });

@@ -9,7 +9,7 @@ import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { adjust, farOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
+import { adjust, afterQuery, farOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
@@ -89,9 +89,10 @@ export default function ropeScore(element, glass) {
     const place = placeOf(held, state);
     const run = runOf(held, trace.model, head);
     subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
-    note.textContent =
-      panel.text("far_note", { query: namesOf(state).query, key: namesOf(state).key }) +
-      (run.every > 1 ? ` ${panel.text("sampled", { every: run.every })}` : "");
+    const { query: q, key: k } = namesOf(state);
+    const sampled = run.every > 1 ? panel.text("sampled", { every: run.every }) : "";
+    const after = afterQuery(state, view.found.sumHere + place.rest, glass.text);
+    note.textContent = [panel.text("far_note", { query: q, key: k }), sampled, after].filter(Boolean).join(" ");
     const curve = farOf(place, place.frequencies, count);
     drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
   });
