@@ -31,6 +31,7 @@ STAGE = """() => {
     part: one(".ls-part").textContent,
     covered: document.body.hasAttribute("data-covered"),
     size: parseFloat(document.body.style.getPropertyValue("--lesson-size")),
+    shrunk: Math.min(1, ...[...panel.querySelectorAll("canvas")].filter(seen).map((each) => Number(each.style.zoom || 1))),
     boxes: [panel, strip, bar, ...strip.querySelectorAll("button"), ...bar.querySelectorAll(".ls-ways button")]
       .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
     under: box(panel).bottom - box(bar).top,
@@ -102,7 +103,9 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 at = on_stage(page)
                 assert not at["covered"]
             check_stage(at, width, height)
-            assert 14 * at["size"] >= (23.9 if view["panel"].startswith("kv-") else 21.9), view  # the smallest text
+            least = 23.9 if view["panel"].startswith("kv-") else 21.9
+            assert 14 * at["size"] >= least, view  # the smallest text
+            assert view["panel"] != "kv-live" or 14 * at["size"] * at["shrunk"] >= least, at  # of its picture, too
             while match := re.findall(r"\d+", at["part"]):
                 if match[0] == match[1]:
                     break

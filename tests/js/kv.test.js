@@ -71,22 +71,32 @@ test("a prompt token belongs to the prefill; a generated one adds a column of it
 test("a cell of the grid is found where it was drawn, layer 0 at the bottom", () => {
   const scene = { layers: 30, columns: 500 };
   for (const width of [300, 600, 1200]) {
-    const { high, height } = measure(scene, width);
+    const size = measure(scene, width);
+    const { high, height } = size;
     assert.ok(height > high);
-    const top = cellAt(scene, width, 80, 55);
+    const top = cellAt(scene, size, 80, 55);
     assert.equal(top.layer, 29);
-    assert.equal(cellAt(scene, width, 80, 54 + high - 1).layer, 0);
-    assert.equal(cellAt(scene, width, 80, 54 + high + 1), null);
-    assert.equal(cellAt(scene, width, width, 100), null);
+    assert.equal(cellAt(scene, size, 80, 54 + high - 1).layer, 0);
+    assert.equal(cellAt(scene, size, 80, 54 + high + 1), null);
+    assert.equal(cellAt(scene, size, width, 100), null);
   }
 });
 
 test("every token under the grid is named: in a line where each name fits, else turned, as long as columns are wide enough", () => {
-  assert.deepEqual(labelsOf([20, 60, 30], 64), { turned: false, apart: 1, high: 18 });
-  assert.deepEqual(labelsOf([20, 61, 30], 64), { turned: true, apart: 1, high: 65 });
-  assert.deepEqual(labelsOf([20, 300], 17), { turned: true, apart: 1, high: 100 });
+  assert.deepEqual(labelsOf([20, 60, 30], 64), { turned: false, apart: 1, high: 18, most: 96 });
+  assert.deepEqual(labelsOf([20, 61, 30], 64), { turned: true, apart: 1, high: 65, most: 96 });
+  assert.deepEqual(labelsOf([20, 300], 17), { turned: true, apart: 1, high: 100, most: 96 });
   assert.equal(labelsOf([20, 60], 5).apart, 4); // 20 px apart
-  assert.deepEqual(labelsOf([], 40), { turned: false, apart: 1, high: 18 });
+  assert.deepEqual(labelsOf([], 40), { turned: false, apart: 1, high: 18, most: 96 });
+});
+
+test("where a picture is seen whole up to some height, it is no higher: a smaller one would have smaller letters", () => {
+  for (const layers of [1, 3, 8, 12]) {
+    const [scene, widths] = [{ layers, columns: 16 }, [60, 300]];
+    const names = labelsOf(widths, measure(scene, 720).column, 240);
+    assert.ok(measure(scene, 720, names.high, 240).height <= 240, String(layers));
+    assert.deepEqual(measure(scene, 720, names.high, 9999), measure(scene, 720, names.high));
+  }
 });
 
 test("what is typed is sent as a number where it is one, and as it is where it is none", () => {

@@ -7,16 +7,24 @@ const STEPS = 256;
 let known = { theme: null };
 let zoom = 1;
 let magnified = 1;
+let high = Infinity;
 
 /** Everything that is drawn from now on is that much larger; panels draw in their own, unzoomed pixels. */
 export const setZoom = (factor) => {
   zoom = factor;
 };
 
-/** The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device pixels. */
-export const magnify = (factor) => {
+/**
+ * The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device pixels.
+ * @param {number} [room] how tall a drawing is seen whole, in its own pixels
+ */
+export const magnify = (factor, room = Infinity) => {
   magnified = factor;
+  high = room;
 };
+
+/** How tall a drawing may be that can do with less. */
+export const roomToDraw = reading(() => high);
 
 /** @typedef {{ colour: (name: string) => string, magnitude: Uint8Array, signed: Uint8Array }} Ink  STEPS × rgb */
 

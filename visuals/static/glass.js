@@ -161,7 +161,7 @@ function readStack(stack, selection = {}) {
 }
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
-const enlarge = (factor) => { magnify(factor); repaint(); };
+const enlarge = (factor, room) => { magnify(factor, room); repaint(); };
 const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
 glass.way = createWayBack(glass);
 /** For Stop: the text ends where it is shown. */

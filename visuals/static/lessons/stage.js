@@ -39,8 +39,9 @@ export function createStage(glass, bar, tell) {
   function enlarge(factor) {
     size = factor;
     body.style.setProperty("--lesson-size", factor.toFixed(3));
-    if (inner()) body.style.setProperty("--lesson-room", `${Math.floor(roomFor(inner()))}px`);
-    glass.enlarge(factor);
+    const room = inner() ? Math.floor(roomFor(inner())) : undefined;
+    if (room) body.style.setProperty("--lesson-room", `${room}px`);
+    glass.enlarge(factor, room);
   }
   function release() {
     const box = inner();

@@ -99,9 +99,9 @@ export default function kvLive(element, glass) {
   const caption = h("p.gp-note.kv-caption");
   panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, caption, canvas), arithmetic, stories);
   const wide = widthOf(canvas.parentElement, glass);
-  let scene = null;
+  let [scene, size] = [null, null];
   link(canvas, glass, (x, y) => {
-    const cell = scene && !state.trace.generating && cellAt(scene, wide(), x, y);
+    const cell = scene && !state.trace.generating && cellAt(scene, size, x, y);
     if (!cell) return null;
     return state.trace.layers.has(cell.layer) ? { layer: cell.layer, query: cell.token } : { query: cell.token };
   });
@@ -128,7 +128,7 @@ export default function kvLive(element, glass) {
     const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
     caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
-    drawGrid(canvas, scene, width, panel.text);
+    size = drawGrid(canvas, scene, width, panel.text);
     arithmetic.replaceChildren(...sums(panel, trace, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));
     tell(detail, measured, bytes);

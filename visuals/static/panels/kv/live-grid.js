@@ -1,11 +1,13 @@
 // The grid of the live cache: layers × tokens. A cell holds one token's K and V rows of one layer.
 
-import { cross, fit, hatch, ink, textWidth, visible, write } from "../../draw.js";
+import { cross, fit, hatch, ink, roomToDraw, textWidth, visible, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP] = [76, 4, 54];
 const BELOW = 36; // under the tokens' names
 const [LINE, LONGEST] = [18, 96]; // px: a line of them, and the longest one that is turned
 const WIDEST = 80; // a column
+const [LOW, LOWEST] = [7, 4]; // a row; where a taller picture would be shown smaller, letters and all
+const NAMES = 0.3; // of the height that there is, the tokens' names at most
 
 /**
  * @typedef {{ layers: number, columns: number, pieces: string[], prompt: number, held: number, from: number,
@@ -15,25 +17,26 @@ const WIDEST = 80; // a column
 
 /**
  * How the tokens' names stand under their columns: in a line where each fits, else turned, one a column as long as that is
- * wide enough. @param {number[]} widths of the names @returns {{ turned: boolean, apart: number, high: number }} every how many columns
- * one stands, and the height of all
+ * wide enough. @param {number[]} widths of the names @param {number} [room] the height that there is for the whole picture
+ * @returns {{ turned: boolean, apart: number, high: number, most: number }} every how many columns one stands, the height of
+ * all, and how long one may be
  */
-export function labelsOf(widths, column) {
-  const longest = Math.max(...widths, 0);
-  if (longest <= column - 4) return { turned: false, apart: 1, high: LINE };
-  return { turned: true, apart: Math.ceil((LINE - 2) / column), high: Math.min(LONGEST, longest) + 4 };
+export function labelsOf(widths, column, room = Infinity) {
+  const [longest, most] = [Math.max(...widths, 0), Math.min(LONGEST, Math.floor(NAMES * room))];
+  if (longest <= column - 4) return { turned: false, apart: 1, high: LINE, most };
+  return { turned: true, apart: Math.ceil((LINE - 2) / column), high: Math.min(most, longest) + 4, most };
 }
 
-/** Sizes for a width, in pixels to draw in. @param {number} [names] the height of the tokens' names */
-export function measure({ layers, columns }, width, names = LINE) {
-  const row = Math.max(7, Math.min(24, Math.floor(280 / layers)));
+/** Sizes for a width, in pixels to draw in. @param {number} [names] the height of the tokens' names @param {number} [room] as in `labelsOf` */
+export function measure({ layers, columns }, width, names = LINE, room = Infinity) {
+  const fitting = Math.min(280, room - TOP - names - BELOW);
+  const row = Math.max(room < Infinity ? LOWEST : LOW, Math.min(24, Math.floor(fitting / layers)));
   const column = Math.min(WIDEST, (width - LEFT - RIGHT) / columns);
   return { width, row, column, high: row * layers, height: TOP + row * layers + names + BELOW };
 }
 
-/** @returns {{ layer: number, token: number }|null} the cell under a point; layer 0 is at the bottom */
-export function cellAt(scene, width, x, y) {
-  const { row, column } = measure(scene, width);
+/** @param {{ row: number, column: number }} size of `measure` @returns {{ layer: number, token: number }|null} the cell under a point; layer 0 is at the bottom */
+export function cellAt(scene, { row, column }, x, y) {
   const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - TOP) / row)];
   if (token < 0 || token >= scene.columns || index < 0 || index >= scene.layers) return null;
   return { layer: scene.layers - 1 - index, token };
@@ -87,7 +90,7 @@ function drawWeights(context, scene, { column }) {
   context.fillRect(LEFT, TOP - 6, column * scene.columns, 1);
 }
 
-function drawLabels(context, scene, { row, column, high }, { turned, apart }, text) {
+function drawLabels(context, scene, { row, column, high }, { turned, apart, most }, text) {
   const { colour } = ink();
   const how = { align: "right", base: "middle", colour: colour("muted") };
   const every = Math.ceil(18 / row);
@@ -99,7 +102,7 @@ function drawLabels(context, scene, { row, column, high }, { turned, apart }, te
     context.save();
     context.translate(place, TOP + high + (turned ? 8 : LINE));
     if (turned) context.rotate(-Math.PI / 2);
-    write(context, nameOf(scene, token), 0, 0, { ...(turned ? { align: "right", base: "middle", most: LONGEST } : { align: "center" }), colour: colour("muted") });
+    write(context, nameOf(scene, token), 0, 0, { ...(turned ? { align: "right", base: "middle", most } : { align: "center" }), colour: colour("muted") });
     context.restore();
   }
 }
@@ -121,11 +124,12 @@ function drawPhases(context, scene, { column, width, height }, text) {
 
 const nameOf = ({ pieces }, token) => visible(pieces[token] ?? "");
 
-/** @param {HTMLCanvasElement} canvas @param {Scene} scene @param {number} width @param {Function} text */
+/** @param {HTMLCanvasElement} canvas @param {Scene} scene @param {number} width @param {Function} text @returns {ReturnType<typeof measure>} */
 export function drawGrid(canvas, scene, width, text) {
   const widths = scene.pieces.map((_, token) => textWidth(canvas.getContext("2d"), nameOf(scene, token)));
-  const names = labelsOf(widths, measure(scene, width).column);
-  const size = measure(scene, width, names.high);
+  const room = roomToDraw();
+  const names = labelsOf(widths, measure(scene, width).column, room);
+  const size = measure(scene, width, names.high, room);
   const context = fit(canvas, width, size.height);
   drawWeights(context, scene, size);
   drawCells(context, scene, size);
@@ -137,4 +141,5 @@ export function drawGrid(canvas, scene, width, text) {
   drawPhases(context, scene, size, text);
   const y = TOP + (scene.layers - 1 - scene.layer) * size.row;
   cross(context, LEFT + scene.query * size.column, y, size.column, size.row);
+  return size;
 }
