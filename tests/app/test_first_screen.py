@@ -114,6 +114,8 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     found = circuit(bundled, EXAMPLES["en"][0], other, nodes=20)
     assert opened.locator(".wy-node").count() == 20
     expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * found.recovered:.1f}"[:3])
+    verdict = "all" if found.recovered >= 0.9 else "most" if found.recovered >= 0.5 else "little"
+    expect(opened.locator(".wy-faith")).to_contain_text(text(f"why.carries_{verdict}", count=20))
     opened.click(".wy-circuit .gp-holds")
     opened.locator(".wy-edges path").first.wait_for(state="attached")  # a straight one has no width to be seen by
     opened.wait_for_function("document.querySelector('.wy-circuit progress').hidden")

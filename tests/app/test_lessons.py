@@ -31,7 +31,8 @@ STAGE = """() => {
     part: one(".ls-part").textContent,
     covered: document.body.hasAttribute("data-covered"),
     size: parseFloat(document.body.style.getPropertyValue("--lesson-size")),
-    shrunk: Math.min(1, ...[...panel.querySelectorAll("canvas")].filter(seen).map((each) => Number(each.style.zoom || 1))),
+    shrunk: Math.min(1, ...[...panel.querySelectorAll("canvas")].filter(seen)
+      .map((each) => Number(each.style.zoom || 1))),
     boxes: [panel, strip, bar, ...strip.querySelectorAll("button"), ...bar.querySelectorAll(".ls-ways button")]
       .map((each) => { const b = box(each); return [b.left, b.top, b.right, b.bottom]; }),
     under: box(panel).bottom - box(bar).top,

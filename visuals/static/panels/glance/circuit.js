@@ -8,6 +8,7 @@ import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons, word } from "./words.js";
 
 const COUNTS = ["20", "10", "40"];
+const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
 /** To a tenth of a percent; what rounds to nothing has no sign. */
 const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
 
@@ -68,7 +69,9 @@ export function createCircuit(glass, element, moment) {
     const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
     const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
-    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("by_lot", most), line("without", without));
+    const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
+    const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS) ? ` ${text("carries_more")}` : "";
+    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("by_lot", most), line("without", without), h("p", null, so, more));
   }
 
   return {
