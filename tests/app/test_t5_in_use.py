@@ -232,6 +232,9 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
     page.evaluate("glass.readStack('decoder')")
     named = text("compare.is_encoder_heads", layer=0, head=3)
     expect(page.locator("section[data-kind=attention] .gp-changed")).to_contain_text(named)
+    page.evaluate("document.querySelector('[data-kind=cell]').scrollIntoView()")
+    expect(page.locator("[data-kind=tokens].is-row")).to_be_visible()
+    expect(page.locator("[data-kind=tokens].is-row > .gp-changed")).to_be_hidden()  # the row has no room; panels say it
     page.wait_for_function("location.hash.includes('off-encoder-heads=0.3')")
     page.evaluate("glass.showSide('B-A')")
     page.wait_for_function("location.hash.includes('side=B-A')")
