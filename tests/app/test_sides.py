@@ -20,7 +20,7 @@ from visuals.payload import unpack
 
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 OFF = [(0, 1), (1, 4)]
-PICKS = 5  # of each of two pairs of runs, the first in every chapter; test_sides_saved.py compares whole tables
+PICKS = 5  # of each of two pairs of runs, the first in every chapter; test_sides_saved.py has whole tables
 # The page subtracts numbers of which float32 gives about seven digits: the difference is as good as the operands.
 DIGITS = 2e-5
 
