@@ -263,8 +263,8 @@ def named_site(named: Path) -> Iterator[str]:
 def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
     page = open_page(browser, f"{named_site}#lang=en&chapter=attend")
     section = page.locator("section[data-kind=heads]")
-    expect(section.locator(".at-job").first).to_contain_text("Previous token")
-    expect(section).to_contain_text("A job of its own.")
+    named = section.locator(".at-jobs", has_text="A job of its own.")
+    expect(named.locator(".at-job").first).to_contain_text("Previous token")
     expect(section.locator("b")).to_have_count(0)
     section.get_by_text("layer 2 head 5: 0.500").click()
     assert page.evaluate("[glass.state.layer, glass.state.head]") == [2, 5]
