@@ -207,7 +207,8 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
         for stack in ("encoder", "decoder"):
             at = place if stack == "encoder" else place | {"query": 2}
             page.evaluate("([stack, at]) => { glass.readStack(stack, at); glass.showSide('B-A'); }", [stack, at])
-            value = walk(page, ["attend"])["attend attention"]["value"]
+            page.evaluate("glass.open('attend')")
+            value = shown(page, "attention", f"B-A layer 1 head 2 query {at['query']} key 1 ")
             weights = [float(getattr(run, f"{stack}_attentions")[1][0, 2, at["query"], 1]) for run in runs.values()]
             assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
         page.evaluate("glass.settings.set('cross', { source: '4' })")
