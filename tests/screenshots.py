@@ -27,7 +27,7 @@ def training(page: Page) -> bytes:
     page.add_style_tag(content="[data-kind=tokens] { position: static !important; }")  # else it lies over the panel
     panel = page.locator("section[data-kind=training]")
     panel.scroll_into_view_if_needed()
-    panel.locator(".js-plotly-plot .main-svg").nth(3).wait_for()
+    panel.locator(".js-plotly-plot").nth(1).locator(".main-svg").first.wait_for()
     page.wait_for_timeout(500)
     return panel.screenshot()
 
