@@ -215,6 +215,7 @@ def test_the_token_strip_stays_in_view_as_one_row_and_nothing_that_is_scrolled_t
     bottom = nav.evaluate("(one) => one.getBoundingClientRect().bottom")
     assert page.locator("section[data-kind=cell]").evaluate("(one) => one.getBoundingClientRect().top") >= bottom
     page.click(".page-nav [data-chapter=norm]")  # from far down, to where the chapter begins
+    settled(page)
     panels = page.locator(".page-grid")
     assert bottom <= panels.evaluate("(one) => one.getBoundingClientRect().top") <= bottom + 24
     strip.get_by_role("button", name=text("tokens.why")).click()

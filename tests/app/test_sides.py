@@ -478,7 +478,8 @@ def test_axe_finds_nothing_in_the_difference(page: Page, theme: str) -> None:
     for chapter in ("glance", "attend", "choice"):
         page.evaluate("(name) => glass.open(name)", chapter)
         settled(page)
-        page.wait_for_function("!document.querySelector('.glass-panel.is-coming, .glass-panel[data-loading]')")
+        coming = ".glass-panel:not(.page-away):is(.is-coming, [data-loading])"
+        page.wait_for_function("(coming) => !document.querySelector(coming)", arg=coming)
         assert faults(page, theme) == [], chapter
 
 

@@ -212,6 +212,7 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
             weights = [float(getattr(run, f"{stack}_attentions")[1][0, 2, at["query"], 1]) for run in runs.values()]
             assert [number(value, rf"\b{side}\.weight") for side in "AB"] == pytest.approx(weights, **CLOSE)
         page.evaluate("glass.settings.set('cross', { source: '4' })")
+        page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
         value = shown(page, "cross", "B-A layer 1 head 2 query 2 source 4 ")
         looks = [run.cross_attentions[1][0].double() for run in runs.values()]
         weights = [float(one[2, 2, 4]) for one in looks]
