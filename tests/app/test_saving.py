@@ -68,6 +68,8 @@ def panel_of(page: Page, chapter: str, kind: str) -> Locator:
         panel.locator("button.kv-button").first.click()
         page.wait_for_function("document.querySelector('[data-kind=kv-race]').dataset.value?.startsWith('tokens=')")
     expect(panel).to_have_attribute("data-value", ANYTHING)
+    if kind == "heads":  # whose maps come layer by layer
+        page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")
     if kind in ("training", "kv-chart"):
         panel.locator(".js-plotly-plot .main-svg").first.wait_for()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
