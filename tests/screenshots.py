@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Page
 
+from tests.app.looking import settled
 from tests.page import ROOT, chromium, open_page, running_app, wait_for_run
 
 TRAINING = "docs/training.png"
@@ -25,6 +26,7 @@ def take(page: Page, prompt: str) -> bytes:
 def training(page: Page) -> bytes:
     """The panel that draws the training log."""
     page.add_style_tag(content="[data-kind=tokens] { position: static !important; }")  # else it lies over the panel
+    settled(page)  # panels above it have their height
     panel = page.locator("section[data-kind=training]")
     panel.scroll_into_view_if_needed()
     panel.locator(".js-plotly-plot").nth(1).locator(".main-svg").first.wait_for()
