@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import PANELS, faults, number, pick, questions, run, settled, shown
+from tests.app.looking import PANELS, calm, faults, number, pick, questions, run, shown
 from tests.page import wait_for_run
 from tests.panels import of_a_llama
 from tests.peer import Peer
@@ -478,7 +478,7 @@ def test_axe_finds_nothing_in_the_difference(page: Page, theme: str) -> None:
         page.click("#theme")
     for chapter in ("glance", "attend", "choice"):
         page.evaluate("(name) => glass.open(name)", chapter)
-        settled(page)
+        calm(page)
         coming = ".glass-panel:not(.page-away):is(.is-coming, [data-loading])"
         page.wait_for_function("(coming) => !document.querySelector(coming)", arg=coming)
         assert faults(page, theme) == [], chapter
