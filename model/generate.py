@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,9 +74,8 @@ def generate(
     if intervention.prefix > len(ids):
         raise field_error("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
     lm = masked(lm, intervention.prefix)
-    if intervention:
-        with intervened(lm.net, intervention):
-            pass  # what the network cannot have is refused here
+    with intervened(lm.net, intervention):
+        pass  # what the network cannot have is refused here
     return _steps(lm, ids, written, max_new_tokens, how, seed, intervention)
 
 
@@ -91,7 +89,7 @@ def _steps(
     intervention: Intervention,
 ) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
-    with intervened(lm.net, intervention) if intervention else nullcontext():
+    with intervened(lm.net, intervention):
         net, ids = lm.net.begin(ids)
     ids = ids + written
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
@@ -100,7 +98,7 @@ def _steps(
     feed, position, changes = ids, 0, intervention
     while True:
         start = time.perf_counter()
-        with torch.inference_mode(), intervened(net, changes) if changes else nullcontext():
+        with torch.inference_mode(), intervened(net, changes):
             logits = net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
             position += len(feed)
             token, drawn = choose(logits, how, random)

@@ -68,6 +68,9 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
     Raises GlassLlamaError for a layer, head or neuron that the network does not have, for heads that look at a source
     where none does, and for an encoder's changes where there is none.
     """
+    if not what:
+        yield
+        return
     before, after = _changes(net, what)
     handles = []
     try:

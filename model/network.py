@@ -18,8 +18,8 @@ from .norms import Norm
 from .positions import Places
 from .taps import Tap
 
-HeadKind = Literal["head", "cross"]  # of those that look at their own text, and at a source
-Kind = Literal["head", "cross", "ffn"]
+# What writes to the stream: heads that look at their own text, heads that look at a source, the feed-forward.
+Writer = Literal["head", "cross", "ffn"]
 StackName = Literal["encoder", "decoder"]
 
 
@@ -39,19 +39,19 @@ class Layer(Module):
     attn_norm: Norm
 
     @property
-    def attentions(self) -> dict[HeadKind, str]:
+    def attentions(self) -> dict[Writer, str]:
         """Its kinds of heads, each with the module that holds them, in the order of the computation."""
-        further: dict[HeadKind, str] = {cast(HeadKind, name): name for name in self.further}
+        further: dict[Writer, str] = {cast(Writer, name): name for name in self.further}
         return {"head": "attn", **further}
 
     @property
-    def writes(self) -> dict[Kind, str]:
+    def writes(self) -> dict[Writer, str]:
         """What writes to the stream, by kind in the order of the computation, and the tap of what it has to write:
         heads (B, T, n_heads, width), before W_O, and the feed-forward (B, T, d)."""
-        heads: dict[Kind, str] = {kind: f"{module}.mixed" for kind, module in self.attentions.items()}
+        heads: dict[Writer, str] = {kind: f"{module}.mixed" for kind, module in self.attentions.items()}
         return {**heads, "ffn": "ffn_out"}
 
-    def reads(self, kind: Kind) -> str:
+    def reads(self, kind: Writer) -> str:
         """The tap of the stream that heads of a kind, or the feed-forward, read."""
         return self.norms[self.ffn_reads if kind == "ffn" else f"{self.attentions[kind]}_norm"]
 

@@ -29,6 +29,7 @@ def training(page: Page) -> bytes:
     settled(page)  # panels above it have their height
     panel = page.locator("section[data-kind=training]")
     panel.scroll_into_view_if_needed()
+    panel.locator(".gp-body > *").last.scroll_into_view_if_needed()
     panel.locator(".js-plotly-plot").nth(1).locator(".main-svg").first.wait_for()
     page.wait_for_timeout(500)
     return panel.screenshot()

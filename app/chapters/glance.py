@@ -7,7 +7,7 @@ from model.analysis.nodes import AnyNode, Site, node_at
 from model.analysis.outside import outside as find_outside
 from model.analysis.swaps import swaps
 from model.errors import shortly
-from model.network import Kind, StackName
+from model.network import StackName, Writer
 from visuals.glance import (
     circuit_info,
     circuit_payload,
@@ -110,7 +110,7 @@ def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -
         place = dict(zip(("layer", "head", "token", "kind", "stack"), one, strict=False))
         stack = None if source is None else cast(StackName, one_of(place, "stack", STACKS))
         plain = {"kind": "ffn" if one[1] is None else "head"}
-        kind = cast(Kind, one_of(plain | place, "kind", STACKS[stack] if stack else KINDS))
+        kind = cast(Writer, one_of(plain | place, "kind", STACKS[stack] if stack else KINDS))
         layers, tokens = held.trace.n_layers, texts.tokens
         if source is not None:
             layers = source.n_layers if stack == "encoder" else layers

@@ -21,13 +21,12 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
-from ..network import Kind, Network, StackName
+from ..network import Network, StackName, Writer
 from ..prompt import prompt_ids, target_ids
 
 POINTS = 8
-HEADS = "layers.{}.attn.mixed"  # the tap of a network's own heads
 Swap = Callable[[Tensor], Tensor]
-NodeKind = Literal[Kind, "embedding", "logits"]
+NodeKind = Literal[Writer, "embedding", "logits"]
 
 
 class Node(NamedTuple):
@@ -61,7 +60,7 @@ class Site(NamedTuple):
     """Where nodes are: all heads of a kind, or the feed-forward, of one layer of a stack."""
 
     stack: StackName | None
-    kind: Kind
+    kind: Writer
     layer: int
 
 

@@ -19,10 +19,10 @@ from ..interventions import intervened
 from ..moe import Experts
 from ..network import Network
 from ..trace import Trace
-from .nodes import HEADS, Swap, swapped
+from .nodes import Swap, swapped
 
 ACTIVE, SHARED = "layers.{}.ffn.active", "layers.{}.ffn.shared.active"
-CHOSEN, CROSS = "layers.{}.ffn.experts", "layers.{}.cross.mixed"
+CHOSEN = "layers.{}.ffn.experts"
 LARGEST = 2048  # rows × tokens of one pass, so that a long run takes no more memory than a short one
 Kind = Literal["head", "cross", "neuron"]
 
@@ -207,8 +207,7 @@ def _silent_neurons(net: Network, layer: int, places: list[tuple[int, int]]) -> 
 
 def head_taps(net: Network, layer: int) -> dict[Kind, str]:
     """The taps of what a layer's heads write, by their kind."""
-    kinds: tuple[Kind, ...] = ("head", "cross") if "cross" in net.block(layer).further else ("head",)
-    return {kind: (HEADS if kind == "head" else CROSS).format(layer) for kind in kinds}
+    return {kind: f"layers.{layer}.{tap}" for kind, tap in net.block(layer).writes.items() if kind != "ffn"}
 
 
 def _neuron_taps(net: Network, layer: int) -> list[str]:

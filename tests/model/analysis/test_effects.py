@@ -8,8 +8,8 @@ import torch
 import model
 from model import GlassLlamaError, LanguageModel
 from model.analysis.effects import KEPT, LOOKS, effects, promised
-from model.analysis.nodes import HEADS, swapped
-from model.analysis.switching import Part, pulls_of, without
+from model.analysis.nodes import swapped
+from model.analysis.switching import Part, head_taps, pulls_of, without
 from model.interventions import Intervention, Patch
 
 IDS = [5, 77, 31, 200, 9, 120, 77, 31, 64]
@@ -98,7 +98,7 @@ def test_a_promise_is_the_slope_of_the_log_odds(lm: LanguageModel) -> None:
             changed[:, :, head] *= 1 - by
             return changed
 
-        with torch.inference_mode(), swapped(net, {HEADS.format(layer): weaken}):
+        with torch.inference_mode(), swapped(net, {head_taps(net, layer)["head"]: weaken}):
             p = net(torch.tensor([IDS]))[0, -1].softmax(-1)[target]
         return float(p.log() - (1 - p).log())
 

@@ -3,7 +3,7 @@
 import { subtract } from "../arrays.js";
 import { crossRow, vectorOf } from "../compute.js";
 import { visible } from "../draw.js";
-import { keptSource } from "../panels/attend/cross.js";
+import { clickedSource, keptSource } from "../panels/attend/cross.js";
 import { createCrossMaps } from "../panels/attend/cross-maps.js";
 import { watched } from "../reads.js";
 import { byDimension } from "./selection.js";
@@ -48,7 +48,7 @@ const cross = {
       heading: "source",
       values: (run, state) => rowOf(run, state).weights,
       name: sourceName,
-      chosen: ({ settings }) => (/^\d{1,4}$/.test(settings.cross?.source ?? "") ? Number(settings.cross.source) : null),
+      chosen: ({ settings }) => clickedSource(settings.cross),
     })(glass, text),
     strips({
       title: "source_query",

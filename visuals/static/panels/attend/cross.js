@@ -21,10 +21,13 @@ const LISTED = 8;
 
 export const about = { only: looksAtSource, unused: "cross", minus: "cross", tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
 
-/** The source token that was clicked, where this source has it; else the one of the largest value. @param {Float64Array} values of all of them */
+/** The source token that was clicked; null where none was. @param {{ source?: string }} [settings] the panel's */
+export const clickedSource = ({ source } = {}) => (/^\d{1,4}$/.test(source ?? "") ? Number(source) : null);
+
+/** That token, where this source has it; else the one of the largest value. @param {Float64Array} values of all of them */
 export function keptSource(glass, values) {
-  const { source } = glass.settings.get(KIND);
-  return /^\d{1,4}$/.test(source ?? "") && Number(source) < values.length ? Number(source) : values.indexOf(Math.max(...values));
+  const source = clickedSource(glass.settings.get(KIND));
+  return source !== null && source < values.length ? source : values.indexOf(Math.max(...values));
 }
 
 /** @param {HTMLElement} element @param {object} glass */
