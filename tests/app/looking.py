@@ -62,7 +62,8 @@ SETTLED = """
 const frame = () => new Promise(requestAnimationFrame);
 const until = performance.now() + 60_000;
 const waits = (what) => { if (performance.now() > until) throw new Error(`after a minute ${what}`); };
-for (let calm = 0; calm < 3; calm = glass.asking() || !glass.drawn() ? 0 : calm + 1) {
+const busy = () => glass.asking() || !glass.drawn() || document.querySelector("[data-fetching]");
+for (let calm = 0; calm < 3; calm = busy() ? 0 : calm + 1) {
   waits(`${glass.asking()} questions have no answer`);
   await frame();
 }

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from torch import nn
 
 from app.chapters import CHAPTERS
@@ -103,16 +103,21 @@ def theirs(
     return found
 
 
-def test_why_leads_to_the_word_of_the_source_and_its_readers_can_be_switched_off(
-    page: Page, pairs: dict[str, Pair]
-) -> None:
+def why_kitchen(page: Page) -> tuple[Locator, dict[str, Any]]:
+    """The panel that says why the T5 writes "kitchen" first, and what it was told."""
     alone(page)
     write(page, PROMPT, 0)
     page.evaluate("glass.open('glance'); glass.settings.set('why', { open: '1' }); glass.repaint()")
     why = page.locator("section[data-kind=why]")
     expect(why.locator(".wy-said")).to_contain_text("“kitchen” stands in the source")
     settled(page)
-    said = json.loads(page.evaluate("JSON.stringify(glass.detail('why', { token: 0 }))"))
+    return why, json.loads(page.evaluate("JSON.stringify(glass.detail('why', { token: 0 }))"))
+
+
+def test_why_leads_to_the_word_of_the_source_and_its_readers_can_be_switched_off(
+    page: Page, pairs: dict[str, Pair]
+) -> None:
+    why, said = why_kitchen(page)
     heads = [(one["layer"], one["head"]) for one in said["look"]["heads"]]
     source, written = ids_of(page)
     run = theirs(pairs["t5"], source, written)
@@ -154,13 +159,7 @@ def test_why_leads_to_the_word_of_the_source_and_its_readers_can_be_switched_off
 
 
 def test_why_leads_to_the_encoders_heads_and_back(page: Page, pairs: dict[str, Pair]) -> None:
-    alone(page)
-    write(page, PROMPT, 0)
-    page.evaluate("glass.open('glance'); glass.settings.set('why', { open: '1' }); glass.repaint()")
-    why = page.locator("section[data-kind=why]")
-    expect(why.locator(".wy-said")).to_contain_text("“kitchen” stands in the source")
-    settled(page)
-    said = json.loads(page.evaluate("JSON.stringify(glass.detail('why', { token: 0 }))"))
+    why, said = why_kitchen(page)
     source, written = ids_of(page)
     heads = [one for one in said["parts"] if one["kind"] == "encoder_head"]
     assert len(heads) == 15

@@ -16,12 +16,14 @@ export function withSides(kind, element, glass, draw, about) {
   };
   const fetchFace = async () => {
     face = { draw: showB, hide() {} }; // while it comes
+    element.toggleAttribute("data-fetching", true);
     try {
       const { createFace } = await import("./minus/face.js");
       face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
       face.draw = () => { throw error; }; // glass.js says in the panel's place that it could not be drawn
     }
+    element.toggleAttribute("data-fetching", false);
     glass.repaint(true);
   };
   return (fresh) => {
