@@ -28,8 +28,7 @@ def refuse_config(page: Page) -> None:
     field(page, "kv-calculator", "config").fill("hello")
 
 
-@pytest.mark.parametrize("refuse", [refuse_format, refuse_config])
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("refuse", "language"), [(refuse_format, "zh"), (refuse_config, "en")])
 def test_what_follows_the_calculator_says_when_its_numbers_are_old(
     chapter: Page, refuse: Callable[[Page], None], language: str
 ) -> None:
