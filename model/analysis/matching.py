@@ -56,15 +56,14 @@ class Other(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """`score` is the head's for `key`, `rival_score` for `rival`. Of the `n_terms` terms of `score` those between heads
-    and embeddings sum to `among`.
+    """`score` is the head's for `key`, `rival_score` for `rival`; each is a sum of `n_terms` terms.
 
     The pair of `asked`, at the query's token, and `told`, at the key's, adds `term` to the first, and the same two
     writers add `rival_term` to the second. `rival_told` is where the heads of `told` look from the rival; None where
     one of them gives no token half of its weight. `from_asked` is what all heads at the query's token that looked at
-    the same token as that of `asked` make of the difference, with the embedding where it is the query's own. `other`
-    has another token there; it is None where none of the text makes the rival the answer, and in a run with something
-    switched off.
+    the same token as that of `asked` make of `score`, with the embedding where it is the query's own, and
+    `rival_from_asked` of `rival_score`. `other` has another token there; it is None where none of the text makes the
+    rival the answer, and in a run with something switched off.
     """
 
     rival: int
@@ -76,8 +75,8 @@ class Matching(NamedTuple):
     term: float
     rival_term: float
     from_asked: float
+    rival_from_asked: float
     n_terms: int
-    among: float
     other: Other | None
 
 
@@ -115,9 +114,9 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
         _alike(trace, told, rival),
         float(own.terms[i, j]),
         float(others.terms[i, j]),
-        float(apart[alike].sum()),
+        float(own.terms[alike].sum()),
+        float(others.terms[alike].sum()),
         own.terms.numel(),
-        float(own.terms[both].sum()),
         _other(trace, layer, head, (query, key, rival), asked.near),
     )
 

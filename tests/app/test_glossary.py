@@ -125,6 +125,15 @@ def test_on_a_telephone_a_card_lies_inside_the_window(marked: Page) -> None:
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
     assert 0 <= box["y"] <= box["y"] + box["height"] <= 740
+    page.get_by_role("button", name=text("glossary.all")).click()  # the list opens at the word
+    expect(page.locator(".gl-list dt", has_text=re.compile(f"^{word.inner_text()}s?$"))).to_be_in_viewport()
+    top = page.evaluate("scrollY")
+    page.locator(".gl-list").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+    page.mouse.move(180, 370)
+    page.mouse.wheel(0, 3000)
+    page.keyboard.press("Escape")
+    assert page.evaluate("scrollY") == top  # the page behind it stays
+    word.click()
     page.mouse.click(2, 2)
     expect(page.locator(".gl-card")).to_be_hidden()
 
@@ -139,6 +148,13 @@ def test_the_list_of_the_keys_leads_to_all_terms(marked: Page) -> None:
         name.lower() for name in names if name.isascii()
     )
     assert faults(page, context=".gl-list") == []
+    page.fill(".gl-list input", "ROPE")
+    assert page.locator(".gl-list dt").first.inner_text() == text("glossary.rope")
+    assert 1 <= page.locator(".gl-list dt").count() < len(names)
+    page.fill(".gl-list input", "<b>no such word")
+    expect(page.locator(".gl-list p")).to_have_text(text("glossary.none", word="<b>no such word"))
+    page.fill(".gl-list input", "")
+    assert page.locator(".gl-list dt").all_inner_texts() == names
     page.locator(".gl-list dd button").first.click()
     expect(page.locator(".gl-list")).to_be_hidden()
     expect(page.locator("section.is-meant")).to_be_visible()

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marksOf, namesOf } from "../../visuals/static/panels/glance/matching.js";
+import { marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/matching.js";
 
 const PIECES = ["Tom", " the", " kitchen", " Lily", " the", " garden", " Tom", " the"];
 const step = (at, key) => ({ layer: 1, head: 0, at, key, weight: 0.9 });
@@ -8,17 +8,17 @@ const told = [step(2, 1), step(1, 0)], beside = [step(5, 4), step(4, 3)];
 const place = { query: 7, key: 2 };
 
 test("the word that both the key and the query got is told from the one that the rival got", () => {
-  const scores = { score: 14, rival_score: 10, from_asked: 2 };
+  const scores = { score: 14, rival_score: 10, from_asked: 3, rival_from_asked: 1 };
   const marks = marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores }, place, PIECES);
   assert.deepEqual(marks, { key_from: "Tom", rival_from: "Lily", asked_from: "Tom", asks: "asks_same" });
   assert.equal(marksOf({ asked: [step(7, 5)], told, rival_told: beside, ...scores }, place, PIECES).asks, "asks_other");
   assert.equal(marksOf({ asked: [], told, rival_told: beside, ...scores }, { ...place, query: 6 }, PIECES).asks, "asks_itself");
   // a match that makes hardly any of the difference explains nothing
-  assert.equal(marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores, from_asked: 0.5 }, place, PIECES), null);
+  assert.equal(marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores, from_asked: 1.5 }, place, PIECES), null);
 });
 
 const found = {
-  asked: [step(7, 6)], told, rival_told: beside, rival: 5, score: 14.6, rival_score: 10.18, term: 1.64, rival_term: 0.63, from_asked: 2.64, n_terms: 1089, among: 4.5, other: null,
+  asked: [step(7, 6)], told, rival_told: beside, rival: 5, score: 14.6, rival_score: 10.18, term: 1.64, rival_term: 0.63, from_asked: 3.5, rival_from_asked: 0.86, n_terms: 1089, other: null,
 };
 const plain = (key, params) => `${key.split(".")[1]}(${Object.values(params ?? {}).join(" ")})`;
 
@@ -28,9 +28,9 @@ test("a word that stands in the text more than once is named with its position, 
   assert.ok(names.told.includes("token_at(the 1)"), names.told);
 });
 
-test("the term and the rest make up the score", () => {
-  const { term, rest, rest_heads: heads, rest_more: more, score, n_others: others } = namesOf(found, place, plain, PIECES);
-  assert.deepEqual([term, rest, heads, more, score, others], ["1.64", "12.96", "2.86", "10.1", "14.60", "1088"]);
+test("what was fetched and the rest make up both scores and their difference", () => {
+  assert.deepEqual(rowsOf(found), [["sum_fetched", 3.5, 0.86], ["sum_rest", 14.6 - 3.5, 10.18 - 0.86], ["sum_score", 14.6, 10.18]]);
+  assert.equal(rowsOf({ ...found, asked: [] })[0][0], "sum_own"); // the query's own
 });
 
 test("nothing is said where a token was told nothing by another, or both by the same", () => {

@@ -51,7 +51,7 @@ export function world({ changes = {}, id = "r" } = {}) {
     logit_terms: { heads: pack(ramp(4 * 4 * T, 0.3), [4, 4, T]), ffn: pack([0.5, 1, -0.25, 2]), logit: 2.5, total: 2.5, neurons: [{ layer: 2, neuron: 1, value: -0.9 }, { layer: 1, neuron: 3, value: 0.4 }], embedding: 0, patched: 0 },
     score_terms: { terms: pack([1, -2, 0.5, 3], [2, 2]), sources: [{ kind: "embedding" }, { kind: "head", layer: 0, head: 1 }], score: 2.5, total: 2.5 },
     matching: {
-      rival: 1, score: 2.5, rival_score: -1.5, term: 3, rival_term: 0.25, from_asked: 3.5, n_terms: 4, among: 3.25, asked: [], told: [{ layer: 0, head: 1, at: 0, key: 0, weight: 0.9 }], rival_told: null,
+      rival: 1, score: 2.5, rival_score: -1.5, term: 3, rival_term: 0.25, from_asked: 3.25, rival_from_asked: -0.25, n_terms: 4, asked: [], told: [{ layer: 0, head: 1, at: 0, key: 0, weight: 0.9 }], rival_told: null,
       other: { position: 2, id: 6, piece: " b", score: 0.5, rival_score: 0.75 },
     },
     ffn_written: { rows: [{ neuron: 3, norm: 0.7, column: 1, raised: [{ id: 1, piece: " a", by: 0.2 }], lowered: [] }], rest: 0, whole: 1 },

@@ -59,11 +59,18 @@ def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
     (layer, head, query, key), found = found_in(trace)
     assert found
     own = score_terms(trace, layer, head, query, key)
-    own_kinds = [source.kind in ("head", "embedding") for source in own.sources]
-    among = [
-        float(own.terms[i, j]) for i, one in enumerate(own_kinds) for j, other in enumerate(own_kinds) if one and other
+    others = score_terms(trace, layer, head, query, found.rival)
+    fetched = [  # by the heads at the query that give the token "Tom" at least half of their weight
+        i
+        for i, source in enumerate(own.sources)
+        if source.kind == "head" and trace.layer(source.layer).attention[source.head, query, found.asked.near] >= 0.5
     ]
-    assert (found.n_terms, found.among) == (len(own_kinds) ** 2, pytest.approx(sum(among)))
+    assert fetched
+    told = (float(terms.terms[fetched].sum()) for terms in (own, others))
+    assert (found.n_terms, found.from_asked, found.rival_from_asked) == (
+        len(own.sources) ** 2,
+        *map(pytest.approx, told),
+    )
     for side, way in (("q", found.asked), ("k", found.told)):
         step, other = way.steps[0], (found.told if side == "q" else found.asked).steps[0]
         pair = [Source("head", one.layer, one.head) for one in (step, other)]

@@ -6,13 +6,13 @@ import { showTerm } from "./show.js";
 
 const GAP = 6;
 
-/** @param {object} glass @param {() => void} all opens the whole list */
+/** @param {object} glass @param {(term: string) => void} all opens the whole list at a term */
 export function createCard(glass, all) {
   const title = h("h2.gl-title", { id: "gl-title" });
   const means = h("p");
   const close = h("button.gl-close", { "data-text-label": "glossary.close", click: () => leave() }, "×");
   const show = h("button.gl-button.gl-show", { "data-text": "glossary.show", click: () => { hide(); showTerm(glass, term); } });
-  const list = h("button.gl-button", { "data-text": "glossary.all", click: () => { hide(); all(); } });
+  const list = h("button.gl-button", { "data-text": "glossary.all", click: () => { hide(); all(term); } });
   const element = h("div.gl-card", { role: "dialog", "aria-labelledby": "gl-title", tabindex: "-1", popover: "manual", hidden: "" }, title, close, means, h("p.gl-ways", null, show, list));
   let term = "";
   let from = null; // the word that was pressed

@@ -4,6 +4,7 @@ import { exact, h, share } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
+import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
@@ -36,8 +37,8 @@ export function createAnswer(glass, moment) {
   const said = h("div.wy-said", { "aria-live": "polite" });
   const how = h("div.wy-how", { hidden: "" });
   const told = h("div");
-  const sum = h("div");
-  how.append(told, h("details.wy-list", null, h("summary", { "data-text": "why.matching_sum" }), sum));
+  const sum = createScoreSum(glass);
+  how.append(told, sum.element);
   const proof = h("div.wy-proof", { "aria-live": "polite" });
   const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)) });
   const parts = h("ol.wy-parts");
@@ -99,7 +100,7 @@ export function createAnswer(glass, moment) {
       h("h3.gp-subtitle", null, text("matching", names)),
       say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : isMatch(found) ? "" : text("matching_little"))),
     );
-    sum.replaceChildren(say(text("matching_terms")), say(text("matching_rest")), ...(names.same ? [say(text("matching_same"))] : []));
+    sum.draw(found, names, say);
     return undefined;
   });
 

@@ -6,7 +6,7 @@ import { named, word } from "./words.js";
 /**
  * @typedef {{ layer: number, head: number, at: number, key: number, weight: number }} Step a head that looked at a token
  * @typedef {{ rival: number, score: number, rival_score: number, asked: Step[], told: Step[], rival_told: Step[]|null, term: number, rival_term: number,
- *   from_asked: number, n_terms: number, among: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
+ *   from_asked: number, rival_from_asked: number, n_terms: number, other: { position: number, piece: string, score: number, rival_score: number }|null }} Matching
  */
 
 /** The answer "matching" about a head; null where it has not come, and where there is nothing to tell. @returns {{ come: boolean, found: Matching|null }} */
@@ -26,7 +26,16 @@ function wayOf(steps, text, pieces) {
 const LEAST = 0.2; // the share of the difference between two scores from which on a match tells the two tokens apart
 
 /** Whether what was brought to the query makes a telling share of the difference. @param {Matching} found */
-export const isMatch = ({ from_asked: from, score, rival_score: against }) => from >= LEAST * (score - against);
+export const isMatch = (found) => broughtApart(found) >= LEAST * (found.score - found.rival_score);
+/** What was brought to the query makes of the difference between the two scores. @param {Matching} found */
+const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
+
+/** Both scores as sums: a text that names the row, and what it makes of either. @param {Matching} found @returns {[string, number, number][]} */
+export const rowsOf = ({ asked, score, rival_score: against, from_asked: from, rival_from_asked: less }) => [
+  [asked.length ? "sum_fetched" : "sum_own", from, less],
+  ["sum_rest", score - from, against - less],
+  ["sum_score", score, against],
+];
 
 /** The token that a way leads back to. @param {Step[]} steps @param {number} at where it ends */
 const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
@@ -47,14 +56,14 @@ export function marksOf(found, { query }, pieces) {
 }
 
 /** Everything that the sentences about it name, as texts. @param {Matching} found @param {{ query: number, key: number }} place */
-export function namesOf({ asked, told, rival, score, rival_score: against, term, rival_term: less, from_asked: from, n_terms: count, among, other }, { query, key }, text, pieces) {
+export function namesOf(found, { query, key }, text, pieces) {
+  const { asked, told, rival, score, rival_score: against, term, rival_term: less, n_terms: count, other } = found;
   const [of, on] = [originOf(asked, query), originOf(told, key)].map((t) => word(pieces[t]));
   const near = asked.length ? asked[0].key : query;
   const [asking, telling, beside, fetched] = [query, key, rival, near].map((t) => named(text, pieces, t));
   return {
     query: asking, key: telling, rival: beside, score: shown(score, 4), rival_score: shown(against, 4), gap: shown(score - against, 4),
-    term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(from, 3), n_others: String(count - 1), n_terms: String(count),
-    rest: shown(score - term, 4), rest_heads: shown(among - term, 3), rest_more: shown(score - among, 3),
+    term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(broughtApart(found), 3), n_terms: String(count),
     asked: wayOf(asked, text, pieces), told: wayOf(told, text, pieces), near: fetched, near_there: text("why.token_at", { piece: word(pieces[near]), position: near }), origin: of, same: of === on,
     ...(other && { other: word(other.piece), other_score: shown(other.score, 4), other_rival: shown(other.rival_score, 4) }),
   };
