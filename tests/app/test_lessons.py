@@ -207,6 +207,7 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
         expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(1)
     page.set_input_files(".ls-file", file)
     expect(page.locator(".ls-view")).to_have_count(2)
+    expect(page.locator(".ls-check input").first).to_be_checked()  # its answer is still covered
     press(page, "list")
     expect(page.locator(".ls-list >> nth=0").locator(".ls-row")).to_have_count(
         2

@@ -114,7 +114,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     else device.textContent = texts.text("page.device", {
       ...trace.model,
       parameters: shortCount(trace.model.n_parameters, state.language),
-      tokens: trace.T,
+      tokens: trace.T + (trace.encoder?.T ?? 0),
       milliseconds: Math.max(1, Math.round(trace.seconds * 1000)),
     });
   }

@@ -5,6 +5,7 @@ import { topCandidates } from "../compute.js";
 import { isChanged } from "../off.js";
 import { sublayers } from "../parts.js";
 import { choiceAt, momentOf, offeredOf } from "../moment.js";
+import { leftByChance, othersTakeAsMuch } from "../panels/glance/control.js";
 import { readBy, word } from "../panels/glance/words.js";
 import { samplingOf } from "../sampling.js";
 import { added, chance, piece, plain, times, whole, words } from "./numbers.js";
@@ -109,20 +110,19 @@ export function off(glass, found) {
   const changed = isChanged(trace);
   const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
   if (now === null || !two) return null;
-  const chances = [...look.by_chance].sort((a, b) => a - b);
-  const middle = chances[Math.floor(chances.length / 2)];
-  const known = look.heads.length > 0 && middle !== undefined;
+  const middle = look.heads.length ? leftByChance(look) : null;
   const put = changed ? {} : silent;
   const read = look.heads.length ? look : { kind: first?.kind, key: first?.key ?? found.head.key };
+  const of = read.kind === "cross" ? "_cross" : "";
   return {
-    say: !heads.length ? "_none" : changed ? "_changed" : "", asks: !heads.length ? "_none" : changed ? "_changed" : "",
-    answers: !heads.length ? "_none" : known ? "" : "_alone",
+    say: !heads.length ? "_none" : `${changed ? "_changed" : ""}${of}`, asks: !heads.length ? "_none" : changed ? "_changed" : "",
+    answers: !heads.length ? "_none" : middle === null ? "_alone" : `${othersTakeAsMuch(found.found) ? "_alike" : ""}${of}`,
     act: heads.length ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) } : undefined,
     numbers: {
       answer: piece(found.piece), n_heads: whole(heads.length), heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
       key: piece(readBy(trace, read.kind)[read.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),
       top: { value: two.one.piece, text: word(two.one.piece) }, p_top: chance(two.one.probability), chance: chance(middle ?? now),
-      draws: whole(chances.length),
+      draws: whole(look.by_chance.length),
     },
   };
 }

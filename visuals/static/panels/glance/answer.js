@@ -3,6 +3,7 @@
 import { exact, h, share } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { part, watched } from "../../reads.js";
+import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
 import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
@@ -18,8 +19,6 @@ export function ranked(parts) {
   const named = new Set([...of(false), ...of(true), ...parts.filter(isNeuron).slice(0, NEURONS)]);
   return [...heads, ...parts.filter(isNeuron)].filter((one) => named.has(one));
 }
-
-const middle = (values) => (values.length ? values[Math.floor(values.length / 2)] : null);
 
 /** Texts of heads that look at a source, or are an encoder's, in the place of those that look back. @param {import("./words.js").PartKind} kind */
 const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?? "";
@@ -72,14 +71,15 @@ export function createAnswer(glass, moment) {
       const own = shown.parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
       return { says: [sentence(`nobody${formOf(first.kind)}`, { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
     }
-    const chance = middle(look.by_chance);
+    const chance = leftByChance(look);
     const alike = formOf(first.kind) === formOf(look.kind) && first.key === look.key;
     const among = alike && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
     const [count, form] = [look.heads.length, formOf(look.kind)];
+    const lot = othersTakeAsMuch(shown);
     const itself = !form && look.key === position;
     return {
       says: [sentence(`${!among ? "looks_between" : itself ? "looks_itself" : "looks"}${form}`, { ...given, ...best })],
-      proves: [h("p", null, ...filled(row(text(`${kind}${form}`, { count }), chance === null ? "" : text(`chance${form}`, { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
+      proves: [h("p", null, ...filled(row(text(`${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }), chance === null ? "" : text(`${lot ? "alike" : "chance"}${form}`, { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
     };
   }
   /** Sentences in a row, as the language sets them. */

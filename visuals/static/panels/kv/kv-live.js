@@ -126,7 +126,7 @@ export default function kvLive(element, glass) {
     if (width === 0) return;
     scene = sceneOf(state, glass.layer());
     const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
-    panel.title.textContent = panel.text("title", { tokens: whole(scene.held), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
+    panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", { tokens: whole(scene.held), source: whole(trace.encoder?.T ?? 0), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
     caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
     size = drawGrid(canvas, scene, width, panel.text);
     arithmetic.replaceChildren(...sums(panel, trace, scene.held, measured, agreement(trace, detail)));
