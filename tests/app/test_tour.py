@@ -113,6 +113,8 @@ def test_the_tour_is_walked_by_keyboard_and_says_what_its_panels_show(page: Page
         assert "{" not in page.inner_text(".tour-bar")
         if i + 1 < len(SAME):
             page.keyboard.press("ArrowRight" if i % 2 else "Space")
+    page.keyboard.press("ArrowRight")  # there is none after it, and a key too many does not end it
+    expect(page.locator(".tour-bar")).to_be_visible()
     page.click(".tour-does button >> nth=0")
     page.wait_for_function("glass.state.status === 'idle' && Object.keys(glass.state.trace.changes).length > 0")
     arrive(page, "off")

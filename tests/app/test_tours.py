@@ -151,7 +151,7 @@ def walk_the_cache(page: Page, config: model.LlamaConfig, measure: bool) -> None
     after = numbers_of(page, "predict")
     assert number(after["panel"], "bytes") == after["bytes"] == before["next_bytes"]
     assert after["bytes"] == model.kv_cache_bytes(model.catalogue()["Llama-3 8B"], tokens=32_768, batch=1, dtype="bf16")
-    on(page)
+    page.click(".tour-next")  # out, as it says
     expect(page.locator(".tour-bar")).to_be_hidden()
 
 
@@ -188,7 +188,7 @@ def walk_the_learning(page: Page, language: str) -> None:
     )
     numbers = numbers_of(page, "attempt")
     assert number(numbers["panel"], "p") == pytest.approx(numbers["p_one"], rel=1e-4)
-    on(page)
+    page.click(".tour-next")  # out, as it says
     expect(page.locator(".tour-bar")).to_be_hidden()
 
 

@@ -18,13 +18,13 @@ export function createGuide(glass) {
   const progress = openProgress();
   const tours = TOURS.map((tour) => ({ ...tour, way: createTour(tour.stops.map(({ name }) => name), progress.get(tour.name), () => changed(tour.name)) }));
   let now = null; // the tour that one is on
-  const ways = Object.fromEntries(["next", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]));
+  const ways = Object.fromEntries(["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]));
   const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);
   const before = createReturn(glass);
   let led = {}; // what was selected, and for which stop of which run: the reader's own choice after that stays
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
-  listenToTour(() => now !== null, ways);
+  listenToTour(() => now !== null, { ...ways, next: ways.further });
 
   /** Where one is, as the network that is shown has it. @returns {import("./tours.js").Stop|undefined} */
   const stopNow = () => {

@@ -31,6 +31,8 @@ export function createTour(names, saved, changed) {
     last = Math.max(0, names.findIndex((name) => !done.has(name)));
     leave();
   }
+  /** As `next`, but never out: who presses a key once too often stays at the last stop. */
+  const further = () => { if (at + 1 < names.length) next(); };
   const back = () => { if (at > 0) to(at - 1); };
   /** To a stop by name, from anywhere; others than those there are do nothing. */
   function go(name) {
@@ -45,7 +47,7 @@ export function createTour(names, saved, changed) {
     to(last);
   }
   return {
-    next, back, go, leave, resume,
+    next, further, back, go, leave, resume,
     at: () => at,
     last: () => last,
     isDone: (name) => done.has(name),
