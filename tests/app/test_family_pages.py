@@ -9,8 +9,8 @@ import transformers
 from playwright.sync_api import Page
 
 from app.chapters import CHAPTERS
-from tests.app.family_page import families, read
-from tests.app.looking import settled
+from tests.app.family_page import families, read, value_of
+from tests.app.looking import number, settled
 from tests.families import SIZES, Pair, run
 from tests.page import wait_for_run
 
@@ -38,7 +38,39 @@ ROWS = """async ([layer, head]) => {
   const held = trace.layers.get(layer);
   return Array.from({ length: trace.T }, (_, query) => [...row(held, trace.model, head, query).weights]);
 }"""
+# The formulas of a panel as a line of text each, and its value.
+LINES = """(kind) => {
+  const section = document.querySelector(`section[data-kind=${kind}]`);
+  const copies = [...section.querySelectorAll('.gp-formula p')].map((line) => line.cloneNode(true));
+  for (const copy of copies) for (const one of copy.querySelectorAll('.gp-fraction')) one.replaceWith(`(${one.children[0].textContent}) / (${one.children[2].textContent})`);
+  return copies.map((line) => line.textContent);
+}"""
 pairs, page = families(CONFIGS)
+
+
+def worked_out(line: str) -> None:
+    """What stands before a line's last equals sign is what stands after it."""
+    *_, sum_, result = (part.replace("−", "-").strip() for part in line.split("="))
+    assert float(result) == pytest.approx(eval(sum_.replace("·", "*")), rel=2e-4, abs=2e-5), line
+
+
+def check_projection(page: Page, pair: Pair, tokens: int) -> None:
+    """The formulas on where q, k and v come from are those of the network's parts, and their numbers give what they say."""
+    page.evaluate("(at) => glass.select(at)", {"layer": 1, "head": 4, "query": tokens - 1, "key": 2})
+    centred = hasattr(pair.lm.net.norm, "bias")
+    for vector in "qkv":
+        page.evaluate("(vector) => glass.settings.set('qkv', { vector })", vector)
+        value = value_of(page, "attend", "qkv", f"layer 1 head 4 {vector} ")
+        normed, numbers, product, *more = page.evaluate(LINES, "qkv")
+        assert normed.startswith("n = (x − μ) / (σ) · γ + β" if centred else "n = (x) / (RMS(x)) · γ"), normed
+        worked_out(numbers)
+        if "bias=" in value:
+            worked_out(product)
+        last = product
+        if more[0].startswith(f"{vector}"):
+            worked_out(last := more[0])
+        shown = float(last.split("=")[-1].replace("−", "-"))
+        assert shown == pytest.approx(number(value, "value"), rel=1e-4, abs=2e-5), last
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -48,6 +80,8 @@ def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs:
         page.evaluate("(name) => glass.open(name)", chapter)
         settled(page)
         assert page.locator(".glass-panel[data-failed]:visible").count() == 0, chapter
+    if name != "DeepSeek":
+        check_projection(page, pairs[name], len(ids))
     theirs = run(pairs[name].peer, torch.tensor([ids]))
     for layer, head in ((0, 1), (2, 5)):
         page.evaluate("([layer, head]) => glass.select({ layer, head })", [layer, head])

@@ -7,7 +7,7 @@ import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/names.js";
-import { channelOf, fitsWhole, largestOf, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
+import { channelOf, fitsWhole, largestOf, madeName, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/values.js";
@@ -178,6 +178,17 @@ test("a channel of q is its products, its bias, and the norm that some networks 
   assert.deepEqual([again.sum, again.divisor, again.gamma, again.value], [-6.5, 2, 3, -9.75]);
   const alone = found({ rows: { shape: [1, 3], data: rows.data.subarray(3) }, bias: numbers(0.25) });
   assert.equal(takenApart(alone, 1).value, -6.25); // of a large head one row is fetched
+});
+
+test("the vector that is made is called by what the network does to it", () => {
+  const text = (name, params) => `${name}(${Object.values(params ?? {})})`;
+  const called = (parts, vector, divisor = null) => madeName({ ...model, parts }, { place: { vector }, weights: { divisor } }, text);
+  const part = llamaParts([1]);
+  assert.equal(called(model.parts, "q"), "strip_made(q)strip_made_before(4,4)");
+  assert.equal(called(model.parts, "v"), "strip_made(v)"); // which nothing turns
+  assert.equal(called({ ...part, rotary: null }, "q"), "strip_made(q)"); // BLOOM, T5
+  assert.equal(called(part, "k"), "strip_made(k)strip_made_part(2,4)"); // GLM
+  assert.equal(called(model.parts, "k", [1]), "strip_made(k)strip_made_normed(4,4)strip_made_before(4,4)"); // Qwen 3
 });
 
 test("q is made at the query, k and v at the key by the head that others share", () => {

@@ -37,17 +37,36 @@ export function createProducts(glass, count) {
   return { element: h("div.ch-scroll", null, table.element), draw, pointed: () => view.under };
 }
 
-/** From the stream to the number: RMSNorm, the product with a row, the bias, the norm on q or k where there is one. */
-export function lines({ place: { vector, token }, rms, made }, { products, bias, sum, divisor, gamma, value }, channel, { dtype }, text) {
+const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)}`;
+
+/** The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a LayerNorm. */
+function normLines({ x, normed, stream: { gamma, beta, mean, rms } }, i) {
+  const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
+  const factor = inBrackets(gamma[i], 6);
+  if (!beta) {
+    return [
+      line`${n()} = ${fraction(raw(), "RMS(x)")} · γ,  RMS(x) = ${strong(rms, 6)}`,
+      line`${n()}${at()} = ${fraction(phrase`${raw()}${at()}`, "RMS(x)")} · γ${at()} = ${fraction(shown(x[i], 6), shown(rms, 6))} · ${factor} = ${strong(normed[i])}`,
+    ];
+  }
+  return [
+    line`${n()} = ${fraction(phrase`${raw()} − μ`, "σ")} · γ + β,  μ = ${strong(mean, 6)},  σ = ${strong(rms, 6)}`,
+    line`${n()}${at()} = ${fraction(phrase`${raw()}${at()} − μ`, "σ")} · γ${at()} + β${at()} = ${fraction(`${shown(x[i], 6)} ${plus(-mean, 6)}`, shown(rms, 6))} · ${factor} ${plus(beta[i], 6)} = ${strong(normed[i])}`,
+  ];
+}
+
+/** From the stream to the number: the norm with the numbers of one input, the product with a row, the bias, the norm on q or k where there is one. */
+export function lines(found, { products, bias, sum, divisor, gamma, value }, channel, { dtype }, text, input) {
+  const { place: { vector, token }, made } = found;
   const name = () => tinted(vector, vector);
   const matrix = vector.toUpperCase();
-  const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${bias < 0 ? "−" : "+"} ${shown(Math.abs(bias), 6)} = `, strong(sum, 6)]);
+  const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)]);
   const row = divisor === null ? [name(), sub(channel)] : ["s", sub(channel)];
   const added = bias === null ? [] : [" + b", sub(channel)];
   return [
-    line`${tinted("norm", "n")} = ${fraction(tinted("residual", "x"), "RMS(x)")} · γ,  RMS(x) = ${strong(rms)}`,
+    ...normLines(found, input),
     line`${row} = Σ${sub("i")} W${sub(matrix)}[${String(channel)}, i] · ${tinted("norm", "n")}${sub("i")}${added} = ${raw(sum)}`,
-    ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${fraction(phrase`s${sub(channel)}`, "RMS(s)")} · γ${sub(vector)} = ${fraction(shown(sum, 6), shown(divisor, 6))} · ${inBrackets(gamma)} = ${strong(value, 6)}`]),
+    ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${fraction(phrase`s${sub(channel)}`, "RMS(s)")} · γ${sub(vector)} = ${fraction(shown(sum, 6), shown(divisor, 6))} · ${inBrackets(gamma, 6)} = ${strong(value, 6)}`]),
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),
     ...(divisor === null ? [] : [h("p.at-words", null, text("normed_again", { vector }))]),
   ];

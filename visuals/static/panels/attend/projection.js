@@ -2,6 +2,7 @@
 
 import { once, strongest } from "../../arrays.js";
 import { kvHead, vectorOf } from "../../compute.js";
+import { pairsOf } from "../../rotation.js";
 import { keptChannel } from "../../settings.js";
 import { stagesOf } from "../norm/norm-vector.js";
 import { readVector, request } from "../norm/vector.js";
@@ -16,8 +17,8 @@ const ALL_BYTES = 400_000;
  * q, the key's for k and v, where the score and the weighted sum take them
  * @typedef {{ rows: NumArray, bias: NumArray|null, gamma: NumArray|null, divisor: NumArray|null }} Weights
  * as app/chapters/attend.py has them
- * @typedef {{ place: Place, x: ArrayLike<number>, normed: Float64Array, rms: number, made: ArrayLike<number>, weights: Weights }} Found
- * `made`: the vector as the run has it, before RoPE
+ * @typedef {{ place: Place, x: ArrayLike<number>, normed: Float64Array, stream: import("../norm/vector.js").Vector, made: ArrayLike<number>, weights: Weights }} Found
+ * `made`: the vector as the run has it, before RoPE; `stream`: x with what its norm makes of it
  */
 
 /** @returns {"q"|"k"|"v"} which is looked at */
@@ -64,11 +65,18 @@ export const questions = (trace, place, channel) => ({
 
 export const stages = once(stagesOf);
 
+/** What a vector is called where it is drawn: that it has a norm of its own, and that RoPE, which turns q and k, comes after. */
+export function madeName(model, { place: { vector }, weights }, text) {
+  const [width, turned] = [model.head_dim, vector === "v" ? 0 : 2 * pairsOf(model)];
+  const more = [...(weights.divisor ? ["normed"] : []), ...(turned ? [turned < width ? "part" : "before"] : [])];
+  return [text("strip_made", { vector }), ...more.map((name) => text(`strip_made_${name}`, { turned, width }))].join("");
+}
+
 /** What was found at a place, from the answers. @returns {Found} */
 export function foundIn(trace, { stream, weights }, place, made) {
   const vector = readVector(stream, trace, "attn", place.layer, place.token);
   const { x, product } = stages(vector);
-  return { place, x, normed: product, rms: vector.rms, made, weights };
+  return { place, x, normed: product, stream: vector, made, weights };
 }
 
 /**

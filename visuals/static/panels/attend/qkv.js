@@ -1,20 +1,20 @@
-// Where q, k and v come from: x → RMSNorm(x) → · W_Q, and one row of that product taken apart, term by term.
+// Where q, k and v come from: x → the norm of x → · W_Q, and one row of that product taken apart, term by term.
 
 import { segmented, stepper } from "../../controls.js";
 import { exact, h, shown, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
-import { ownKeys } from "../../parts.js";
+import { normForms, ownKeys, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { word } from "../glance/words.js";
-import { channelOf, chosenVector, clickedChannel, createFinder, fitsWhole, largestOf, setVector, sharers, takenApart, VECTORS } from "./projection.js";
+import { channelOf, chosenVector, clickedChannel, createFinder, fitsWhole, largestOf, madeName, setVector, sharers, takenApart, VECTORS } from "./projection.js";
 import { createProducts, lines } from "./products.js";
 
 const COUNT = 8;
 
-export const about = { tensors: ["resid_in", "attn_norm_rms", "attn_normed", "q", "k", "v"], minus: "qkv", unused: "head", absent: ownKeys };
+export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "q", "k", "v"], minus: "qkv", unused: "head", absent: ownKeys, forms: (model) => [...turningForms(model), ...normForms(model)] };
 
 /** The choice of q, k or v, one for all sides. */
 export const createVectors = (glass) =>
@@ -101,7 +101,7 @@ export default function qkv(element, glass) {
     const listed = largestOf(one, COUNT);
     say.textContent = notice(found, listed);
     products.draw(one, listed, found);
-    formula.replaceChildren(...lines(found, one, channel, model, text));
+    formula.replaceChildren(...lines(found, one, channel, model, text, listed.first[0]));
     channels.show(String(channel), channel === 0, channel === found.made.length - 1);
     largest.hidden = clickedChannel(glass, found.made.length) === null;
   });
@@ -117,7 +117,7 @@ export default function qkv(element, glass) {
     const channel = fitsWhole(state.trace.model) ? under : channelOf(glass, found.made); // of a large head one row is here
     [now, chosen, apart] = [found, channel, takenApart(found, channel)];
     drawInputs(width, now, apart, channel, input);
-    outputs.draw(width, [{ name: text("strip_made", { vector: found.place.vector }), role: found.place.vector, values: found.made }], { chosen: under });
+    outputs.draw(width, [{ name: madeName(state.trace.model, found, text), role: found.place.vector, values: found.made }], { chosen: under });
     write(now, apart, channel, clickedChannel(glass, found.made.length), state.language);
     tell(found, largestOf(apart, COUNT), input, under);
   });
