@@ -1,5 +1,6 @@
 """A page over tiny networks of several families, under the names that a test gives them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from app.engine import LocalEngine
 from app.session import Runs
+from app.texts import table
 from tests.app.looking import shown
 from tests.families import Pair, pair_of, save
 from tests.page import leave, new_page, wait_for_run, watched
@@ -72,6 +74,12 @@ def value_here(page: Page, kind: str, start: str = "") -> str:
     value = shown(page, kind, start)
     assert page.locator("[data-failed]").count() == 0, page.locator("[data-failed]").first.get_attribute("data-kind")
     return value
+
+
+def raw_keys(page: Page) -> list[str]:
+    """Keys of texts that stand on the page in place of what they are to say."""
+    sections = "|".join(re.escape(section) for section in table("en"))
+    return re.findall(rf"(?<![\w./#-])(?:{sections})\.[a-z]\w*_\w+", page.evaluate("document.body.innerText"))
 
 
 def value_of(page: Page, chapter: str, kind: str, start: str = "") -> str:

@@ -9,7 +9,7 @@ import transformers
 from playwright.sync_api import Page
 
 from app.chapters import CHAPTERS
-from tests.app.family_page import families, read, value_of
+from tests.app.family_page import families, raw_keys, read, value_of
 from tests.app.looking import number, settled
 from tests.families import SIZES, Pair, run
 from tests.page import wait_for_run
@@ -42,7 +42,8 @@ ROWS = """async ([layer, head]) => {
 LINES = """(kind) => {
   const section = document.querySelector(`section[data-kind=${kind}]`);
   const copies = [...section.querySelectorAll('.gp-formula p')].map((line) => line.cloneNode(true));
-  for (const copy of copies) for (const one of copy.querySelectorAll('.gp-fraction')) one.replaceWith(`(${one.children[0].textContent}) / (${one.children[2].textContent})`);
+  const written = ({ children: [above, , below] }) => `(${above.textContent}) / (${below.textContent})`;
+  for (const copy of copies) for (const one of copy.querySelectorAll('.gp-fraction')) one.replaceWith(written(one));
   return copies.map((line) => line.textContent);
 }"""
 pairs, page = families(CONFIGS)
@@ -55,7 +56,7 @@ def worked_out(line: str) -> None:
 
 
 def check_projection(page: Page, pair: Pair, tokens: int) -> None:
-    """The formulas on where q, k and v come from are those of the network's parts, and their numbers give what they say."""
+    """The formulas on where q, k and v come from are the network's own, and their numbers give what they say."""
     page.evaluate("(at) => glass.select(at)", {"layer": 1, "head": 4, "query": tokens - 1, "key": 2})
     centred = hasattr(pair.lm.net.norm, "bias")
     for vector in "qkv":
@@ -80,6 +81,7 @@ def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs:
         page.evaluate("(name) => glass.open(name)", chapter)
         settled(page)
         assert page.locator(".glass-panel[data-failed]:visible").count() == 0, chapter
+        assert raw_keys(page) == [], chapter
     if name != "DeepSeek":
         check_projection(page, pairs[name], len(ids))
     theirs = run(pairs[name].peer, torch.tensor([ids]))
