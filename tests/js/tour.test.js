@@ -187,6 +187,14 @@ test("the numbers of the stops are those of the run's arrays, worked out another
   const project = valuesOf(at("project", made));
   assert.deepEqual([project.q_0, project.k_1], [vector(q, 2, 2)[project.pair], vector(k, 1, 0)[project.pair + 2]]);
   assert.equal(project.together, "2, 3");
+  const shares = (n_kv_heads) => {
+    const other = world();
+    Object.assign(other.glass.state.trace.model, { n_kv_heads });
+    other.glass.state.trace.layers.get(1).k = other.glass.state.trace.layers.get(1).q; // a key vector for every head there may be
+    return at("project", other);
+  };
+  assert.deepEqual([4, 2, 1].map((count) => [shares(count).asks, shares(count).answers]), [["_alone", "_alone"], ["", ""], ["", "_one"]]);
+  assert.equal(valuesOf(shares(4)).n_kept, 2 * 4 * 4);
   const embedding = at("embedding", made);
   assert.deepEqual([embedding.answers, embedding.numbers.alike.value], ["_more", "0"]);
   const x = round(ramp(12, 0.9)).slice(8);

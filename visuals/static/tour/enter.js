@@ -86,10 +86,11 @@ export function project(glass, found) {
   const names = {
     layer: whole(layer), head: whole(head), query: piece(trace.tokens.pieces[at]), key: piece(trace.tokens.pieces[key]), d: whole(d), width: whole(width),
     n_heads: whole(heads), n_kv: whole(shared), kv: whole(kv), together: list(together), channel: whole(channel), value: plain(q[channel]),
-    rank: whole(rank), rope: whole(turned), nope: whole(nope), kept: whole(rank + turned), whole: whole(heads * (width + value)),
+    rank: whole(rank), rope: whole(turned), nope: whole(nope), kept: whole(rank + turned), n_kept: whole(2 * shared * width), whole: whole(heads * (width + value)),
   };
   if (latent) return { say: "_latent", numbers: names };
-  const told = { asks: "", answers: size === 1 ? "_alone" : "", numbers: names };
+  const own = size === 1 ? "_alone" : "";
+  const told = { asks: own, answers: own || (shared === 1 ? "_one" : ""), numbers: names };
   if (!rotary) return { ...told, say: "_unturned" };
   const pair = locked.pair ?? strongestPair({ trace, layer, head, query: at, key });
   const [one, two] = channelsOf(rotary, pair);
