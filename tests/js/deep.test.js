@@ -73,6 +73,8 @@ test("norms in the order of the computation", () => {
   assert.deepEqual(placesOf(one).map(({ layer, norm }) => `${norm} ${layer}`), ["attn 0", "attn 1", "attn 2", "final 2"]);
   placesOf(one).forEach((place, i) => assert.equal(rowOf(place, one), i));
   assert.deepEqual([normForms(model), normForms(one)], [[], ["layer_one", "layer"]]);
+  const decoder = { ...model, parts: { ...model.parts, norms: { attn_norm: "resid_in", cross_norm: "resid_attn", ffn_norm: "resid_mid" } } };
+  assert.deepEqual(normForms(decoder), ["three"]); // T5's, which also looks at a source
 });
 
 const q = Float32Array.of(1, 2, -0.5, 0.25, 3, -1);

@@ -42,10 +42,11 @@ export const sublayers = ({ parts: { norms } }) => ["attn", ...(norms.cross_norm
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";
 
-/** In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm for attention and feed-forward both. @returns {string[]} */
+/** In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm a layer, for attention and feed-forward both, or three. @returns {string[]} */
 export function normForms(model) {
-  const one = layerNorms(model).length === 1;
-  return centres(model) ? [...(one ? ["layer_one"] : []), "layer"] : one ? ["one"] : [];
+  const count = { 1: "one", 3: "three" }[layerNorms(model).length];
+  const forms = count ? [count] : [];
+  return centres(model) ? [...forms.map((form) => `layer_${form}`), "layer"] : forms;
 }
 
 /** In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than 1/√head_dim. @returns {string[]} */
