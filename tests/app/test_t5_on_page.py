@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 from torch import Tensor
 
 from app.chapters import CHAPTERS
-from tests.app.family_page import CLOSE, PROMPT, families, value_of
+from tests.app.family_page import CLOSE, PROMPT, families, raw_keys, value_of
 from tests.app.looking import calm, number, settled
 from tests.families import Pair
 
@@ -145,13 +145,14 @@ def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
     asked(page, "t5-1.1", "step")
     page.set_viewport_size({"width": 1280, "height": 8000})  # what is out of view is not drawn
     for stack in ("encoder", "decoder"):
-        page.evaluate("(stack) => glass.readStack(stack, { query: 1, key: 1 })", stack)
+        page.evaluate("(stack) => glass.readStack(stack, { layer: 1, query: 1, key: 1 })", stack)
         for chapter in CHAPTERS:
             page.evaluate("(chapter) => glass.open(chapter)", chapter)
             settled(page)
             assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), chapter
             failed = page.locator("[data-failed]").evaluate_all("all => all.map((one) => one.dataset.kind)")
             assert failed == [], f"{stack} {chapter}"
+            assert raw_keys(page) == [], f"{stack} {chapter}"
             assert page.locator(".page-message").text_content() == "", f"{stack} {chapter}"
     page.set_viewport_size({"width": 1280, "height": 720})
 

@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from app import build
 from app.texts import LANGUAGES, table, text
+from model.analysis.score_terms import Source
 from model.record import Entry, Record
 from model.train.curriculum import recipe
 from visuals import STATIC
@@ -150,3 +152,9 @@ def test_the_readmes_do_not_say_that_nothing_is_random() -> None:
     root = Path(build.__file__).parents[1]
     assert "没有随机数" not in (root / "README.zh.md").read_text(encoding="utf-8")
     assert "Nothing is random" not in (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_writer_of_a_score_has_a_name() -> None:
+    for language in LANGUAGES:
+        for kind in get_args(get_type_hints(Source)["kind"]):
+            assert table(language)["score-terms"].get(f"source_{kind}"), (language, kind)

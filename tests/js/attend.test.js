@@ -8,6 +8,8 @@ import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/names.js";
 import { channelOf, fitsWhole, largestOf, madeName, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
+import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
+import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-sources.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/survey.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs-layout.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/values.js";
@@ -189,6 +191,25 @@ test("the vector that is made is called by what the network does to it", () => {
   assert.equal(called({ ...part, rotary: null }, "q"), "strip_made(q)"); // BLOOM, T5
   assert.equal(called(part, "k"), "strip_made(k)strip_made_part(2,4)"); // GLM
   assert.equal(called(model.parts, "k", [1]), "strip_made(k)strip_made_normed(4,4)strip_made_before(4,4)"); // Qwen 3
+});
+
+test("a bias by distance is a term of the score and of neither side's writers", () => {
+  const [embedding, head, position] = [{ kind: "embedding" }, { kind: "head", layer: 0, head: 1 }, { kind: "position" }];
+  const found = { sources: [embedding, head, position], terms: { data: [1, 2, 0, 4, 8, 0, 0, 0, -16] } };
+  assert.equal(biasIn(found), -16);
+  assert.deepEqual(writersOf(found, "q"), [{ source: embedding, value: 3 }, { source: head, value: 12 }]);
+  assert.deepEqual(writersOf(found, "k"), [{ source: embedding, value: 5 }, { source: head, value: 10 }]);
+  assert.equal(biasIn({ sources: [embedding], terms: { data: [1] } }), null);
+  assert.deepEqual([0, 1].map((layer) => sourceKey({ kind: "bias", layer }, 1)), ["source_bias_below", "source_bias"]);
+});
+
+test("the mask is spoken of as the network has it, whichever query is looked at", () => {
+  globalThis.document = { createElement: () => ({ append(...some) { this.said = some.join(""); } }) };
+  const said = (parts, query, seen) => maskLine({ parts }, { query, key: 0, tokens: 5, weights: Array(seen) }, (name, { hidden }) => `${name} ${hidden}`).said;
+  assert.deepEqual([0, 2, 4].map((query) => said({ causal: false, prefix: null }, query, 5)), Array(3).fill("mask_none 0")); // an encoder
+  assert.deepEqual([0, 4].map((query) => said({ causal: true, prefix: null }, query, query + 1)), ["mask 4", "mask 0"]);
+  const prefix = (query) => said({ causal: true, prefix: 3 }, query, Math.max(query + 1, 3)); // GLM
+  assert.deepEqual([0, 2, 3, 4].map(prefix), ["mask_prefix 2", "mask_prefix 2", "mask 1", "mask 0"]);
 });
 
 test("q is made at the query, k and v at the key by the head that others share", () => {

@@ -2,14 +2,11 @@
 
 import { matchingOf, namesOf } from "../panels/glance/matching.js";
 import { named } from "../panels/glance/words.js";
+import { sourceKey, writersOf } from "../panels/attend/score-sources.js";
 import { added, plain, whole, words } from "./numbers.js";
 
 /** Of a score's terms the writer that adds most on one side, with all that it meets on the other. */
-function strongest({ sources, terms: { data } }, side) {
-  const sums = sources.map((_, one) => sources.reduce((sum, _, other) => sum + data[side === "q" ? one * sources.length + other : other * sources.length + one], 0));
-  const best = sums.indexOf(Math.max(...sums));
-  return { source: sources[best], value: sums[best] };
-}
+const strongest = (terms, side) => writersOf(terms, side).reduce((best, one) => (one.value > best.value ? one : best));
 
 export function match(glass, { at, head: { layer, head, key } }) {
   const { pieces } = glass.state.trace.tokens;
@@ -17,7 +14,7 @@ export function match(glass, { at, head: { layer, head, key } }) {
   const terms = glass.detail("score_terms", place);
   const { come, found } = matchingOf(glass, place);
   if (!terms || !come) return null;
-  const nameOf = ({ source: { kind, ...where } }) => words(glass.text(`score-terms.source_${kind}`, where));
+  const nameOf = ({ source }) => words(glass.text(`score-terms.${sourceKey(source, layer)}`, source));
   const [ofKey, ofQuery] = [strongest(terms, "k"), strongest(terms, "q")];
   const names = found ? Object.entries(namesOf(found, place, glass.text, pieces)).filter(([name]) => name !== "same") : [];
   return {

@@ -115,7 +115,7 @@ export default function cell(element, glass) {
     );
     one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
     sums.replaceChildren(...scoreLines(state.trace.model, cellNow, text));
-    softmax.replaceChildren(maskLine(cellNow, text), weightLine(cellNow, text));
+    softmax.replaceChildren(maskLine(state.trace.model, cellNow, text), weightLine(cellNow, text));
   }
 
   function tell({ score, weight, bias, dot: product }, facts, write) {

@@ -29,10 +29,10 @@ export const scoreLines = (model, cell, text) => [
   scoreLine(model, cell, text),
 ];
 
-/** What the mask does to this score, and how many of the row it hides; that none does where the query sees all. */
-export const maskLine = ({ query, key, tokens, weights }, text) => {
-  const hidden = tokens - weights.length;
-  return h("p.at-words", null, text(weights.length <= query + 1 ? "mask" : hidden ? "mask_prefix" : "mask_none", { query, key, hidden, tokens }));
+/** What the network's mask does to this score, and how many of the row it hides; that it has none where all tokens see each other. */
+export const maskLine = ({ parts: { causal, prefix } }, { query, key, tokens, weights }, text) => {
+  const mask = causal === false ? "mask_none" : query < (prefix ?? 0) ? "mask_prefix" : "mask";
+  return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens }));
 };
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */

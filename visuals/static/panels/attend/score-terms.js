@@ -6,6 +6,7 @@ import { normForms, scoreForms } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createTerms } from "../glance/terms.js";
 import { named } from "../glance/words.js";
+import { biasIn, pairsIn, sourceKey, writersOf } from "./score-sources.js";
 
 const COUNT = 6;
 
@@ -15,18 +16,9 @@ export const about = { tensors: ["resid_in", "q", "k", "q_rot", "k_rot", "positi
 export default function scoreTerms(element, glass) {
   const { state } = glass;
   let found = null;
-  /** Biases in the score's own layer are those of its norm, of q and of k; in a layer below, W_O's. */
-  function nameOf({ kind, layer, head }) {
-    const below = kind === "bias" && layer < state.locked.layer;
-    return panel.text(`source_${below ? "bias_below" : kind}`, { layer, head });
-  }
-  /** Every pair of sources with its term. */
-  const all = () => {
-    const { sources, terms } = found;
-    return Array.from(terms.data, (value, i) => ({ value, q: sources[Math.floor(i / sources.length)], k: sources[i % sources.length] }));
-  };
+  const nameOf = (source) => panel.text(sourceKey(source, state.locked.layer), { layer: source.layer, head: source.head });
   const panel = frame(element, glass, "score-terms", {
-    csv: () => [["query_source", "key_source", "term"], ...(found ? all().map(({ q, k, value }) => [nameOf(q), nameOf(k), value]) : [])],
+    csv: () => [["query_source", "key_source", "term"], ...(found ? pairsIn(found).map(({ q, k, value }) => [nameOf(q), nameOf(k), value]) : [])],
     parts: ["what", "formula", "myth"], pointed: false,
   });
   const say = h("p.wy-notice");
@@ -35,11 +27,7 @@ export default function scoreTerms(element, glass) {
   panel.body.append(say, h("div.gp-columns", null, ...lists.slice(0, 2).map(place)), place(lists[2]));
 
   /** One term a source: its pairs with all sources of the other stream together. @param {"q"|"k"} side */
-  function sumsBy(side, at) {
-    const sums = new Map(found.sources.map((source) => [source, 0]));
-    for (const one of all()) sums.set(one[side], sums.get(one[side]) + one.value);
-    return [...sums].map(([source, value]) => ({ value, words: nameOf(source), select: placeOf(source, at) }));
-  }
+  const sumsBy = (side, at) => writersOf(found, side).map(({ source, value }) => ({ value, words: nameOf(source), select: placeOf(source, at) }));
   const placeOf = ({ kind, layer, head }, at) => (kind === "head" ? { layer, head, query: at } : undefined);
 
   return inView(element, function draw() {
@@ -50,16 +38,19 @@ export default function scoreTerms(element, glass) {
     element.toggleAttribute("data-loading", !came);
     if (!came) return;
     found = came;
+    const bias = biasIn(found);
     const given = {
       at_key: sumsBy("k", key), at_query: sumsBy("q", query),
-      terms: all().map(({ q, k, value }) => ({ value, words: panel.text(q.kind === "position" && k.kind === "position" ? "source_position" : "term", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
+      terms: pairsIn(found).map(({ q, k, value }) => ({ value, words: panel.text(q.kind === "position" && k.kind === "position" ? "source_position" : "term", { q: nameOf(q), k: nameOf(k), query: from, key: to }) })),
     };
     const [ofKey, ofQuery] = lists.map(({ name, title, draw: write }) => {
       title.textContent = panel.text(name, { query: from, key: to });
-      return write(given[name], found.total, given[name].length, COUNT)[0];
+      const apart = bias !== null && name !== "terms"; // the bias is of neither side
+      return write(given[name], found.total - (apart ? bias : 0), given[name].length, COUNT, apart ? "sum_written" : "sum")[0];
     });
     const params = { score: signed(found.score, 4), key: to, query: from, of_key: ofKey.words, of_query: ofQuery.words };
-    say.textContent = panel.text("notice", { ...params, key_value: signed(ofKey.value, 3), query_value: signed(ofQuery.value, 3) });
+    const notice = panel.text("notice", { ...params, key_value: signed(ofKey.value, 3), query_value: signed(ofQuery.value, 3) });
+    say.textContent = bias === null ? notice : glass.text("score-terms.notices", { notice, position: panel.text("notice_position", { position: signed(bias, 3) }) });
     panel.tell(`layer ${layer} head ${head} query ${query} key ${key} score=${exact(found.score)} sum=${exact(found.total)} first=${exact(ofKey.value)}`);
   });
 }

@@ -15,15 +15,15 @@ export function createTerms(glass, section) {
   };
   const named = ({ words, select }) => (select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words);
 
-  /** @param {Term[]} terms all of them, or those known by name @param {number} total what they sum to with all others @param {number} all how many there are */
-  function draw(terms, total, all, count) {
+  /** @param {Term[]} terms all of them, or those known by name @param {number} total what they sum to with all others @param {number} all how many there are @param {string} sum the sum's text */
+  function draw(terms, total, all, count, sum = "sum") {
     const first = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, count);
     const rest = total - first.reduce((sum, { value }) => sum + value, 0);
     const most = Math.max(...first.map(({ value }) => Math.abs(value)), Math.abs(rest)) || 1;
     body.replaceChildren(
       ...first.map((term) => row(named(term), term.value, most)),
       ...(all > first.length ? [row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others")] : []),
-      h("tr.wy-sum", null, h("th.gp-token", { scope: "row" }, glass.text(`${section}.sum`)), h("td.gp-number", null, signed(total, 6)), h("td")),
+      h("tr.wy-sum", null, h("th.gp-token", { scope: "row" }, glass.text(`${section}.${sum}`)), h("td.gp-number", null, signed(total, 6)), h("td")),
     );
     return first;
   }
