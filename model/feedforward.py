@@ -60,6 +60,15 @@ class FeedForward(Module):
         act = ACTIVATIONS[self.activation]
         return act(up) if gate is None else act(gate) * up
 
+    def computing(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
+        """Of the neurons that compute for each token: what the activation reads, and what scales their columns.
+
+        `here` holds the values at the taps, as in `shares`, of all tokens; both float32.
+        """
+        gate, up = (here[name].float() if name in here else None for name in ("gate", "up"))
+        assert up is not None
+        return here[self.opens].float(), self.inner(gate, up)
+
     def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
         """What each neuron adds along a direction, float64, at the token whose values at the taps are `here`."""
         return self.inner(here.get("gate"), here["up"]).double() * (along @ self.down_proj.weight.double().cpu())

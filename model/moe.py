@@ -147,6 +147,15 @@ class Experts(FeedForward):
             ffn = self.shared if number == len(self.expert) and self.shared is not None else self.one(number)
             yield ffn.down_proj, own
 
+    def computing(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
+        """As a plain feed-forward's, of the chosen experts, weighted by the router, and of the shared one."""
+        gate, inner = super().computing(here)
+        found = gate.flatten(-2), (inner * here["expert_weight"].float()[..., None]).flatten(-2)
+        if self.shared is None:
+            return found
+        own = self.shared.computing({"gate": here["shared_gate"], "up": here["shared_up"]})
+        return torch.cat((found[0], own[0]), -1), torch.cat((found[1], own[1]), -1)
+
     def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
         """As a plain feed-forward's; a neuron of an expert that the token did not go to adds nothing."""
         found = torch.zeros(self.neurons, dtype=torch.float64)

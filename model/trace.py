@@ -135,7 +135,10 @@ class Trace:
 
     @property
     def gate_open(self) -> np.ndarray:
-        """(L, T): the share of a layer's neurons whose activation reads a number above 0: a SwiGLU's gate."""
+        """(L, T): the share of a layer's neurons whose activation reads a number above 0: a SwiGLU's gate.
+
+        With experts, of the neurons of the routed ones that the token goes to.
+        """
         return self._figure("gate_open")
 
     def _figure(self, name: str) -> np.ndarray:

@@ -28,6 +28,9 @@ MASS = 0.9
 class Firing(NamedTuple):
     """How sparsely each layer fires for each token, as shares in 0…1; "mass" is the sum of |silu(gate)·up|.
 
+    With experts, the neurons are those that compute for the token: of the experts that it goes to, each weighted by
+    the router's weight in the mass, and of the shared one.
+
     `open` the share of neurons whose gate is above 0; `top` the share of the mass that the strongest TOP_SHARE of the
     neurons have (their count rounded up); `needed` the least share of neurons that together have MASS of it.
     """
@@ -115,12 +118,10 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
     `what` is the run's intervention.
     """
     rows: list[tuple[np.ndarray, ...]] = []
-    ffn = lm.net.block(0).ffn
-    for seen in each_layer(lm, residual, what, *dict.fromkeys((f"ffn.{ffn.opens}", "ffn.up"))):
-        opened = (seen[f"ffn.{ffn.opens}"] > 0).flatten(1).float().mean(-1).cpu().numpy()
-        gate, up = (None if values is None else values.float() for values in map(seen.get, ("ffn.gate", "ffn.up")))
-        assert up is not None
-        rows.append((opened, *sparsity(ffn.inner(gate, up).flatten(1).cpu().numpy())))
+    for i, seen in enumerate(each_layer(lm, residual, what, "ffn.*")):
+        here = {name.removeprefix("ffn.").replace(".", "_"): values for name, values in seen.items()}
+        opens, inner = lm.net.block(i).ffn.computing(here)
+        rows.append(((opens > 0).float().mean(-1).cpu().numpy(), *sparsity(inner.cpu().numpy())))
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
 
 

@@ -5,6 +5,7 @@ the last.
 """
 
 from collections.abc import Iterator
+from fnmatch import filter as matching
 from typing import NamedTuple
 
 import numpy as np
@@ -50,14 +51,14 @@ def each_layer(
 ) -> Iterator[dict[str, Float[Tensor, "T d"]]]:
     """The values at these taps of each block, layer by layer, recomputed from the layer's own input.
 
-    `what` is the run's intervention. As the run computed them, with fused attention, so that no layer's T × T weights
-    are held.
+    `taps` are patterns as `capture` takes them, whose order the values keep; `what` is the run's intervention. As the
+    run computed them, with fused attention, so that no layer's T × T weights are held.
     """
     places = lm.net.places(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
         with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
             block(on_device(lm, resid_in)[None], places)
-            yield {name: seen[name][0] for name in taps}
+            yield {name: seen[name][0] for tap in taps for name in matching(seen, tap)}
 
 
 def on_device(lm: LanguageModel, vectors: np.ndarray) -> Tensor:
