@@ -50,6 +50,17 @@ test("what is predicted is what the calculator says when the tokens are set", as
   assert.equal(at("predict", made).say, "");
 });
 
+test("where a latent is kept, no stop of the cache says that keys and values are", () => {
+  const made = world();
+  made.glass.settings.set("kv", {});
+  const { parts } = made.glass.state.trace.model;
+  Object.assign(made.glass.state.trace.model, { parts: { ...parts, latent: { rank: 6, nope: 2, rope: 2, value: 4 } } });
+  const forms = ["kept", "query", "saves"].map((key) => [at(key, made).say, at(key, made).answers]);
+  assert.deepEqual(forms, [["_latent", "_latent"], ["_latent", "_latent"], ["_latent", ""]]);
+  for (const table of Object.values(TABLES))
+    for (const name of ["kept_answers_latent", "query_says_latent", "saves_says_latent"]) assert.match(table["tour-cache"][name], /latent|潜向量/);
+});
+
 test("the stops of how it learned say what stands in the log, by the names of its own stages", () => {
   const made = world();
   assert.equal(hasLog(made.glass), true);

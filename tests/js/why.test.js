@@ -7,7 +7,7 @@ globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-map.js`);
-const { ranked, verdict } = await import(`${panels}/glance/answer.js`);
+const { nameOfPart, ranked, verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
@@ -101,4 +101,12 @@ test("a sum has a line for all other terms only where there are some", () => {
   assert.deepEqual(asked, [["score-terms.sum", undefined]]);
   draw(terms, 4, 3, 2);
   assert.deepEqual(asked.slice(1), [["score-terms.others", 1], ["score-terms.sum", undefined]]);
+});
+
+test("a neuron that is missed is named as the chapter on the feed-forward does: by its expert", () => {
+  const ffn = [{ experts: 0, width: 24 }, { experts: 8, width: 64 }];
+  const text = (name, params = {}) => [name, ...Object.values(params)].join(" ");
+  const named = (layer, index) => nameOfPart({ kind: "neuron", layer, index }, { model: { parts: { ffn } } }, text);
+  assert.deepEqual([named(0, 5), named(1, 402), named(1, 515)], ["why.part_neuron 0 5", "why.part_neuron 1 experts.neuron_of 18 6", "why.part_neuron 1 experts.neuron_shared 3"]);
+  assert.equal(nameOfPart({ kind: "head", layer: 1, index: 3 }, {}, text), "why.part_head 1 3");
 });

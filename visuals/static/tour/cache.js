@@ -60,7 +60,7 @@ function kept(_glass, trace) {
   const { model: { n_layers: layers }, T } = trace;
   const size = elementBytes(trace);
   return {
-    say: formOf(trace), asks: "", answers: sourceForm(trace),
+    say: formOf(trace), asks: "", answers: formOf(trace),
     numbers: {
       ...shapeOf(trace), held: whole(T), cells: whole(layers * T), size: whole(size), cell: bytes(keptNumbers(trace) * size), own: bytes(taken(trace, T)), total: bytes(heldBytes(trace, T)),
       per_token: bytes(taken(trace, 1)),
@@ -72,7 +72,7 @@ function query(_glass, trace) {
   const { n_layers: layers, n_heads: heads, head_dim: width } = trace.model;
   const at = trace.T - 1;
   return {
-    say: sourceForm(trace), answers: formOf(trace), asks: "",
+    say: formOf(trace), answers: formOf(trace), asks: "",
     numbers: {
       ...shapeOf(trace), at: whole(at), piece: piece(trace.tokens.pieces[at]), next: whole(at + 1),
       query: bytes(layers * heads * width * elementBytes(trace)), percent: whole(Math.round((100 * heads * width) / keptNumbers(trace))), per_token: bytes(taken(trace, 1)),
@@ -95,7 +95,7 @@ function saves(glass, trace) {
   const n = last?.tokens ?? trace.nPrompt;
   const [cached, full] = [workOf(trace.model, 1, n), workOf(trace.model, n, (n * (n + 1)) / 2)];
   return {
-    say: "", asks: "", answers: last ? "_measured" : "",
+    say: latentOf(trace) ? "_latent" : "", asks: "", answers: last ? "_measured" : "",
     act: { text: "saves_act", busy: race.running || trace.generating, run: () => race.start(false) },
     numbers: {
       n_tokens: whole(n), cached_work: millions(cached), full_work: millions(full), ratio: factor(full / cached),

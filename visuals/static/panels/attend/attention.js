@@ -46,8 +46,8 @@ export default function attention(element, glass) {
 
   /** The panel's heading, with the job that the selected head is known to do. */
   function entitle({ model }, { layer, head }, { label, meaning, here }) {
-    const { n_heads, n_kv_heads } = model;
-    const kind = n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
+    const { n_heads, n_kv_heads, parts: { latent } } = model;
+    const kind = latent ? "title_mla" : n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
     panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
     if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
     if (here) panel.title.append(h("span.gp-here", null, here));

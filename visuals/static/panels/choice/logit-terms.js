@@ -6,6 +6,7 @@ import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../moment.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
+import { neuronIn } from "../ffn/kinds.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
@@ -45,7 +46,7 @@ export default function logitTerms(element, glass) {
       ...(found.patched ? [{ value: found.patched, words: panel.text("patched") }] : []),
       ...Array.from(heads.data, ofHead),
       ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
-      ...neurons.map(({ layer, neuron, value }) => ({ value, words: panel.text("neuron", { layer, neuron }), select: { layer, neuron, query: at } })),
+      ...neurons.map(({ layer, neuron, value }) => ({ value, words: panel.text("neuron", { layer, neuron: neuronIn(state.trace.model, layer, neuron, glass.text) }), select: { layer, neuron, query: at } })),
     ];
   }
 

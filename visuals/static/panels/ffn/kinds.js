@@ -67,6 +67,9 @@ export function neuronName(ffn, neuron, text) {
   return expert === null ? text("experts.neuron_shared", { neuron: own }) : text("experts.neuron_of", { neuron: own, expert });
 }
 
+/** `neuronName` of a neuron of a layer. @param {import("../../decode.js").Model} model */
+export const neuronIn = ({ parts: { ffn } }, layer, neuron, text) => neuronName(ffn[layer], neuron, text);
+
 /** As `neuronName`, for data-value. */
 export function neuronPlace(ffn, neuron) {
   if (!ffn.experts) return `neuron ${neuron}`;

@@ -4,6 +4,7 @@ import { exact, h, share } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
+import { neuronIn } from "../ffn/kinds.js";
 import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
 import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
@@ -12,6 +13,11 @@ const [HEADS, NEURONS] = [6, 4];
 const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
 
 const isNeuron = ({ kind }) => kind.endsWith("neuron");
+/** A part in words: a neuron as the chapter on the feed-forward names it. @param {Function} text glass.text */
+export function nameOfPart({ kind, layer, index }, trace, text) {
+  const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder.model : null;
+  return text(`why.part_${kind}`, { layer, index: own ? neuronIn(own, layer, index, text) : index });
+}
 /** Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most first. @param {{ kind: string, loss: number }[]} parts in that order */
 export function ranked(parts) {
   const heads = parts.filter((one) => !isNeuron(one));
@@ -113,7 +119,7 @@ export function createAnswer(glass, moment) {
   /** The ranking: each part, what is left without it, and where a head looks. */
   function rowsOf() {
     return ranked(shown.parts).map((one) => {
-      const [words, pieces] = [text(`part_${one.kind}`, { layer: one.layer, index: one.index }), readBy(state.trace, one.kind)];
+      const [words, pieces] = [nameOfPart(one, state.trace, glass.text), readBy(state.trace, one.kind)];
       const isHead = !isNeuron(one);
       const looks = isHead && text(`part_looks${formOf(one.kind)}`, { key: word(pieces[one.key]), query: word(pieces[one.query] ?? ""), weight: share(one.weight) });
       return h("li", null, isHead ? toCell(words, one) : toNeuron(words, one), ` ${text("part_without", { p: share(one.without) })}${looks || ""}`);

@@ -44,6 +44,8 @@ export function kindsView(glass) {
       const { latent, head_dim } = assumed;
       said.push(text("mla_assumed", { head_dim, latent: whole(latent[0]), rope: latent[1] }));
     }
+    const ownLatent = kinds.find((row) => row.own && row.latent);
+    if (ownLatent) said.push(text("mla_widths", { head_dim: ownLatent.head_dim }));
     if (grouped && !grouped.own) said.push(text("gqa_assumed", { kv: grouped.n_kv_heads }));
     notes.replaceChildren(...said.map((line) => h("p.gp-note", null, line)));
   }

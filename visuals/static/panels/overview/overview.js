@@ -130,7 +130,7 @@ export default function overview(element, glass) {
       softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
     };
     const { activation, gated, experts } = model.parts.ffn[layer];
-    const name = key !== "ffn" ? key : experts ? "experts" : gated && activation === "silu" ? "ffn" : "ffn_plain";
+    const name = key === "attn" && model.parts.latent ? "attn_latent" : key !== "ffn" ? key : experts ? "experts" : gated && activation === "silu" ? "ffn" : "ffn_plain";
     const said = panel.text(`say_${name}`, { ...common, ...of[key]() });
     return key === "attn" ? `${said} ${positionOf(model, panel.text)}` : said;
   }
