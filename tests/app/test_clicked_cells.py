@@ -36,6 +36,8 @@ def click(page: Page, canvas: str, x: float, y: float) -> None:
     """Clicks a canvas there, in its own pixels, and takes the pointer off the page's maps."""
     page.locator(canvas).scroll_into_view_if_needed()
     calm(page)  # a panel above that is still drawn would move it
+    page.locator(canvas).hover(position={"x": x, "y": y})  # what is pointed at lies still
+    calm(page)
     page.locator(canvas).click(position={"x": x, "y": y})
     page.mouse.move(1, 1)
 
