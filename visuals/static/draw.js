@@ -26,6 +26,11 @@ export const magnify = (factor, room = Infinity) => {
 /** How tall a drawing may be that can do with less. */
 export const roomToDraw = reading(() => high);
 
+const [SHARE, LEAST] = [0.7, 130]; // of the room, for a chart under a line or two of words; CSS pixels
+
+/** How tall a chart is drawn that is as tall as this where there is room. @param {number} most CSS pixels */
+export const chartHeight = (most) => Math.min(most, Math.max(LEAST, SHARE * roomToDraw()));
+
 /** @typedef {{ colour: (name: string) => string, magnitude: Uint8Array, signed: Uint8Array }} Ink  STEPS × rgb */
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

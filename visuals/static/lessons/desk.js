@@ -7,10 +7,11 @@ import { checkLesson, MOST, newLesson, readLesson, Refused } from "./lesson.js";
 import { createList } from "./list.js";
 import { unpackLesson } from "./pack.js";
 import { createPresenter } from "./present.js";
+import { keepPresented } from "./resume.js";
 import { createShare } from "./share.js";
 import { browserStorage, createShelf } from "./shelf.js";
 
-/** @param {object} glass @param {() => Element|null} pressed the panel that the reader last used @returns {{ open: () => void, receive: (hash: string) => Promise<void> }} */
+/** @param {object} glass @param {() => Element|null} pressed the panel that the reader last used @returns {{ open: () => void, receive: (hash: string) => Promise<void>, resume: (what: import("./resume.js").Presented) => void }} */
 export function createDesk(glass, pressed) {
   const { chapters, lessons: shipped, texts } = window.glassConfig;
   const known = { panels: [...new Set(Object.values(chapters).flatMap(({ panels }) => panels))], languages: Object.keys(texts) };
@@ -119,7 +120,15 @@ export function createDesk(glass, pressed) {
     await open();
     if (trouble) complain(trouble);
   }
+  function resume({ lesson, ...how }) {
+    try {
+      present(checkLesson(lesson, known), how);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      keepPresented(null); // what another version of the page has kept
+    }
+  }
   addEventListener("storage", () => { if (dialog.open && at?.pane === "list") go(at); });
   glass.on("language", () => { if (dialog.open) go(at); });
-  return { open, receive };
+  return { open, receive, resume };
 }

@@ -1,6 +1,7 @@
 // What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first wanted.
 
 import { h } from "../dom.js";
+import { presentedBefore } from "./resume.js";
 
 /** @param {object} glass @param {string} hash of the address that the page was opened with */
 export function offerLessons(glass, hash) {
@@ -18,6 +19,11 @@ export function offerLessons(glass, hash) {
   document.addEventListener("click", async ({ target }) => {
     if (target.closest?.("button#lessons")) (await wanted()).open();
   });
-  if (!new URLSearchParams(hash.replace(/^#/, "")).has("lesson")) return;
-  const off = glass.on("run", async () => { off(); (await wanted()).receive(hash); });
+  const before = presentedBefore();
+  if (!before && !new URLSearchParams(hash.replace(/^#/, "")).has("lesson")) return;
+  const off = glass.on("run", async () => {
+    off();
+    const { receive, resume } = await wanted();
+    before ? resume(before) : receive(hash);
+  });
 }

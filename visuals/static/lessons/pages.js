@@ -35,9 +35,9 @@ export function pagesOf(boxes, room, anchor = 0) {
   return { pages: [...before, ...fill(start, end)], first: before.length, cut };
 }
 
-const WHOLE = "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea, .gp-chart, .gp-fraction, [role=group], .gp-options, .kv-kind";
+const WHOLE = "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea, .gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind";
 /** These say what follows them, and stay with it. */
-const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options";
+const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples";
 
 /** The parts of a panel that stay whole: [top, bottom] of each, in the panel's own pixels from the top of its body. */
 export function partsOf(body, size) {

@@ -3,6 +3,7 @@
 import { createBar } from "./bar.js";
 import { createCourse } from "./course.js";
 import { listenToLesson } from "./keys.js";
+import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
 /** @param {object} glass @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number, notes?: boolean }) => void} */
@@ -31,6 +32,7 @@ export function createPresenter(glass) {
     const view = lesson.views[course.at()];
     body.toggleAttribute("data-covered", course.covered());
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
+    keepPresented({ lesson, at: course.at(), notes });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
@@ -44,6 +46,7 @@ export function createPresenter(glass) {
   function leave() {
     if (!lesson) return;
     lesson = null;
+    keepPresented(null);
     turn += 1;
     bar.element.hidden = true;
     body.removeAttribute("data-covered");

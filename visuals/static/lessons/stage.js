@@ -150,7 +150,8 @@ export function createStage(glass, bar, tell) {
     if (found.pages.length === 1 && !found.cut) return release();
     release();
     const [top, bottom] = found.pages[page];
-    const [from, until] = [Math.max(0, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)]; // it scrolls no further than its ends
+    const before = found.pages[page - 1]?.[1] ?? 0;
+    const [from, until] = [Math.max(before, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)]; // it scrolls no further than its ends
     box.style.overflow = "hidden";
     box.style.height = `${until - from}px`;
     box.scrollTop = from;

@@ -3,7 +3,7 @@
 
 import { largest } from "../arrays.js";
 import { h } from "../dom.js";
-import { hatch, ink, scaleBar, write } from "../draw.js";
+import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, link, steer } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
@@ -11,7 +11,7 @@ import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
-const [LEFT, BELOW, MOST] = [10, 56, 420];
+const [LEFT, BELOW, LEAST, MOST] = [10, 56, 120, 420];
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -76,7 +76,7 @@ export function createMap(glass, what) {
 
   /** @param {object[]} runs one, or A and B @returns {boolean} whether the map is complete, or nothing of it can be made */
   function draw(runs, width, end = performance.now() + BUDGET) {
-    place.size = Math.min(width - LEFT - 2, MOST);
+    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
     const view = what.view?.() ?? "weights";
     const readers = runs.map((run) => what.read(run, view));
     const block = blockFor(state.trace.T, place.size);

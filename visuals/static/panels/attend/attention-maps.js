@@ -1,6 +1,6 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share. A hover repaints only the cross-hairs.
 
-import { hatch, ink, write } from "../../draw.js";
+import { hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, link, steer } from "../../pointing.js";
@@ -44,7 +44,7 @@ export function createMaps(glass, label) {
     urgent: true,
     of: ({ held }) => held,
     layout(width, model) {
-      const { boxes, ...layout } = layoutMaps(width, model);
+      const { boxes, ...layout } = layoutMaps(width, model, roomToDraw());
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
     },
     labels(context, layout, model, width) {

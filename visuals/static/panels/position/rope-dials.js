@@ -2,9 +2,9 @@
 
 import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
-import { fit, ink, write } from "../../draw.js";
+import { fit, ink, roomToDraw, write } from "../../draw.js";
 
-const [LEAST, MOST, BELOW] = [92, 190, 50]; // width of a dial's cell; under it two lines of text and a bar
+const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50]; // width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar
 const HEAD = 2.6; // radians between an arrow and the sides of its head
 
 /**
@@ -20,17 +20,18 @@ const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary))
 /** The longest pair of a vector; 1 for a zero vector. */
 const longest = (vector, rotary) => Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
-/** How the dials stand in a width: rows of even length. @returns {{ columns: number, cell: number, high: number }} */
-export function layoutDials(width, half) {
-  const across = Math.max(1, Math.min(half, Math.floor(width / LEAST)));
-  const columns = Math.ceil(half / Math.ceil(half / across));
-  const cell = Math.min(width / columns, MOST);
+/** How the dials stand in a width: rows of even length, as tall as the room where that can be. @returns {{ columns: number, cell: number, high: number }} */
+export function layoutDials(width, half, room = Infinity) {
+  const across = Math.max(1, Math.min(half, Math.floor(width / (room < Infinity ? SMALLEST : LEAST))));
+  const rows = Math.ceil(half / across);
+  const columns = Math.ceil(half / rows);
+  const cell = Math.min(width / columns, MOST, Math.max(SMALLEST, room / rows - BELOW));
   return { columns, cell, high: cell + BELOW };
 }
 
 /** The pair under a point, or null. */
 export function pairAt(width, half, x, y) {
-  const { columns, cell, high } = layoutDials(width, half);
+  const { columns, cell, high } = layoutDials(width, half, roomToDraw());
   const [column, line] = [Math.floor(x / cell), Math.floor(y / high)];
   const pair = line * columns + column;
   return column >= 0 && column < columns && line >= 0 && pair < half ? pair : null;
@@ -95,7 +96,7 @@ function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
 export function drawDials(canvas, width, parts, pair, { own }) {
   const { rotary, terms } = parts;
   const half = terms.length;
-  const { columns, cell, high } = layoutDials(width, half);
+  const { columns, cell, high } = layoutDials(width, half, roomToDraw());
   const context = fit(canvas, width, Math.ceil(half / columns) * high);
   // Turning changes no length but by the scaling.
   const scales = { q: longest(parts.qTurned, rotary), k: longest(parts.kTurned, rotary) };

@@ -4,7 +4,7 @@ import { softmax } from "../../arrays.js";
 import { keysSeen, kvHead, vectorOf } from "../../compute.js";
 import { unrotatedTerm } from "../../rotation.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
-import { fit, ink, visible, write } from "../../draw.js";
+import { chartHeight, fit, ink, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
@@ -85,11 +85,12 @@ export function layoutsOf(held, state) {
   return { rows, weights, found };
 }
 
-const chartOf = (width, keys, high = 1) => chartIn([width, HIGH], [52, 8, 30, 32], { low: 0, high: keys }, { low: 0, high });
+const chartOf = (width, keys, high = 1) => chartIn([width, chartHeight(HIGH)], [52, 8, 30, 32], { low: 0, high: keys }, { low: 0, high });
 
 /** Weights of the row: as the model has them, and as the mixed layouts would have them. */
 function drawRow(canvas, width, right, wrong, key, pieces, text) {
-  const context = fit(canvas, width, HIGH);
+  const tall = chartHeight(HIGH);
+  const context = fit(canvas, width, tall);
   const { colour } = ink();
   const chart = chartOf(width, right.length, Math.max(...right, ...wrong) * 1.08);
   axes(context, chart, { xTicks: [], yName: text("weights") });
@@ -106,7 +107,7 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
       context.fillRect(left, top, wide, chart.top + chart.height - top);
     }
     if (i % every === 0)
-      write(context, visible(pieces[i]), middle, HIGH - 10, { align: "center", colour: colour("muted"), most: every * cell - 6 });
+      write(context, visible(pieces[i]), middle, tall - 10, { align: "center", colour: colour("muted"), most: every * cell - 6 });
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { wavelength } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
-import { fit, ink } from "../../draw.js";
+import { chartHeight, fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
@@ -33,10 +33,11 @@ export function rowsOf({ q, k, rest, m, n }, methods, distance) {
 
 /** Each method's frequency as a share of the unscaled one, pair by pair. */
 function drawShares(canvas, width, rows, chosen, pair, text) {
-  const context = fit(canvas, width, HIGH);
+  const tall = chartHeight(HIGH);
+  const context = fit(canvas, width, tall);
   const { colour } = ink();
   const plain = rows.find(({ name }) => name === "none").frequencies.inv_freq;
-  const chart = chartIn([width, HIGH], [60, 12, 30, 46], { low: -0.5, high: plain.length - 0.5 }, { low: 0, high: 1.06 });
+  const chart = chartIn([width, tall], [60, 12, 30, 46], { low: -0.5, high: plain.length - 0.5 }, { low: 0, high: 1.06 });
   axes(context, chart, { xTicks: spread(plain.length, Math.max(4, width / 42)), xName: text("pairs"), yName: text("shares") });
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   for (const row of rows) {

@@ -1,12 +1,13 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
 import { pairsOf, wavelength } from "../../rotation.js";
-import { fit, ink, write } from "../../draw.js";
+import { chartHeight, fit, ink, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
+const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
 
@@ -17,12 +18,14 @@ function running(values) {
   return Array.from(values, (value) => (total += value));
 }
 
-/** Charts of the pairs: bars above, wavelengths below, over one axis. */
-function chartsOf(width, half, [low, high], [short, long]) {
+/** Charts of the pairs: bars above, wavelengths below, over one axis; where there is no room for both, the bars alone. */
+function chartsOf(width, tall, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
   const spare = (high - low || 1) * 0.06;
+  const y = { low: low - spare, high: high + spare };
+  if (tall < TALL) return { bars: chartIn([width, tall], [LEFT, RIGHT, 28, AXIS], x, y), waves: null };
   return {
-    bars: chartIn([width, 28 + BARS], [LEFT, RIGHT, 28, 0], x, { low: low - spare, high: high + spare }),
+    bars: chartIn([width, 28 + BARS], [LEFT, RIGHT, 28, 0], x, y),
     waves: chartIn([width, BARS + 74 + WAVES], [LEFT, RIGHT, BARS + 74, 0], x, { low: short, high: long, log: true }),
   };
 }
@@ -33,13 +36,15 @@ function chartsOf(width, half, [low, high], [short, long]) {
  * @param {{ inv_freq: ArrayLike<number>, tokens: number, context: number, pair: number, text: Function }} how
  */
 export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
-  const context = fit(canvas, width, TALL);
+  const tall = chartHeight(TALL);
+  const context = fit(canvas, width, tall);
   const { colour } = ink();
   const sums = running(moved);
   const waves = Array.from(inv_freq, wavelength);
   const bounds = [Math.min(6, ...waves, tokens), Math.max(1.3 * Math.max(...waves), 4 * trained)]; // its line's name stands below the axis' own
-  const { bars, waves: lower } = chartsOf(width, inv_freq.length, extent([...here, ...moved, ...sums]), bounds);
-  axes(context, bars, { xTicks: [], yName: text("bars") });
+  const { bars, waves: lower } = chartsOf(width, tall, inv_freq.length, extent([...here, ...moved, ...sums]), bounds);
+  const across = { xName: text("pairs"), xTicks: spread(inv_freq.length, Math.max(4, (width - LEFT) / 42)) };
+  axes(context, bars, { yName: text("bars"), ...(lower ? { xTicks: [] } : across) });
   const wide = Math.max(2, Math.min(WIDEST, (bars.width / inv_freq.length) * 0.66));
   const zero = yOf(bars, 0);
   const bar = (i, value) => [
@@ -48,7 +53,7 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     wide,
     Math.abs(yOf(bars, value) - zero),
   ];
-  markPair(context, [bars, lower], pair);
+  markPair(context, lower ? [bars, lower] : [bars], pair);
   Array.from(moved, (value, i) => {
     context.fillStyle = colour("accent");
     context.globalAlpha = i === pair ? 1 : 0.6;
@@ -61,7 +66,12 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   rule(context, bars, { y: 0, colour: colour("muted") });
   path(context, bars, sums.map((value, i) => [i, value]), { colour: colour("text"), width: 2 });
   dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
-  axes(context, lower, { xName: text("pairs"), yName: text("waves"), xTicks: spread(inv_freq.length, Math.max(4, (width - LEFT) / 42)) });
+  if (lower) drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text });
+}
+
+function drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text }) {
+  const { colour } = ink();
+  axes(context, lower, { ...across, yName: text("waves") });
   // The wavelengths rise from the left below to the right above: these corners are free. A name that is so wide that it
   // would meet them is set higher.
   const above = (right) => yOf(lower, waves[Math.max(0, Math.min(waves.length - 1, Math.ceil(xAt(lower, right))))]) - 8;
@@ -100,7 +110,7 @@ export function linkPairs(canvas, glass, wide) {
 
 function farChart(width, count, low, high) {
   const spare = (high - low || 1) * 0.05;
-  return chartIn([width, FAR], [LEFT, RIGHT, 30, 46], { low: 0, high: Math.max(1, count - 1) }, { low: low - spare, high: high + spare });
+  return chartIn([width, chartHeight(FAR)], [LEFT, RIGHT, 30, AXIS], { low: 0, high: Math.max(1, count - 1) }, { low: low - spare, high: high + spare });
 }
 
 /** The distance at a pixel. */
@@ -134,7 +144,7 @@ export function band(context, chart, values, { colour, alpha = 1 }) {
  *           real: number, distance: number, text: Function }} what  `real`: the distance in the run; `distance`: the chosen one
  */
 export function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
-  const context = fit(canvas, width, FAR);
+  const context = fit(canvas, width, chartHeight(FAR));
   const { colour } = ink();
   let [low, high] = [Infinity, -Infinity];
   const most = curve.length;
