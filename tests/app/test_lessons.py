@@ -236,8 +236,22 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
     row.get_by_role("button", name=re.compile(text("lessons.follow"))).click()
     assert on_stage(page)["kind"] == "why"
     expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
+    # Loaded again it goes on where it was; not after it was left.
+    page.click(".ls-reveal")
+    page.keyboard.press("PageDown")
+    assert on_stage(page)["kind"] == "cell"
+    page.reload()
+    wait_for_run(page)
+    page.locator(".ls-bar").wait_for()
+    assert on_stage(page)["kind"] == "cell"
+    assert page.locator(".ls-count").inner_text() == "2 / 2"
     page.keyboard.press("Escape")
-    desk(page)
+    page.reload()
+    wait_for_run(page)
+    expect(page.locator(".ls-bar")).to_have_count(0)
+    page.goto("about:blank")
+    page.goto(link)
+    wait_for_run(page)
     page.locator(".ls-row").first.get_by_role("button", name=re.compile(text("lessons.adopt"))).click()
     kept = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('glass-llama-lesson.'))")
     kept = [json.loads(words) for _, words in kept]

@@ -26,10 +26,10 @@ export const magnify = (factor, room = Infinity) => {
 /** How tall a drawing may be that can do with less. */
 export const roomToDraw = reading(() => high);
 
-const [SHARE, LEAST] = [0.7, 130]; // of the room, for a chart under a line or two of words; CSS pixels
+const [LEAST, WORDS] = [130, 72];
 
-/** How tall a chart is drawn that is as tall as this where there is room. @param {number} most CSS pixels */
-export const chartHeight = (most) => Math.min(most, Math.max(LEAST, SHARE * roomToDraw()));
+/** How tall a chart is drawn that is as tall as this where there is room. @param {number} most CSS pixels @param {number} [above] for what stands above it */
+export const chartHeight = (most, above = WORDS) => Math.min(most, Math.max(LEAST, Math.floor(roomToDraw() - above)));
 
 /** @typedef {{ colour: (name: string) => string, magnitude: Uint8Array, signed: Uint8Array }} Ink  STEPS × rgb */
 

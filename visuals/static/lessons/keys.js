@@ -4,7 +4,8 @@ import { wayOf } from "../tour/keys.js";
 
 const TYPING = "input, textarea, select, [contenteditable]";
 const OWN = new Map([["PageDown", "next"], ["PageUp", "back"], ["Home", "first"], ["End", "last"], ["n", "notes"], ["r", "reveal"], ["f", "full"], ["F5", "full"], ["ArrowDown", "down"], ["ArrowUp", "up"], ["?", "nothing"]]); // the list of keys would open under the stage
-const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the layer where a panel has the focus
+const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus
+const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
 
 /** What a key does while a lesson is presented; null where it belongs to what has the focus. @param {KeyboardEvent} event @returns {string|null} */
 export function actOf(event) {
@@ -12,7 +13,7 @@ export function actOf(event) {
   if (key === "Escape" && target?.closest?.(TYPING)) return "out";
   if (defaultPrevented || ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?") || target?.closest?.(TYPING)) return null;
   const act = OWN.get(key.length === 1 ? key.toLowerCase() : key);
-  if (act) return IN_PANEL.has(key) && target?.closest?.("section.glass-panel") ? null : act;
+  if (act) return IN_PANEL.has(key) && target?.closest?.(STEERED) ? null : act;
   return wayOf(event);
 }
 

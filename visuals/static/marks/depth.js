@@ -2,7 +2,7 @@
 
 import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
-import { cells, cross, enlarge, ink, inkOn, scaleBar, textWidth, visible, write } from "../draw.js";
+import { cells, cross, enlarge, ink, inkOn, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { across, link, steer, upright } from "../pointing.js";
 import { part } from "../reads.js";
@@ -123,10 +123,12 @@ export function createDepthMap(glass, what) {
     const { left = 112 } = what;
     const column = (width - left - RIGHT) / tokens;
     const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
-    const cell = written ? 22 : what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
+    const lines = shown.second ? LINE : 0;
+    const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
+    const cell = written ? 22 : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
     const beside = width - RIGHT - barOf(width, left) - 16;
     const above = textWidth(canvas.getContext("2d"), shown.name) > beside ? LINE : 0;
-    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines: shown.second ? LINE : 0, above };
+    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };
   }
 
   const make = part((width, runs) => {

@@ -1,7 +1,7 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, sample, shown } from "../../dom.js";
-import { fit, ink } from "../../draw.js";
+import { chartHeight, fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { oneText } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
@@ -11,7 +11,8 @@ import { times, whole } from "./format.js";
 import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
 
-const [LEFT, TOP, HIGH, BELOW] = [64, 30, 190, 50];
+const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
+const ABOVE = 96; // the legend and a title of two lines
 /** A time in ms, never as a power of ten. */
 export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) : whole(Math.round(1000 * seconds)));
 const million = (count) => shown(count / 1e6, 4);
@@ -22,10 +23,11 @@ const CHARTS = {
 
 /** One chart: a line with the cache, one without, against the length of the text. */
 function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis) {
-  const context = fit(canvas, width, TOP + HIGH + BELOW);
+  const tall = chartHeight(HIGH, ABOVE);
+  const context = fit(canvas, width, tall);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
   const [first, last] = [steps[0].tokens, Math.max(steps.at(-1).tokens, steps[0].tokens + 8)];
-  const chart = chartIn([width, TOP + HIGH], [LEFT, 12, TOP, 0], { low: first, high: last }, { low: 0, high: most * 1.08 });
+  const chart = chartIn([width, tall], [LEFT, 12, TOP, BELOW], { low: first, high: last }, { low: 0, high: most * 1.08 });
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
   const { colour } = ink();
   for (const [name, hue, dash] of [[full, "output", [6, 4]], [cached, "accent", []]]) {
