@@ -176,7 +176,9 @@ def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
         hidden = page.evaluate(count, place)
         assert hidden > 0
         expect(unseen).to_have_text(text(f"tokens.{place}", count=hidden))
-    run(page, "The dog")
+    page.set_viewport_size({"width": 390, "height": 844})  # a telephone has room for a sentence
+    run(page, "The dog plays in the yard. The cat sleeps on")
+    assert page.evaluate("glass.state.trace.T") >= 10
     expect(unseen).to_be_hidden()
 
 

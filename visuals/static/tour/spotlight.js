@@ -4,13 +4,13 @@
 const GAP = 8;
 
 /**
- * By how much to scroll so that a box stands in the room: with all of its panel above it if that fits, else in the middle,
- * and what is higher than the room from its top; never above its panel.
+ * By how much to scroll so that a box stands in the room, below as much as fits from where something begins; where nothing
+ * does, at the room's end; and what is higher than the room from its top.
+ * @param {number[]} starts where the panel and its sections begin, in order
  */
-export function offsetOf(box, panel, room) {
-  const free = room - 2 * GAP;
-  if (box.top + box.height - panel.top <= free) return panel.top - GAP;
-  return Math.max(box.top - (box.height <= free ? Math.max(GAP, (room - box.height) / 2) : GAP), panel.top - GAP);
+export function offsetOf({ top, height }, starts, room) {
+  const first = top + height - (room - 2 * GAP);
+  return (starts.find((start) => start >= first && start <= top) ?? Math.min(first, top)) - GAP;
 }
 
 /** What all of these elements take up, of those that are shown; null where none is. @param {Element[]} elements @returns {{ top: number, height: number }|null} */
@@ -32,8 +32,8 @@ export function createSpotlight(bar) {
     const room = top > 0 ? top : innerHeight;
     document.body.style.setProperty("--tour-bar", `${innerHeight - room}px`);
     if (!following || !panel?.getClientRects().length) return;
-    const whole = panel.getBoundingClientRect();
-    const by = offsetOf(around(parts) ?? whole, whole, room);
+    const starts = [panel, ...panel.querySelectorAll(".gp-body > *, h3")].filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect().top);
+    const by = offsetOf(around(parts) ?? panel.getBoundingClientRect(), starts, room);
     if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: "instant" });
   }
 
