@@ -86,7 +86,7 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
             arrowhead=0,
             arrowwidth=1,
             arrowcolor="var(--glass-muted)",
-            text=str(stage.number),
+            text=str(stage.number) if stage.number > 1 else "text:training.first_stage",
             xanchor="right",  # beside its line: the next one may be two pixels further
             hovertext=plain(stage.name),
             font={"size": 14},

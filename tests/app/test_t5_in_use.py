@@ -27,7 +27,6 @@ ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"
 STOPS = SAME | {"softmax": {"dot": "qk", "score": "score", "weight": "weight"}, "carry": {"logit": "logit"}} | {
-    "project": {"channel": "channel", "value": "value"},
     "rope": {"n_between": "distance", "by": "bias", "score": "score"},
     "ffn": {"neuron": "neuron", "gate": "gate", "open": "gelu", "up": "up", "product": "product", "size": "writes"},
 }  # fmt: skip

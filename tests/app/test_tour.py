@@ -18,8 +18,8 @@ SAME = {
     "tokens": {"id": "id"},
     "embedding": {"value": "before"},
     "norm": {"rms": "rms", "value": "before", "over": "after", "gamma": "gamma", "product": "product"},
-    "project": {"pair": "pair"},
-    "rope": {"sum": "sum", "moved": "moved_sum"},
+    "project": {"channel": "channel", "value": "value"},
+    "rope": {"sum": "sum", "moved": "moved_sum", "score": "score"},
     "head": {"layer": "layer", "head": "head", "weight": "weight"},
     "match": {"score": "score"},
     "softmax": {"dot": "qk", "score": "score", "weight": "weight"},
@@ -41,6 +41,7 @@ PLACE = """() => {
   return { kind: spot?.dataset.kind, top, bottom, part: named.length > 0, seen: spot.contains(over),
     bar: bar.top > 0 ? bar.top : innerHeight, free: bar.top > 0 || right <= bar.left,
     wide: document.documentElement.scrollWidth,
+    more: document.querySelector(".tour-middle").scrollHeight - document.querySelector(".tour-middle").clientHeight,
     value: spot?.dataset.value,
     stop: document.querySelector(".tour-stop[aria-current]")?.dataset.stop,
     numbers: document.querySelector(".tour-bar").dataset.numbers, focus: document.activeElement.id };
@@ -110,6 +111,9 @@ def test_the_tour_is_walked_by_keyboard_and_says_what_its_panels_show(page: Page
         at = arrive(page, stop)
         check_numbers(page, at)
         check_place(at, 1280)
+        page.click(".tour-does button[aria-controls]")
+        assert page.evaluate(PLACE)["more"] == 0, stop  # all of the text is there, with the answer
+        page.focus(".tour-title")
         assert "{" not in page.inner_text(".tour-bar")
         if i + 1 < len(SAME):
             page.keyboard.press("ArrowRight" if i % 2 else "Space")
@@ -137,7 +141,9 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
     page.set_viewport_size({"width": 360, "height": 740})
     set_out(page, "word")
     for stop in SAME:
-        check_place(arrive(page, stop), 360)
+        at = arrive(page, stop)
+        check_place(at, 360)
+        assert at["bar"] >= 740 * 2 / 3  # of which the bar leaves two thirds
         if stop == "norm":
             reveal = page.locator(".tour-does button[aria-controls]")
             reveal.click()

@@ -29,7 +29,6 @@ LAYER_NORM = {
 OWN: dict[str, dict[str, dict[str, str]]] = {
     "bloom": {
         "norm": LAYER_NORM,
-        "project": {"channel": "channel", "value": "value"},
         "rope": {"n_between": "distance", "by": "bias", "score": "score"},
     },
     "falcon-7b": {"norm": LAYER_NORM},

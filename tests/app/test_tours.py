@@ -136,6 +136,7 @@ def walk_the_cache(page: Page, config: model.LlamaConfig, measure: bool) -> None
     for name in ("cached_work", "full_work"):
         assert number(numbers["panel"], name) == numbers[name]
     assert number(numbers["panel"], "full_seconds") == numbers["full_time"]
+    expect(page.locator(".tour-ask [data-number=full_time]")).to_be_visible()  # told without the answer
     on(page)
     numbers = numbers_of(page, "grows")
     assert (numbers["total"], numbers["measured"]) == (each * tokens, each * tokens)
@@ -149,6 +150,7 @@ def walk_the_cache(page: Page, config: model.LlamaConfig, measure: bool) -> None
     act(page)
     page.wait_for_function("(t) => document.querySelector('.is-spot').dataset.value.includes(t)", arg=" tokens=32768 ")
     after = numbers_of(page, "predict")
+    assert "8,192" in after["beyond"]  # the context of the calculator's first model, which is smaller
     assert number(after["panel"], "bytes") == after["bytes"] == before["next_bytes"]
     assert after["bytes"] == model.kv_cache_bytes(model.catalogue()["Llama-3 8B"], tokens=32_768, batch=1, dtype="bf16")
     page.click(".tour-next")  # out, as it says
@@ -164,6 +166,7 @@ def walk_the_learning(page: Page, language: str) -> None:
     numbers = numbers_of(page, "loss")
     assert (numbers["first"], numbers["last"], numbers["last_read"]) == (HELDOUT[0], HELDOUT[-1], READ[-1])
     assert number(numbers["panel"], "heldout") == numbers["last"]
+    assert all(f"{loss:.3f}" in numbers["rise"] for loss in (2.2, 3.1))  # in "backwards"
     on(page)
     numbers = numbers_of(page, "skills")
     known = numbers["known"].split(text("tour-learned.semicolon", language))

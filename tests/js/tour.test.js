@@ -94,12 +94,13 @@ test("keys belong to the tour, but not in a field, on a chart, or where Space pr
   assert.equal(way("ArrowRight", on(), { altKey: true }), null);
 });
 
-test("what is spoken of stands above the bar, with its panel's head where there is room", () => {
-  assert.equal(offsetOf({ top: 900, height: 100 }, { top: 500, height: 2000 }, 400), 750); // in the middle of the room
-  assert.equal(offsetOf({ top: 520, height: 100 }, { top: 500, height: 2000 }, 400), 492); // not above its panel
-  assert.equal(offsetOf({ top: 900, height: 700 }, { top: 500, height: 2000 }, 400), 892); // from its top
-  assert.equal(offsetOf({ top: 900, height: 50 }, { top: 800, height: 300 }, 400), 792); // the whole panel fits
-  assert.equal(offsetOf({ top: 700, height: 100 }, { top: 500, height: 2000 }, 400), 492); // with the head of its panel
+test("what is spoken of stands above the bar, below as much as fits from where something begins", () => {
+  const starts = [500, 640, 900];
+  assert.equal(offsetOf({ top: 700, height: 100 }, starts, 400), 492); // with the head of its panel
+  assert.equal(offsetOf({ top: 900, height: 100 }, starts, 400), 632); // with the section before it
+  assert.equal(offsetOf({ top: 900, height: 300 }, starts, 400), 892); // alone
+  assert.equal(offsetOf({ top: 900, height: 700 }, starts, 400), 892); // higher than the room: from its top
+  assert.equal(offsetOf({ top: 1400, height: 30 }, starts, 400), 1038); // far below all that begins: at the end of the room
 });
 
 test("a tour that is left puts back what it has set and switched off, and nothing else", () => {
@@ -184,8 +185,13 @@ test("the numbers of the stops are those of the run's arrays, worked out another
   const rope = valuesOf(at("rope", made));
   near(rope.before, dot(vector(q, 2, 2), vector(k, 1, 0)));
   assert.ok(Math.abs(rope.sum - 2 * scores[0]) < 1e-5 && Math.abs(rope.moved - rope.sum) < 1e-4);
+  assert.match(rope.scored, /^The score is q·k divided .* (\S+) \/ √4 = (\S+)\.$/);
+  const [, whole, part] = rope.scored.replaceAll("−", "-").match(/(\S+) \/ √4 = (\S+)\.$/).map(Number);
+  assert.ok(Math.abs(whole - 2 * scores[0]) < 1e-4 && Math.abs(part - scores[0]) < 1e-4);
+  assert.match(valuesOf(at("head", made)).sink, /the first token.*attention sink/); // it looks at token 0
   const project = valuesOf(at("project", made));
-  assert.deepEqual([project.q_0, project.k_1], [vector(q, 2, 2)[project.pair], vector(k, 1, 0)[project.pair + 2]]);
+  assert.equal(project.value, vector(q, 2, 2)[project.channel]);
+  assert.equal(Math.abs(project.value), Math.max(...vector(q, 2, 2).map(Math.abs)));
   assert.equal(project.together, "2, 3");
   const shares = (n_kv_heads) => {
     const other = world();

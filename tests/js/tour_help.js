@@ -63,7 +63,7 @@ export function world({ changes = {}, id = "r" } = {}) {
     kv_live: { tokens: T, bytes: 768, kinds: ["MHA", "GQA", "MQA", "MLA"].map((kind, i) => ({ kind, own: i === 1, bytes: String(512 >> i), latent: i === 3 ? [16, 2] : null })) },
     training: TRAINING,
   };
-  const card = { name: "Big", n_layers: 32, n_heads: 32, n_kv_heads: 8, head_dim: 128 };
+  const card = { name: "Big", n_layers: 32, n_heads: 32, n_kv_heads: 8, head_dim: 128, max_context: 16384 };
   const calculated = {
     kv: ({ tokens }) => ({ model: "Big", tokens, batch: 1, dtype: "bf16", per_token: "131072", bytes: String(131072 * tokens), card, kinds: [{ kind: "MHA", bytes: String(4 * 131072 * tokens) }], terms: [] }),
     kv_models: () => ({ models: [card], formats: [], families: [] }),

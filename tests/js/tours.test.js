@@ -7,7 +7,7 @@ import { runMessage } from "./payload_help.js";
 import { T, TABLES, TRAINING, at, valuesOf, world } from "./tour_help.js";
 
 const { tourOf } = await import("../../visuals/static/tour/tours.js");
-const { hasLog, leapOf } = await import("../../visuals/static/tour/learned.js");
+const { hasLog, leapOf, riseOf } = await import("../../visuals/static/tour/learned.js");
 
 test("the stops of the cache say what the run's shape gives, and what was measured", async () => {
   const made = world();
@@ -24,7 +24,7 @@ test("the stops of the cache say what the run's shape gives, and what was measur
   const weights = 4 * (2 * 4 * 16 + 2 * 4 * 8 + 3 * 4 * 6); // of each layer: q and o, k and v, gate, up and down
   const head = 9 * 4;
   assert.deepEqual([saves.cached_work, saves.full_work], [weights + head + 4 * 4 * 8 * T, T * weights + head + 4 * 4 * 8 * 6]);
-  assert.equal(at("saves", made).answers, "");
+  assert.equal(at("saves", made).asks, "");
   assert.equal(at("decode", made).say, "");
   const written = { ...runMessage([5, 6, 5, 8]), n_prompt: 3, id: "written" };
   Object.assign(written.model, { d_model: 4, vocab_size: 9, dtype: "float32", device: "CPU" });
@@ -45,6 +45,8 @@ test("what is predicted is what the calculator says when the tokens are set", as
   assert.deepEqual([before.say, after.say], ["", "_there"]);
   assert.deepEqual([after.numbers.tokens.value, after.numbers.bytes.value], [before.numbers.next.value, before.numbers.next_bytes.value]);
   assert.equal(after.numbers.mha.text, "16 GiB");
+  assert.match(before.numbers.beyond.text, /Big was made for texts of up to 16,384 tokens/); // 32,768 are asked for
+  assert.equal(after.numbers.beyond.text, before.numbers.beyond.text);
   tourOf("predict").stops.at(-1).set(made.glass); // who comes to the stop again begins again
   await new Promise((done) => setTimeout(done));
   assert.equal(at("predict", made).say, "");
@@ -55,7 +57,7 @@ test("where a latent is kept, no stop of the cache says that keys and values are
   made.glass.settings.set("kv", {});
   const { parts } = made.glass.state.trace.model;
   Object.assign(made.glass.state.trace.model, { parts: { ...parts, latent: { rank: 6, nope: 2, rope: 2, value: 4 } } });
-  const forms = ["kept", "query", "saves"].map((key) => [at(key, made).say, at(key, made).answers]);
+  const forms = ["kept", "query", "saves"].map((key) => [at(key, made).say, at(key, made).answers ?? ""]);
   assert.deepEqual(forms, [["_latent", "_latent"], ["_latent", "_latent"], ["_latent", ""]]);
   for (const table of Object.values(TABLES))
     for (const name of ["kept_answers_latent", "query_says_latent", "saves_says_latent"]) assert.match(table["tour-cache"][name], /latent|潜向量/);
@@ -68,6 +70,9 @@ test("the stops of how it learned say what stands in the log, by the names of it
   assert.equal(valuesOf(at("corpus", made)).each, 4000);
   const loss = valuesOf(at("loss", made));
   assert.deepEqual([loss.first, loss.last, loss.p_last, loss.blind], [3, 1, Math.exp(-1), Math.log(9)]);
+  assert.equal(loss.rise, ""); // it falls in both stages
+  const log = [["patterns", 5e5, 2, 3], ["patterns", 1e6, 2, 1.5], ["my own", 1.5e6, 2, 4], ["my own", 2e6, 2, 1]];
+  assert.deepEqual(riseOf({ ...TRAINING, log }), { number: 2, name: "my own", before: 1.5, top: 4 });
   const skills = at("skills", made);
   assert.deepEqual([skills.answers, skills.numbers.n_skills.value], ["_some", 3]); // one of the four was never looked at
   assert.match(skills.numbers.known.value, /^counting after 0\.500 million.*patterns.*; induction after 1\.50 million.*my own/);

@@ -22,7 +22,10 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert list(line["y"]) == [3.5, 2.5, 1.5]
     assert [shape["x0"] for shape in payload["loss"]["layout"]["shapes"]] == [1.0, 2.0]  # where stages begin
     marks = [(note["x"], note["text"], note["hovertext"]) for note in payload["loss"]["layout"]["annotations"]]
-    assert marks == [(1.0, "1", "text:training.stage_patterns"), (2.0, "2", "text:training.stage_stories")]
+    assert marks == [
+        (1.0, "text:training.first_stage", "text:training.stage_patterns"),
+        (2.0, "2", "text:training.stage_stories"),
+    ]
     assert payload["stages"] == [
         {"number": 1, "name": "text:training.stage_patterns", "tokens": 1_000_000},
         {"number": 2, "name": "text:training.stage_stories", "tokens": 2_000_000},
@@ -43,7 +46,7 @@ def test_stages_that_begin_close_together_all_have_a_number_and_a_name() -> None
     payload = training_payload(Record(log, []))
     layout = payload["loss"]["layout"]
     assert [shape["x0"] for shape in layout["shapes"]] == [0.0, 50.0, 51.0, 90.0]
-    assert [note["text"] for note in layout["annotations"]] == ["1", "2", "3", "4"]
+    assert [note["text"] for note in layout["annotations"]] == ["text:training.first_stage", "2", "3", "4"]
     assert [stage["name"] for stage in payload["stages"]] == ["a", "b", "c", "a"]
     low, also_low, high, low_again = (-note["ay"] for note in layout["annotations"])
     assert low == also_low == low_again == high - LINE  # 2 and 3 would lie over each other

@@ -95,7 +95,7 @@ function saves(glass, trace) {
   const n = last?.tokens ?? trace.nPrompt;
   const [cached, full] = [workOf(trace.model, 1, n), workOf(trace.model, n, (n * (n + 1)) / 2)];
   return {
-    say: latentOf(trace) ? "_latent" : "", asks: "", answers: last ? "_measured" : "",
+    say: latentOf(trace) ? "_latent" : "", asks: last ? "_measured" : "",
     act: { text: "saves_act", busy: race.running || trace.generating, run: () => race.start(false) },
     numbers: {
       n_tokens: whole(n), cached_work: millions(cached), full_work: millions(full), ratio: factor(full / cached),
@@ -158,6 +158,8 @@ function predict(glass) {
   const next = BEFORE * TIMES;
   const straight = Number(each) * tokens === Number(answer.bytes); // no window that is full, no page half used
   const count = (value) => ({ value, text: separated(value) });
+  const shown = far ? tokens : next;
+  const beyond = card.max_context && shown > card.max_context ? glass.text("tour-cache.predict_beyond", { model: card.name, context: separated(card.max_context) }) : "";
   const alone = answer.kinds.find(({ kind }) => kind === "MHA")?.bytes;
   return {
     say: far ? "_there" : "", asks: far ? "_there" : "", answers: straight ? (far ? "_there" : "") : "_bent",
@@ -165,7 +167,7 @@ function predict(glass) {
     numbers: {
       model: words(card.name), layers: whole(card.n_layers), heads: whole(card.n_heads), kv: whole(card.n_kv_heads), head_dim: whole(card.head_dim),
       dtype: words(dtype), each: bytes(Number(each)), tokens: count(tokens), bytes: bytes(Number(answer.bytes), "binary"), before: count(BEFORE), next: count(next),
-      next_bytes: bytes(next * Number(each), "binary"), times: whole(TIMES), mha: alone ? bytes(Number(alone), "binary") : words("–"),
+      beyond: words(beyond), next_bytes: bytes(next * Number(each), "binary"), times: whole(TIMES), mha: alone ? bytes(Number(alone), "binary") : words("–"),
     },
   };
 }
@@ -178,9 +180,9 @@ const ofSource = (model) => looksAtSource(model) && { panel: "kv-live", part: ".
 
 /** @type {import("./stops.js").Stop[]} */
 export const CACHE_STOPS = [
-  { name: "prefill", chapter: "kv", panel: "kv-live", select: atPrompt, told: prefill },
-  { name: "decode", chapter: "kv", panel: "kv-live", select: atEnd, told: decode },
-  { name: "kept", chapter: "kv", panel: "kv-live", select: atEnd, told: kept },
+  { name: "prefill", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atPrompt, told: prefill },
+  { name: "decode", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atEnd, told: decode },
+  { name: "kept", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atEnd, told: kept },
   { name: "query", chapter: "kv", panel: "kv-live", part: ".kv-story", select: atEnd, told: query },
   { name: "saves", chapter: "kv", panel: "kv-race", select: atEnd, told: saves, of: ofSource },
   { name: "grows", chapter: "kv", panel: "kv-live", part: ".kv-sums", select: atEnd, told: grows },

@@ -1,17 +1,15 @@
-// What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q and k, RoPE.
+// What the tour reads from the run on the way in: tokens, the embedding, RMSNorm, q, k and v, RoPE.
 
 import { strongest } from "../arrays.js";
 import { kvHead, vectorOf } from "../compute.js";
-import { channelsOf } from "../rotation.js";
-import { strongestPair } from "../pairs.js";
-import { centres } from "../parts.js";
+import { centres, scoreForms } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { placeOf, turnsPart } from "../panels/position/place.js";
 import { limitOf } from "../panels/position/score-controls.js";
 import { scoreOf } from "../panels/position/score.js";
 import { normedAt } from "../panels/norm/steps.js";
 import { readVector, request } from "../panels/norm/vector.js";
-import { list, piece, plain, whole } from "./numbers.js";
+import { list, piece, plain, whole, words } from "./numbers.js";
 
 const MOVE = 100; // tokens by which a reader is to push both
 
@@ -70,13 +68,13 @@ export function norm(glass, { at, head: { layer } }) {
   };
 }
 
-/** What a head reads of a query and a key: a dial, or its query's largest number where nothing is turned, or what a key is rebuilt from. */
+/** What a head makes of a query and a key: its query's largest number, and what a key is rebuilt from. */
 export function project(glass, found) {
-  const { trace, locked } = glass.state;
+  const { trace } = glass.state;
   const { at, head: { layer, head, key } } = found;
   const held = trace.layers.get(layer);
   if (!held) return null;
-  const { n_heads: heads, n_kv_heads: shared, head_dim: width, d_model: d, parts: { rotary, latent } } = trace.model;
+  const { n_heads: heads, n_kv_heads: shared, head_dim: width, d_model: d, parts: { latent } } = trace.model;
   const kv = kvHead(trace.model, head);
   const size = heads / shared;
   const together = Array.from({ length: size }, (_, i) => String(kv * size + i));
@@ -90,12 +88,7 @@ export function project(glass, found) {
   };
   if (latent) return { say: "_latent", numbers: names };
   const own = size === 1 ? "_alone" : "";
-  const told = { asks: own, answers: own || (shared === 1 ? "_one" : ""), numbers: names };
-  if (!rotary) return { ...told, say: "_unturned" };
-  const pair = locked.pair ?? strongestPair({ trace, layer, head, query: at, key });
-  const [one, two] = channelsOf(rotary, pair);
-  const k = vectorOf(held.k, kv, key);
-  return { ...told, numbers: { ...names, pair: whole(pair), first: whole(one), second: whole(two), q_0: plain(q[one]), q_1: plain(q[two]), k_0: plain(k[one]), k_1: plain(k[two]) } };
+  return { asks: own, answers: own || (shared === 1 ? "_one" : ""), numbers: names };
 }
 
 /** Turning, or a bias by distance in its place. */
@@ -110,6 +103,8 @@ export function rope(glass, { at, head: { layer, head, key } }) {
     by: plain(cell.bias, 5), without: plain(cell.score - cell.bias, 5), score: plain(cell.score, 5), shift: whole(MOVE),
   };
   if (model.parts.bias) return { say: "_bias", numbers: names };
+  const [form = ""] = scoreForms(model).map((one) => `_${one}`);
+  const scored = glass.text(`tour.rope_scored${form}`, { dot: plain(cell.dot, 5).text, width: model.head_dim, scale: plain(model.parts.scale).text, score: names.score.text });
   const place = placeOf(held, { trace, head, query: at, key });
   const shift = Math.min(MOVE, limitOf(trace) - 1);
   const { sumHere, sumMoved } = scoreOf(place, shift, at - key);
@@ -117,7 +112,7 @@ export function rope(glass, { at, head: { layer, head, key } }) {
   return {
     asks: "", ...(turnsPart(model) ? { say: "_part", answers: "_part" } : { say: at === key ? "_itself" : "" }),
     numbers: {
-      ...names, before: plain(plainly, 5), sum: plain(sumHere, 5), shift: whole(shift), moved: plain(sumMoved, 5), m_moved: whole(at + shift), n_moved: whole(key + shift),
+      ...names, scored: words(scored), before: plain(plainly, 5), sum: plain(sumHere, 5), shift: whole(shift), moved: plain(sumMoved, 5), m_moved: whole(at + shift), n_moved: whole(key + shift),
       fast: plain(2 * Math.PI / place.frequencies.inv_freq[0], 3), slow: plain(2 * Math.PI / place.frequencies.inv_freq.at(-1), 3),
       width: whole(model.head_dim), n_turned: whole(place.q.length), rest: plain(place.rest, 5),
     },

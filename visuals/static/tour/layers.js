@@ -30,7 +30,7 @@ export function head(glass, found) {
     say: all ? "_none" : key === found.at ? "_itself" : "",
     asks: all ? "_none" : "", answers: all ? "_none" : look.heads.length ? "" : "_nobody",
     numbers: {
-      ...placeNames(trace, found), n_layers: whole(layers), n_heads: whole(heads), all: whole(layers * heads), answer: piece(found.piece),
+      ...placeNames(trace, found), sink: words(key === 0 ? glass.text("tour.head_sink") : ""), n_layers: whole(layers), n_heads: whole(heads), all: whole(layers * heads), answer: piece(found.piece),
       weight: chance(cell.weight), p: chance(found.probability), without: chance(without ?? found.probability),
       n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(trace.tokens.pieces[look.key]),
       together: chance(look.without),

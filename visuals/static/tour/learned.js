@@ -68,13 +68,25 @@ function corpus(glass, found, { model }) {
   };
 }
 
-function loss(_glass, found, { model }) {
+/** Where the loss rose most above what it was when a stage began; null where it never did. @param {Training} found */
+export function riseOf({ stages, log }) {
+  const rises = stages.map(({ number, name, tokens }, i) => {
+    const end = stages[i + 1]?.tokens ?? Infinity;
+    const before = log.findLast(([, read]) => read <= tokens)?.[3] ?? Infinity;
+    return { number, name, before, top: Math.max(...log.filter(([, read]) => read > tokens && read <= end).map((line) => line[3])) };
+  });
+  const most = rises.reduce((best, one) => (best && best.top - best.before >= one.top - one.before ? best : one), null);
+  return most && most.top > most.before ? most : null;
+}
+
+function loss(glass, found, { model }) {
   const [first, last] = [found.log[0], found.log.at(-1)];
+  const rise = riseOf(found);
   const blind = Math.log(model.vocab_size);
   return {
     numbers: {
       vocab: whole(model.vocab_size), blind: nats(blind), p_blind: percent(1 / model.vocab_size, 3), first: nats(first[3]), first_read: millionOf(first[1]),
-      last: nats(last[3]), last_read: millionOf(last[1]), p_first: meanOf(first[3]), p_last: meanOf(last[3]),
+      last: nats(last[3]), last_read: millionOf(last[1]), rise: words(rise ? glass.text("tour-learned.loss_rise", { number: rise.number, stage: named(glass, rise.name), before: nats(rise.before).text, top: nats(rise.top).text }) : ""), p_first: meanOf(first[3]), p_last: meanOf(last[3]),
     },
   };
 }

@@ -35,11 +35,8 @@ const firstNorm = (glass) => setNorm(glass, { which: "attn", channel: "" });
 const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.settings.get(panel), [name]: "" });
 
 const layerNorm = (model) => centres(model) && { title: "norm_layer" };
-/** Where nothing is turned there is no dial, and a latent is what keys are rebuilt from. */
-function projected({ parts: { rotary, latent } }) {
-  if (latent) return { chapter: "attend", panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
-  return !rotary && { chapter: "attend", panel: "qkv", part: ".wy-notice", set: (glass) => setVector(glass, { vector: "q", channel: "" }) };
-}
+/** Where keys are rebuilt from a latent. */
+const latent = (model) => model.parts.latent && { panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
 const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", part: ".gp-formula", title: "rope_bias" };
 
 /** A stop in a decoder that looks at a source: it is there that the answer comes from. */
@@ -52,7 +49,7 @@ export const STOPS = [
   { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
   { name: "embedding", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
   { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm, of: layerNorm },
-  { name: "project", chapter: "position", panel: "rope", part: ".gp-scroll", select: (found) => ({ ...atHead(found), pair: null }), told: project, of: projected },
+  { name: "project", chapter: "attend", panel: "qkv", part: ".at-bar, .wy-notice", set: (glass) => setVector(glass, { vector: "q", channel: "" }), select: atHead, told: project, of: latent },
   { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
   { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head, of: across("cross-head", acrossHead, ".gp-scroll") },
   { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match, of: across("cross-match", acrossMatch, ".gp-formula") },
