@@ -27,7 +27,7 @@ _SLOT = re.compile(r"\{\w+\}|\[\w+\]")
 _VERB = re.compile(r"\[(\w+)\]")
 _LATIN = re.compile(r"[A-Za-z]+")
 _CHINESE = re.compile(r"[一-鿿]+")
-_PART = re.compile(rf"{_LATIN.pattern}|{_CHINESE.pattern}|[^\W\d_A-Za-z一-鿿]+|\S")
+_PART = re.compile(rf"{_CHINESE.pattern}|[^\W\d_一-鿿]+|\S")
 # As patterns.py makes words up: syllables, or up to four letters; with nothing but commas between them.
 _MADE_UP = re.compile(r"(?:[bdfgklmnprstvz][aeiou]){1,3}|[a-z]{1,4}")
 _SEQUENCE = re.compile(r"[a-z]+(?:,? [a-z]+)*,? ?")

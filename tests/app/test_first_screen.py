@@ -188,7 +188,7 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
 def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered(
     browser: Browser, address: str, bundled: model.LanguageModel
 ) -> None:
-    prompt = "The capital of France is"
+    prompt = "The capital of Zürich is"  # its ü takes two tokens
     page = open_page(browser, f"{address}#lang=en&prompt={prompt.replace(' ', '+')}", 390, 844)
     hint = page.locator(".wy-outside")
     expect(hint).to_be_visible()
@@ -200,7 +200,7 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     for value in (found.surprisal, found.usual.middle, found.usual.most):
         expect(hint).to_contain_text(f" {value:#.3g}")
     marked = page.locator(".wy-text .is-strange").all_inner_texts()
-    assert "".join(marked).replace(" ", "") == "capitalFrance"
+    assert "".join(marked).replace(" ", "") == "capitalZürich"
     expect(page.locator(".wy-text .gp-hidden").first).to_contain_text(text("why.outside_mark"))
     assert faults(page, context=WHY) == []
     hint.locator(".gp-option").click()

@@ -5,7 +5,7 @@ import { createPace, speedOf, wordLength } from "../../visuals/static/pace.js";
 import { wayOf } from "../../visuals/static/pace-bar.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { createStore } from "../../visuals/static/store.js";
-import { shownTokens } from "../../visuals/static/written.js";
+import { shownTokens } from "../../visuals/static/characters.js";
 import { runMessage, stepMessage } from "./payload_help.js";
 
 globalThis.requestAnimationFrame = (paint) => setTimeout(paint, 0);

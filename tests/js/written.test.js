@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textOf, writtenText } from "../../visuals/static/written.js";
+import { textOf } from "../../visuals/static/characters.js";
+import { writtenText } from "../../visuals/static/written.js";
 
 test("a character of several tokens is whole", () => {
   assert.equal(textOf(["院子⟨E9⟩⟨87⟩", "⟨8C⟩", " a"]), "院子里 a");

@@ -1,43 +1,16 @@
 // What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the strip's tokens are buttons.
 
+import { shownTokens, textOf } from "./characters.js";
 import { createChosen } from "./chosen.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
 import { placeOfToken } from "./moment.js";
 import { createPaceBar } from "./pace-bar.js";
 
-const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The text of these pieces, with the bytes of a character that several tokens hold put together. @param {string[]} pieces */
-export function textOf(pieces) {
-  return pieces.join("").replace(BYTES, (shown) => {
-    try {
-      return utf8.decode(Uint8Array.from(shown.match(/[0-9A-F]{2}/g), (byte) => parseInt(byte, 16)));
-    } catch {
-      return shown;
-    }
-  });
-}
-
 /** What the model wrote, as far as it came, without the tokens that end a text. @param {import("./decode.js").Trace} trace */
 export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps }) {
   const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })).slice(nPrompt), ...steps.slice(T - nPrompt)];
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
-}
-
-/** Tokens as they are shown: those that hold one character together are one. @param {{ piece: string, position: number }[]} tokens @returns {{ position: number, text: string }[]} */
-export function shownTokens(tokens) {
-  const found = [];
-  let open = []; // tokens whose bytes are no whole character yet
-  tokens.forEach((token, i) => {
-    open.push(token);
-    const text = textOf(open.map(({ piece }) => piece));
-    if (i < tokens.length - 1 && /⟨[0-9A-F]{2}⟩$/.test(text) && open.length < 4) return; // a character has four bytes at most
-    found.push({ position: open[0].position, text });
-    open = [];
-  });
-  return found;
 }
 
 /** What an encoder read, without the tokens that end it. @param {import("./decode.js").Trace} encoder */

@@ -28,6 +28,7 @@ def test_hardly_a_word_is_known_that_the_documents_do_not_say() -> None:
 def test_what_lies_outside_is_found_where_it_stands() -> None:
     assert strange("The capital of France is") == ["capital", "France"]
     assert strange("def main():") == ["def", "main"]
+    assert strange("Zürich, the café") == ["Zürich", "café"]
     assert strange("Shakespeare wrote") == ["Shakespeare"]
     assert strange("量子力学的基本假设是")[0] == "量子力学"
     assert strange("汤姆在宇宙飞船里。") == ["宇宙"]

@@ -1,5 +1,6 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
+import { shownTokens } from "../../characters.js";
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
@@ -20,6 +21,13 @@ export const about = { tensors: ["attention", "logits"], sides: "itself", absent
 function framed(piece, marks, attributes = {}) {
   const blank = piece.length - piece.trimStart().length;
   return [piece.slice(0, blank), h(`span${marks}`, attributes, piece.slice(blank))];
+}
+
+/** A text as it is read, each part with the tokens that hold it. @param {string[]} pieces @returns {{ text: string, tokens: number[] }[]} */
+function partsOf(pieces) {
+  const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
+  const endOf = (i) => shown[i + 1]?.position ?? pieces.length;
+  return shown.map(({ position, text }, i) => ({ text, tokens: Array.from({ length: endOf(i) - position }, (_, t) => position + t) }));
 }
 
 /** @param {HTMLElement} element @param {object} glass */
@@ -76,16 +84,18 @@ export default function why(element, glass) {
   /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
   const source = part((encoder, key) => {
     const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
-    const read = pieces.flatMap((piece, t) => (encoder.model.eos_ids.includes(ids[t]) && t !== key ? [] : framed(piece, t === key ? ".is-key" : "")));
+    const hidden = (t) => encoder.model.eos_ids.includes(ids[t]) && t !== key;
+    const read = partsOf(pieces).flatMap(({ text: words, tokens }) => (tokens.every(hidden) ? [] : framed(words, tokens.includes(key) ? ".is-key" : "")));
     before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
   });
   const write = part((pieces, nPrompt, query, key, strange, begun, _language) => {
-    written.replaceChildren(...pieces.flatMap((piece, t) => {
-      if (t < begun) return [];
-      const kind = t === query ? ".is-query" : t === key ? ".is-key" : "";
-      const odd = strangeAt(strange, t);
+    written.replaceChildren(...partsOf(pieces).flatMap(({ text: words, tokens }) => {
+      const last = tokens.at(-1);
+      if (last < begun) return [];
+      const kind = tokens.includes(query) ? ".is-query" : tokens.includes(key) ? ".is-key" : "";
+      const odd = Math.max(...tokens.map((t) => strangeAt(strange, t)));
       const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panel.text("outside_mark")}`)] : []; // for who hears the text
-      return [...framed(piece, `${kind}${t >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": t }), ...said];
+      return [...framed(words, `${kind}${last >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": last }), ...said];
     }));
   });
 

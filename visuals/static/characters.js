@@ -1,0 +1,29 @@
+// Tokens as text: the bytes of a character that several tokens hold are put together.
+
+const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The text of these pieces, with the bytes of a character that several tokens hold put together. @param {string[]} pieces */
+export function textOf(pieces) {
+  return pieces.join("").replace(BYTES, (shown) => {
+    try {
+      return utf8.decode(Uint8Array.from(shown.match(/[0-9A-F]{2}/g), (byte) => parseInt(byte, 16)));
+    } catch {
+      return shown;
+    }
+  });
+}
+
+/** Tokens as they are shown: those that hold one character together are one. @param {{ piece: string, position: number }[]} tokens @returns {{ position: number, text: string }[]} */
+export function shownTokens(tokens) {
+  const found = [];
+  let open = []; // tokens whose bytes are no whole character yet
+  tokens.forEach((token, i) => {
+    open.push(token);
+    const text = textOf(open.map(({ piece }) => piece));
+    if (i < tokens.length - 1 && /⟨[0-9A-F]{2}⟩$/.test(text) && open.length < 4) return; // a character has four bytes at most
+    found.push({ position: open[0].position, text });
+    open = [];
+  });
+  return found;
+}
