@@ -85,8 +85,10 @@ def application(engine: Engine, runs: Runs) -> Starlette:
     service = Service(engine, runs)
     asked: dict[str, Any] = {function.__name__: function for function in past_the_queue(service)}
 
+    source = html(service, list(asked))
+
     async def page(_request: Request) -> Response:
-        return HTMLResponse(html(service, list(asked)))
+        return HTMLResponse(source)
 
     async def ask(request: Request) -> Response:
         name, given = request.path_params["name"], await request.json()

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -80,11 +81,12 @@ def looked_at(request: pytest.FixtureRequest, browser: Browser, link: str) -> It
     """The page at a link, watched, its run shown; emptied at the end."""
     site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
     page = new_page(browser, site)
-    with watched(page, site):
+    with watched(page):
         page.goto(f"{site}{link}")
         wait_for_run(page)
         page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead
         yield page
+        assert page.url.startswith(site)
     leave(page)
 
 
@@ -92,10 +94,12 @@ def looked_at(request: pytest.FixtureRequest, browser: Browser, link: str) -> It
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """The page as a visitor with an English browser finds it, its first run shown.
 
-    By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page. Fails the test for an
-    error on the console and for a request to anywhere else.
+    By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page; in one marked
+    `prompt` opened by a link to that prompt's run. Fails the test for an error on the console and for a request to
+    anywhere else.
     """
-    with looked_at(request, browser, "") as page:
+    prompt = request.node.get_closest_marker("prompt")
+    with looked_at(request, browser, f"#prompt={quote(prompt.args[0])}" if prompt else "") as page:
         if request.node.get_closest_marker("gradio"):
             page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
         # The page opens on the head that matters; here tests begin at one place.

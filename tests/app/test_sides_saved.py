@@ -51,7 +51,7 @@ def both(page: Page) -> Page:
 def still(browser: Browser, panels_alone: str) -> Iterator[Page]:
     """As `both`, one for all who only save what is there."""
     page = open_page(browser, f"{panels_alone}#lang=en")
-    with watched(page, panels_alone):
+    with watched(page):
         compare(page)
         yield page
     leave(page)
