@@ -23,6 +23,7 @@ from tests.reference import reference, run_reference
 from visuals.payload import unpack
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
+pytestmark = pytest.mark.prompt(PROMPT)
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 AT = {"layer": 2, "head": 4, "query": 9, "key": 3}
 
@@ -108,7 +109,6 @@ def test_what_the_run_does_not_have(service: Service, asked: dict[str, Any]) -> 
 @pytest.fixture
 def chapter(page: Page) -> Page:
     """The chapter with the test's prompt, one cell locked."""
-    run(page, PROMPT)
     page.click("nav [data-chapter=attend]")
     page.evaluate("(at) => glass.select(at)", AT)
     return page

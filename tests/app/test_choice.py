@@ -12,13 +12,14 @@ from playwright.sync_api import Browser, Page, expect
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from app.texts import text
-from tests.app.looking import calm, faults, number, questions, run, settled, shown
+from tests.app.looking import calm, faults, number, questions, settled, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 PICKS = 10
+pytestmark = pytest.mark.prompt(PROMPT)
 
 
 class Peer:
@@ -57,7 +58,6 @@ class Peer:
 
 @pytest.fixture
 def chapter(page: Page) -> Page:
-    run(page, PROMPT)
     page.evaluate("glass.open('choice')")
     for kind in ("sampling", "lens", "contributions"):
         shown(page, kind)

@@ -9,17 +9,17 @@ import torch
 from playwright.sync_api import Page, expect
 
 from app.texts import text
-from tests.app.looking import number, run, shown
+from tests.app.looking import number, shown
 from tests.app.test_page_against_transformers import CLOSE, PROMPT
 from tests.peer import Peer
 from tests.reference import reference
 
+pytestmark = pytest.mark.prompt(PROMPT)
 AT = {"layer": 1, "head": 4, "query": 7, "key": 3, "pair": 2, "neuron": None}
 
 
 @pytest.fixture
 def peer(page: Page, roomy_checkpoint: Path) -> Peer:
-    run(page, PROMPT)
     page.evaluate("(at) => glass.select(at)", AT)
     return Peer(roomy_checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
 
@@ -79,7 +79,6 @@ def change(before: torch.Tensor, after: torch.Tensor, eps: float, centre: bool) 
 
 
 def test_strips_zoom_to_single_values(page: Page) -> None:
-    run(page, PROMPT)
     open_chapter(page, "norm", "norm-vector")
     panel = page.locator("[data-kind=norm-vector]")
     closer = panel.get_by_role("button", name=text("norm-vector.closer"))
@@ -175,7 +174,6 @@ def test_neurons_of_a_token_and_across_tokens(page: Page, peer: Peer, roomy_chec
 
 
 def test_a_neuron_of_the_map_is_previewed_and_kept(page: Page) -> None:
-    run(page, PROMPT)
     open_chapter(page, "ffn", "ffn-token", "ffn-tokens")
     cells = page.locator("[data-kind=ffn-tokens] canvas").first
     cells.scroll_into_view_if_needed()

@@ -11,10 +11,11 @@ from tokenizers import models, pre_tokenizers
 import model
 from app.service import Service
 from model.tokenizer import Tokenizer
-from tests.app.looking import faults, run, shown
+from tests.app.looking import faults, shown
 from visuals.token import merges_info, merges_payload
 
 PROMPT = "The dog plays 龘 in the yard."
+pytestmark = pytest.mark.prompt(PROMPT)
 
 
 def test_the_message_of_a_run(service: Service) -> None:
@@ -51,7 +52,6 @@ def test_a_tokenizer_of_another_kind_has_no_merges(lm: model.LanguageModel) -> N
 
 @pytest.fixture
 def chapter(page: Page) -> Page:
-    run(page, PROMPT)
     page.click("nav [data-chapter=token]")
     shown(page, "merges", "token ")
     return page

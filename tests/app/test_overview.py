@@ -20,6 +20,7 @@ from tests.page import leave, open_page
 from tests.reference import reference, run_reference
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
+pytestmark = pytest.mark.prompt(PROMPT)
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 PICKS = 16
 ROWS = ["ids", "embed", "before", "attn_norm", "attn", "attn_add", "ffn_norm", "ffn", "ffn_add", "after"]
@@ -28,7 +29,6 @@ ROWS += ["final_norm", "head", "softmax"]
 
 @pytest.fixture
 def chapter(page: Page) -> Page:
-    run(page, PROMPT)
     page.evaluate("glass.open('overview')")
     for kind in ("overview", "residual"):
         shown(page, kind)
@@ -202,7 +202,6 @@ def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> 
     page.wait_for_timeout(300)
     page.evaluate("glass.open('overview')")
     fitted()
-    run(page, PROMPT)
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, "The cat plays in the yard. 猫在沙发上")
     for side in ("A", "B-A", "A"):

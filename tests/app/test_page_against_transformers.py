@@ -9,10 +9,11 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from tests.app.looking import number, pick, run, shown
+from tests.app.looking import number, pick, shown
 from tests.peer import Peer
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
+pytestmark = pytest.mark.prompt(PROMPT)
 PICKS = 24  # beside the whole tables of tests/app/test_saved_tables.py
 # Five digits are shown, and both sides compute in float32 or better.
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
@@ -20,7 +21,6 @@ CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 
 @pytest.fixture
 def peer(page: Page, roomy_checkpoint: Path) -> Peer:
-    run(page, PROMPT)
     return Peer(roomy_checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
 
 
@@ -68,7 +68,6 @@ def test_the_next_token_shows_what_transformers_computes(page: Page, peer: Peer)
 @pytest.mark.gradio
 def test_what_a_written_token_was_chosen_from_is_what_transformers_computes(page: Page, roomy_checkpoint: Path) -> None:
     """The candidates are those of the moment, and the token that was written is marked among them."""
-    run(page, PROMPT)
     page.click("#generate")
     page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.T > glass.state.trace.nPrompt + 4")
     ids, n_prompt = page.evaluate("[glass.state.trace.tokens.ids, glass.state.trace.nPrompt]")

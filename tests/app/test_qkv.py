@@ -14,7 +14,7 @@ import model
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import calm, number, questions, run, shown
+from tests.app.looking import calm, number, questions, shown
 from tests.families import Pair, pair_of, save
 from tests.model.families.test_qwen import CONFIGS
 from tests.peer import Peer
@@ -22,6 +22,7 @@ from visuals.attend import VECTORS, projection_info, projection_payload
 from visuals.payload import unpack
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
+pytestmark = pytest.mark.prompt(PROMPT)
 CLOSE: dict[str, Any] = {"rel": 6e-5, "abs": 2e-5}
 AT = {"layer": 2, "head": 4, "query": 9, "key": 3}
 
@@ -88,7 +89,6 @@ def test_biases_and_norms_on_q_and_k_are_sent_too(name: str) -> None:
 
 @pytest.fixture
 def panel(page: Page) -> Page:
-    run(page, PROMPT)
     page.evaluate("(at) => { glass.open('attend'); glass.select(at); }", AT)
     page.locator("section[data-kind=qkv]").scroll_into_view_if_needed()
     return page
