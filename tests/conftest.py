@@ -1,4 +1,4 @@
-"""What every test shares: shapes checked at run time, no network, and a small stand-in model.
+"""Before any test is there: shapes checked at run time, no network, ports of its own; then what they share.
 
 The import hook must be in place before anything imports `model`; pytest reads this file first.
 """
@@ -16,25 +16,18 @@ if WORKER:
     os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * int(WORKER.removeprefix("gw")))
 
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
-import torch
-from hypothesis import HealthCheck, settings
 
 from tests import shape_checks
-from tests.standin import make_checkpoint
 
 shape_checks.install("model")
 
-import model
 
-torch.set_num_threads(1 if WORKER else 2)
-# The same examples on every machine, however busy it is.
-settings.register_profile(
-    "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("steady")
+def pytest_configure(config: pytest.Config) -> None:
+    """The process that only hands the tests out to others does not wait for torch."""
+    if config.getoption("dist", "no") == "no" or config.getoption("collectonly"):
+        config.pluginmanager.import_plugin("tests.shared")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,22 +38,3 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not torch.cuda.is_available():
-        for item in items:
-            if item.get_closest_marker("gpu"):
-                item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
-
-
-@pytest.fixture(scope="session")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the stand-in: three layers, six heads on two K/V heads, a byte-level tokenizer."""
-    return make_checkpoint(tmp_path_factory.mktemp("standin"))
-
-
-@pytest.fixture(scope="session")
-def lm(checkpoint: Path) -> model.LanguageModel:
-    """The stand-in, loaded on the CPU in float32."""
-    return model.load(checkpoint, device="cpu")

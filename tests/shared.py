@@ -1,0 +1,37 @@
+"""What every test shares: its share of the cores, steady examples, and a small stand-in model."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+import model
+from tests.standin import make_checkpoint
+
+torch.set_num_threads(1 if "PYTEST_XDIST_WORKER" in os.environ else 2)
+# The same examples on every machine, however busy it is.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not torch.cuda.is_available():
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the stand-in: three layers, six heads on two K/V heads, a byte-level tokenizer."""
+    return make_checkpoint(tmp_path_factory.mktemp("standin"))
+
+
+@pytest.fixture(scope="session")
+def lm(checkpoint: Path) -> model.LanguageModel:
+    """The stand-in, loaded on the CPU in float32."""
+    return model.load(checkpoint, device="cpu")
