@@ -120,6 +120,8 @@ def test_a_sink_is_explained_where_the_first_token_takes_much(both: Page, roomy_
         shown(both, "cell", f"layer {layer} head {head} query {query + 2} key 0 ")
         line = both.locator("section[data-kind=cell] .at-sink")
         if wanted:
-            expect(line).to_contain_text(f"The first token: head {head} puts {rows[head, query]:.4f} of this row there.")
+            expect(line).to_contain_text(
+                f"The first token: head {head} puts {rows[head, query]:.4f} of this row there."
+            )
         else:
             expect(line).to_have_text("")
