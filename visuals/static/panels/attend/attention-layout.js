@@ -53,7 +53,8 @@ export function layoutMaps(width, model, room = Infinity) {
   const below = narrow ? NARROW_FOOT : FOOT;
   const { frames: across, columns, size: wide } = arrange(width, model.n_kv_heads, groupSize, room - below);
   const size = Math.floor(Math.min(wide, MOST));
-  const frameWidth = 2 * PAD + columns * size + (columns - 1) * GAP;
+  const inside = columns * size + (columns - 1) * GAP;
+  const frameWidth = narrow ? Math.floor((width - (across - 1) * GAP) / across) : inside + 2 * PAD; // or its title is cut
   const high = frameHeight(size, Math.ceil(groupSize / columns));
   const frames = Array.from({ length: model.n_kv_heads }, (_, kv) => ({
     kv,
@@ -67,7 +68,7 @@ export function layoutMaps(width, model, room = Infinity) {
   const boxes = Array.from({ length: model.n_heads }, (_, head) => {
     const { x, y, first } = frames[Math.floor(head / groupSize)];
     const [column, line] = [(head - first) % columns, Math.floor((head - first) / columns)];
-    return { head, x: x + PAD + column * (size + GAP), y: y + TOP + line * (size + CAPTION) + CAPTION - 4 };
+    return { head, x: x + (frameWidth - inside) / 2 + column * (size + GAP), y: y + TOP + line * (size + CAPTION) + CAPTION - 4 };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
   return { boxes, frames, size, legend: foot + 14, narrow, height: foot + below };
