@@ -1,6 +1,6 @@
 """Held-out prompts whose circuits are measured: as they should be, and carried by few nodes in the bundled model."""
 
-from itertools import product
+from itertools import islice, product
 
 import pytest
 
@@ -23,7 +23,8 @@ from model.evaluate.circuits import (
 
 def test_cases_swap_one_thing_and_are_held_out() -> None:
     for kind in KINDS:
-        case = next(endless_cases(kind, seed=5))
+        # None of them may be missing a value: some names were told of nearly every place in training.
+        case = list(islice(endless_cases(kind, seed=1), 1000))[-1]
         (told, other), (asked, second) = case.others[TOLD], case.others[ASKED]
         assert len({case.prompt, told, asked}) == 3
         assert len({case.answer, other, second}) == 3
@@ -44,6 +45,8 @@ def test_few_nodes_carry_the_bundled_models_answers() -> None:
         assert abs(one.without) < 0.1
     told = [one for one in found if one.swapped == TOLD]
     assert f"{sum(in_band(one.recovered) for one in told)}/{len(told)}" in report(told)
+    missing = [kind for kind in KINDS if kind not in {one.kind for one in told}]
+    assert f"all three forms: {', '.join(missing)}" in report(told)
 
 
 def test_the_search_runs_every_exchange(lm: model.LanguageModel) -> None:
