@@ -180,8 +180,8 @@ def in_band(share: float) -> bool:
 
 
 def report(found: Sequence[Found]) -> str:
-    """A line for each kind and swap, then all of a swap together; how many are in band with each count of nodes; the kinds
-    without a case."""
+    """A line for each kind and swap, then all of a swap together; how many are in band with each count of nodes;
+    the kinds without a case."""
     columns = ("swapped", "kind", "in band", "least", "most", "without", "random")
     lines = ["{:8}{:16}{:>9}{:>8}{:>8}{:>9}{:>8}".format(*columns) + f"  median at {CURVE}"]
     for swapped in NODES:
