@@ -64,7 +64,11 @@ test("a panel says what it computes that nothing uses", () => {
   assert.equal(unused(head, "head", at(2, 4)), null);
   assert.equal(unused(head, undefined, at(2, 3)), null);
   assert.deepEqual(unused({ changes: { ffn: [2] } }, "neuron", at(2, 3)), ["off.ffn_unused", { layer: 2 }]);
-  assert.deepEqual(unused({ changes: { neurons: [[2, 5]] } }, "neuron", at(2, 3)), ["off.neuron_unused", { layer: 2, neuron: 5 }]);
+  const neuron = (ffn) => ({ changes: { neurons: [[2, 5]] }, model: { parts: { ffn: [{}, {}, ffn] } } });
+  assert.deepEqual(unused(neuron({}), "neuron", at(2, 3), text), ["off.neuron_unused", { layer: 2, neuron: "5" }]);
+  const experts = neuron({ experts: 4, width: 3 });
+  assert.deepEqual(unused(experts, "neuron", at(2, 3), text), ["off.neuron_unused", { layer: 2, neuron: "2 of expert 1" }]);
+  assert.equal(changesOf(experts, text), "neuron 2 of expert 1 of layer 2 off");
 });
 
 test("where a switched-off head's weights are the same in both runs, B − A says that B does not use them", () => {

@@ -17,7 +17,7 @@ export function createChanged(element, glass, { sides, unused: use, namesChanges
     const { state } = glass;
     const two = sides === "both" || state.side === "B-A" ? glass.sides() : null;
     const runs = two ?? { B: state.trace };
-    const shows = Object.values(runs).map((trace) => unused(trace, use, state.locked)).find(Boolean);
+    const shows = Object.values(runs).map((trace) => unused(trace, use, state.locked, glass.text)).find(Boolean);
     const words = changedText(runs, glass.text, shows);
     if (words === last) return;
     line.textContent = last = words;

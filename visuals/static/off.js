@@ -2,7 +2,8 @@
 
 import { h } from "./dom.js";
 import { ink, inside, stepsTo, strokeLines, write } from "./draw.js";
-import { listed, parameters } from "./panels/compare/changes.js";
+import { changeName, listed } from "./panels/compare/changes.js";
+import { neuronIn } from "./panels/ffn/kinds.js";
 
 const NAMED = 6; // changes that are named one by one
 
@@ -27,9 +28,9 @@ export const neuronOff = (trace, layer, neuron) => neuronsOff(trace, layer)?.inc
 export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
 
 /** Every change of a run in words; "" where there is none. @param {Function} text glass.text */
-export function changesOf({ changes }, text) {
+export function changesOf({ changes, model }, text) {
   const all = listed(changes ?? {});
-  const named = all.slice(0, NAMED).map(({ kind, value }) => text(`compare.is_${kind}`, parameters(kind, value)));
+  const named = all.slice(0, NAMED).map((change) => changeName("is", change, model, text));
   return [...named, ...(all.length > NAMED ? [text("off.more", { count: all.length - NAMED })] : [])].join(" · ");
 }
 
@@ -62,19 +63,20 @@ export function changedText({ A, B }, text, place = null) {
 /**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
  * @param {"head"|"head_brief"|"cross"|"neuron"|undefined} use what a panel shows
+ * @param {Function} text glass.text
  */
-export function unused(trace, use, { layer, head, neuron }) {
+export function unused(trace, use, { layer, head, neuron }, text) {
   if (use?.startsWith("head")) return headOff(trace, layer, head) ? [use === "head" ? "off.head_unused" : "off.head_brief", { layer, head }] : null;
   if (use === "cross") return crossOff(trace, layer, head) ? ["off.cross_unused", { layer, head }] : null;
   if (!use) return null;
   const neurons = neuronsOff(trace, layer);
   if (neurons === null) return ["off.ffn_unused", { layer }];
-  return neurons.includes(neuron) ? ["off.neuron_unused", { layer, neuron }] : null;
+  return neurons.includes(neuron) ? ["off.neuron_unused", { layer, neuron: neuronIn(trace.model, layer, neuron, text) }] : null;
 }
 
 /** In the place of a difference where the numbers of both runs are the same: what differs nevertheless. @param use as in `unused` */
 export function sameText({ A, B }, use, selection, text) {
-  const [a, b] = [A, B].map((trace) => unused(trace, use, selection));
+  const [a, b] = [A, B].map((trace) => unused(trace, use, selection, text));
   if (Boolean(a) !== Boolean(b)) return text("off.same_unused", { run: a ? "A" : "B", what: changesOf(a ? A : B, text) });
   const apart = changesOf(A, text) !== changesOf(B, text);
   return apart ? text("off.same_elsewhere", { a: changesOf(A, text) || text("compare.unchanged"), b: changesOf(B, text) || text("compare.unchanged") }) : text("minus.same");

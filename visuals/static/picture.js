@@ -3,7 +3,7 @@
 import { copyOf, rulesOf, startSheet } from "./copy.js";
 import { h, svg as element } from "./dom.js";
 import { ink } from "./draw.js";
-import { listed, parameters } from "./panels/compare/changes.js";
+import { changeName, listed } from "./panels/compare/changes.js";
 import { vectorsOf } from "./vectors.js";
 
 const EDGE = 16; // px around what is drawn
@@ -27,7 +27,7 @@ function runLine(panel, glass) {
 /** A run in words: model, prompt, and what was changed in it. */
 function describe({ model, prompt, changes }, glass) {
   const start = prompt.length > PROMPT ? `${prompt.slice(0, PROMPT)}…` : prompt;
-  const changed = listed(changes).map(({ kind, value }) => glass.text(`compare.is_${kind}`, parameters(kind, value)));
+  const changed = listed(changes).map((change) => changeName("is", change, model, glass.text));
   return [model.name, start, ...changed].join(" · ");
 }
 

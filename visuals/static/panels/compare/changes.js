@@ -1,6 +1,7 @@
 // What a run is to be changed in: lists as app/comparing.py reads them, and their names for a reader.
 
 import { hasPrefix, looksAtSource } from "../../parts.js";
+import { neuronIn } from "../ffn/kinds.js";
 
 const OF_ENCODER = "encoder_"; // what the names of changes in an encoder begin with
 export const KINDS = ["heads", "cross", "attention", "ffn", "neurons", "patches", "prefix", ...["heads", "attention", "ffn", "neurons"].map((kind) => OF_ENCODER + kind)];
@@ -49,4 +50,11 @@ export function parameters(kind, value) {
   if (kind === "prefix") return { count: value };
   const [layer, index] = value;
   return { layer, head: index, neuron: index, token: index };
+}
+
+/** A change in words. @param {"is"|"off"} how it is made, or can be @param {object} model the run's @param {Function} text glass.text */
+export function changeName(how, { kind, value }, model, text) {
+  const numbers = parameters(kind, value);
+  if (kind === "neurons") numbers.neuron = neuronIn(model, ...value, text);
+  return text(`compare.${how}_${kind}`, numbers);
 }

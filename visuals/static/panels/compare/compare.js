@@ -5,15 +5,15 @@ import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { drawing, part, watched } from "../../reads.js";
-import { KINDS, added, atSelection, has, listed, parameters, removed } from "./changes.js";
+import { KINDS, added, atSelection, changeName, has, listed, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
 
 const SIDES = ["A", "B", "B-A"];
 
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
-function describe(text, trace) {
+function describe(text, trace, glass) {
   const prompt = h("p.cmp-prompt", null, trace.tokens.pieces.join(""));
-  const changes = listed(trace.changes).map(({ kind, value }) => text(`is_${kind}`, parameters(kind, value)));
+  const changes = listed(trace.changes).map((change) => changeName("is", change, trace.model, glass.text));
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
   return [prompt, h("p.gp-note", null, facts.join(" · "))];
 }
@@ -91,7 +91,7 @@ export default function compare(element, glass) {
       offers[kind].hidden = value === undefined;
       if (value === undefined) continue;
       offers[kind].disabled = value === null;
-      offers[kind].textContent = value === null ? text(`no_${kind}`) : text(`off_${kind}`, parameters(kind, value));
+      offers[kind].textContent = value === null ? text(`no_${kind}`) : changeName("off", { kind, value }, state.trace.model, glass.text);
     }
   }
 
@@ -102,7 +102,7 @@ export default function compare(element, glass) {
   function drawChosen() {
     const made = runsNow().B?.changes ?? {};
     const chips = listed(view.changes).map(({ kind, value }) => {
-      const change = text(`off_${kind}`, parameters(kind, value));
+      const change = changeName("off", { kind, value }, state.trace.model, glass.text);
       const waits = !has(made, kind, value);
       const name = waits ? text("not_yet", { change }) : change;
       const chip = h("button.cmp-chip.gp-holds", { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) }, `${name} ×`);
@@ -118,7 +118,7 @@ export default function compare(element, glass) {
     const sides = sidesNow();
     const runs = runsNow();
     for (const side of ["A", "B"]) {
-      const content = runs[side] ? describe(text, runs[side]) : [h("p.gp-note", null, text(`empty_${side}`))];
+      const content = runs[side] ? describe(text, runs[side], glass) : [h("p.gp-note", null, text(`empty_${side}`))];
       cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
       cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(runs[side]));
     }
