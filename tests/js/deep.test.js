@@ -91,14 +91,15 @@ test("turning agrees with compute.js, in either layout after reordering, and flo
 });
 
 test("q·k stays when both positions move, and follows the curve when one does", () => {
-  const at = (m, n, how) => turning.product(q, k, m, n, frequencies, how);
+  const at = (m, n) => turning.product(q, k, m, n, frequencies);
+  const single = (m, n) => turning.sum(turning.singleTerms(q, k, m, n, frequencies), true);
   near(at(5, 2), at(505, 502));
-  near(at(5, 2, { single: true }), at(505, 502, { single: true }), 1e-4);
+  near(single(5, 2), single(505, 502), 1e-4);
   const curve = turning.overDistance(q, k, frequencies, 3000);
   for (const distance of [0, 1, 3, 250, 2999]) near(curve[distance], at(distance + 4, 4), 1e-9);
-  const apart = Math.abs(
-    at(5, 2, { layouts: ["half", "neighbours"] }) - at(105, 102, { layouts: ["half", "neighbours"] }),
-  );
+  const turned = (x, at, layout) => turning.turned(x, at, frequencies, { layout });
+  const mixed = (m, n) => turning.sum(turning.terms(turned(q, m, "half"), turned(k, n, "neighbours")));
+  const apart = Math.abs(mixed(5, 2) - mixed(105, 102));
   assert.ok(apart > 0.1, "layouts mixed between q and k: the distance alone no longer decides");
 });
 

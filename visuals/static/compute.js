@@ -47,6 +47,13 @@ export function rotatedHead(layer, model, name, head) {
   return known[head];
 }
 
+/** q of a head at a query, and k of the K/V head that it reads at a key, after RoPE, (head_dim,) each. @returns {[Float64Array, Float64Array]} */
+export function rotatedPair(layer, model, { head, query, key }) {
+  const width = model.head_dim;
+  const at = (name, index, position) => rotatedHead(layer, model, name, index).subarray(position * width, (position + 1) * width);
+  return [at("q", head, query), at("k", kvHead(model, head), key)];
+}
+
 /** How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it. @param {Model} model @param {number} tokens T */
 export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) => (causal === false ? tokens : Math.max(query + 1, Math.min(prefix ?? 0, tokens)));
 

@@ -9,12 +9,12 @@ import { h } from "./dom.js";
  * @param {{ choose: (value: Value) => void, label?: string, text?: (value: Value) => string, sign?: (value: Value) => string,
  *           title?: (value: Value) => string, look?: string, group?: string, named?: string }} how
  * `label`: the key of the group's name; a button says the text that `text` names, or the `sign` itself, with `title` as its
- * tooltip; `look` and `group`: the classes of a button and of all; `named`: the data attribute that holds a button's value
+ * tooltip; `look` and `group`: the classes of a button and of all, which are its plural; `named`: the data attribute that holds a button's value
  * @returns {{ element: HTMLElement, mark: (chosen: Value) => void }}
  */
-export function segmented(values, { choose, label, text, sign, title, look = "gp-option", group = "div.gp-choices", named = "choice" }) {
+export function segmented(values, { choose, label, text, sign, title, look, group = look ? `div.${look}s` : "div.gp-choices", named = "choice" }) {
   const buttons = values.map((value) =>
-    h(`button.${look}`, { [`data-${named}`]: value, "data-text": text?.(value), "data-text-title": title?.(value), click: () => choose(value) }, sign?.(value) ?? ""));
+    h(`button.${look ?? "gp-option"}`, { [`data-${named}`]: value, "data-text": text?.(value), "data-text-title": title?.(value), click: () => choose(value) }, sign?.(value) ?? ""));
   const mark = (chosen) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(values[i] === chosen)));
   return { element: h(group, { role: "group", "data-text-label": label }, ...buttons), mark };
 }

@@ -1,7 +1,7 @@
 // Which of RoPE's pairs panels speak of where a reader has chosen none: the one that counts most in the score they show.
 
 import { strongest } from "./arrays.js";
-import { kvHead, rotatedHead } from "./compute.js";
+import { rotatedPair } from "./compute.js";
 import { pairTerms } from "./rotation.js";
 
 /** @typedef {{ trace: object|null, layer: number, head: number, query: number, key: number }} Cell a head's score of a key */
@@ -13,8 +13,7 @@ import { pairTerms } from "./rotation.js";
 export function strongestPair({ trace, layer, head, query, key }) {
   const held = trace?.layers.get(layer);
   if (!held || !trace.model.parts.rotary) return 0;
-  const width = trace.model.head_dim;
-  const [q, k] = [["q", head, query], ["k", kvHead(trace.model, head), key]].map(([name, index, t]) => rotatedHead(held, trace.model, name, index).subarray(t * width, (t + 1) * width));
+  const [q, k] = rotatedPair(held, trace.model, { head, query, key });
   return strongest(pairTerms(q, k, trace.model.parts.rotary), 1)[0];
 }
 

@@ -14,6 +14,12 @@ const place = ({ low, high, log }, value) =>
 /** A chart on a canvas. @param {[number, number]} size of the canvas @param {[number, number, number, number]} edges left, right, top and below @param {Range} x @param {Range} y @returns {Chart} */
 export const chartIn = ([width, high], [left, right, top, below], x, y) => ({ left, top, width: width - left - right, height: high - top - below, x, y });
 
+/** A range with room beyond both ends, so much of what lies between. @returns {Range} */
+export function roomy(low, high, share) {
+  const spare = (high - low || 1) * share;
+  return { low: low - spare, high: high + spare };
+}
+
 /** Indices at equal distances from 0 on, of which there is room for so many. @returns {number[]} */
 export function spread(count, most) {
   const step = Math.max(1, Math.ceil(count / most));
@@ -47,6 +53,10 @@ export function ticks({ low, high, log }, most = 6) {
   const found = multiples(steps[at], low, high);
   return found.length > 1 || at === 0 ? found : multiples(steps[at - 1], low, high); // one tick alone tells no scale
 }
+
+/** The ticks of a chart's x axis that are whole numbers. @param {Chart} chart */
+export const wholeTicks = (chart) => acrossTicks(chart).filter(Number.isInteger);
+const acrossTicks = ({ x, width }) => ticks(x, Math.max(2, Math.floor(width / 90)));
 
 function multiples(step, low, high) {
   const first = Math.ceil(low / step - 1e-9);
@@ -85,7 +95,7 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
   context.lineWidth = 1;
   context.strokeStyle = grid;
   let free = -Infinity;
-  const across = xTicks ?? ticks(chart.x, Math.max(2, Math.floor(width / 90)));
+  const across = xTicks ?? acrossTicks(chart);
   const xTexts = xText ? across.map(xText) : tickTexts(across, chart.x);
   for (const [i, tick] of across.entries()) {
     const x = Math.round(xOf(chart, tick)) + 0.5;

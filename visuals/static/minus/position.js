@@ -2,23 +2,15 @@
 
 import { wavelength } from "../rotation.js";
 import { h, shown } from "../dom.js";
-import { adjust, farOf, placeOf, whole } from "../panels/position/place.js";
+import { adjust, farOf, placeOf } from "../panels/position/place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowsOf } from "../panels/position/rope-scaling.js";
-import { SPANS, createScoreControls, limitOf } from "../panels/position/score-controls.js";
+import { createScoreControls, spanOf } from "../panels/position/rope-score.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
-import { sum, terms, turned } from "../panels/position/turning.js";
+import { product, singleTerms, sum } from "../panels/position/turning.js";
 import { atCell, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
-
-/** The distance between query and key that the panel is set to, and how far its chart reaches. */
-function spanOf({ state, settings }) {
-  const { trace, query, key } = state;
-  const { distance, span } = settings.get("rope");
-  const limit = limitOf(trace);
-  return { limit, distance: whole(distance, 0, limit - 1, query - key), count: span === SPANS[1] ? Math.max(2, trace.T) : limit };
-}
 
 /** The panel's slider of the distance and its choice of the chart's reach. */
 function scoreControls(glass) {
@@ -26,17 +18,16 @@ function scoreControls(glass) {
   return { elements: [h("div.position-sliders", null, one, spans)], show: () => show(spanOf(glass)) };
 }
 
-const SINGLE = { single: true };
 /** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
 function pairs({ held, trace }, state) {
   const { q, k, m, n, frequencies } = placeOf(held, inRun(state, trace));
-  return terms(turned(q, m, frequencies, SINGLE), turned(k, n, frequencies, SINGLE), SINGLE);
+  return singleTerms(q, k, m, n, frequencies);
 }
 
 /** q·k of the cell's vectors at a distance, as they are turned by RoPE. */
 function atDistance({ held, trace }, state, distance) {
   const { q, k, rest, frequencies } = placeOf(held, inRun(state, trace));
-  return rest + sum(terms(turned(q, distance, frequencies), turned(k, 0, frequencies)));
+  return rest + product(q, k, distance, 0, frequencies);
 }
 
 const ropeScore = {

@@ -1,6 +1,6 @@
 // What the selected cell is made of, from the run's q, k and v. No drawing.
 
-import { biasAt, kvHead, rotatedHead, row } from "../../compute.js";
+import { biasAt, rotatedPair, row } from "../../compute.js";
 import { share, shown } from "../../dom.js";
 import { valueNorms } from "./values.js";
 
@@ -9,9 +9,7 @@ const SINK = 0.3; // from this weight on key 0 is explained as a sink
 /** Everything about the selected cell that needs no request. */
 export function cellOf({ trace, head, query, key }, held) {
   const { model } = trace;
-  const width = model.head_dim;
-  const vector = (name, index, t) => rotatedHead(held, model, name, index).subarray(t * width, (t + 1) * width);
-  const [q, k] = [vector("q", head, query), vector("k", kvHead(model, head), key)];
+  const [q, k] = rotatedPair(held, model, { head, query, key });
   const terms = q.map((x, i) => x * k[i]);
   const { scores, weights, top, total } = row(held, model, head, query);
   return {
@@ -25,7 +23,7 @@ export function cellOf({ trace, head, query, key }, held) {
     weights,
     top,
     total,
-    width,
+    width: model.head_dim,
     head,
     query,
     key,

@@ -32,7 +32,6 @@ export const createViews = (glass) =>
     label: "cell.views",
     text: (view) => `cell.view_${view}`,
     look: "at-choice",
-    group: "div.at-choices",
     named: "name",
     choose: (view) => glass.settings.set("cell", { view: view === "weights" ? "" : view }),
   });

@@ -1,6 +1,6 @@
 // One score under MLA in both forms, and the numbers that are kept of a token. Pure: no DOM, no store.
 
-import { kvHead, rotatedHead } from "../../compute.js";
+import { rotatedPair } from "../../compute.js";
 import { dot } from "./values.js";
 
 /** @typedef {{ latent, key, nope, value, absorbed: { shape: number[], data: ArrayLike<number> } }} Latent  the answer to "latent" (visuals/latent.py), a row a token each */
@@ -16,9 +16,8 @@ export const rowOf = ({ shape: [, width], data }, token) => data.subarray(token 
  * `byLatent` the same as (W_UKᵀ q)·c
  */
 export function scoreOf(found, held, model, head, query, key) {
-  const { parts: { latent: { nope }, scale }, head_dim: width } = model;
-  const vector = (name, index, t) => rotatedHead(held, model, name, index).subarray(t * width, (t + 1) * width);
-  const [q, k] = [vector("q", head, query), vector("k", kvHead(model, head), key)];
+  const { latent: { nope }, scale } = model.parts;
+  const [q, k] = rotatedPair(held, model, { head, query, key });
   const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
   const turned = dot(q.subarray(nope), k.subarray(nope));
   const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), absorbed.reduce((sum, x, i) => sum + x * c[i], 0)];

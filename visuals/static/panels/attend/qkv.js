@@ -23,7 +23,6 @@ export const createVectors = (glass) =>
     sign: (vector) => vector,
     title: (vector) => `qkv.which_${vector}`,
     look: "at-choice",
-    group: "div.at-choices",
     choose: (vector) => setVector(glass, { vector, channel: "" }),
   });
 

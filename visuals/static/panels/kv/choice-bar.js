@@ -11,7 +11,7 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
   /** Buttons of which one is pressed. @param {[string, string][]} options value and text key */
   function group(name, label, options) {
     const keys = Object.fromEntries(options);
-    const buttons = segmented(Object.keys(keys), { label, text: (value) => keys[value], look: "kv-choice", group: "div.kv-choices", choose: (value) => set({ [name]: value }) });
+    const buttons = segmented(Object.keys(keys), { label, text: (value) => keys[value], look: "kv-choice", choose: (value) => set({ [name]: value }) });
     const element = h("div.kv-group", null, ...(label ? [h("span.gp-note", { "data-text": label })] : []), buttons.element);
     groups.push({ name, mark: buttons.mark, element });
     return element;

@@ -1,7 +1,7 @@
 // The chart through depth: what every norm divides by, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";
-import { axes, chartIn, dot, path, rule, spread, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, spread, xAt, yOf } from "../../plot.js";
 import { centres } from "../../parts.js";
 import { normAt, perLayer, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
 
@@ -43,17 +43,18 @@ function apart(labels, step = 18) {
 export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   const context = fit(canvas, width, HIGH);
   const { model } = trace;
-  const [per, last] = [perLayer(model), rowCount(model) - 1];
+  const per = perLayer(model);
   const rms = growth(trace, token);
   const shown = depth ? depth.channels.slice(0, LINES) : [];
   const lines = shown.map((channel, i) => ({ points: channelPoints(depth, token, i, per), name: text("line", { channel }), dash: DASHES[i], role: "residual" }));
   if (depth) lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
   lines.push({ points: rms.map((value, i) => [i, value]), name: centres(model) ? "σ" : "RMS", dash: [], role: "norm" });
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
-  const chart = chartOf(width, last, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
+  const chart = chartOf(width, rowCount(model) - 1, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
   const xTicks = spread(model.n_layers, Math.max(3, chart.width / 60)).map((layer) => per * layer);
   axes(context, chart, { xTicks, xText: (v) => String(v / per), xName: text("depth_axis"), yName: text("depth_scale") });
-  rule(context, chart, { x: rowOf(selected, model), colour: ink().colour("line"), width: 2 });
+  const at = rowOf(selected, model);
+  rule(context, chart, { x: at, colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
     path(context, chart, points.filter(([, value]) => value > 0), { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 });
   }
@@ -61,7 +62,6 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
-  const at = rowOf(selected, model);
   dot(context, chart, at, rms[at], ink().colour("norm"), 6);
 }
 
@@ -69,7 +69,5 @@ const chartOf = (width, last, low, high) => chartIn([width, HIGH], [LEFT, RIGHT,
 
 /** The norm nearest to a point of the chart. @returns {{ layer: number, norm: string }} */
 export function findDepth(width, model, x) {
-  const last = rowCount(model) - 1;
-  const step = xOf(chartOf(width, last, 1, 10), 1) - LEFT;
-  return placesOf(model)[Math.max(0, Math.min(last, Math.round((x - LEFT) / step)))];
+  return placesOf(model)[Math.round(xAt(chartOf(width, rowCount(model) - 1, 1, 10), x))];
 }

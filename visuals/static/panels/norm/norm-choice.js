@@ -1,5 +1,6 @@
 // Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all panels.
 
+import { segmented } from "../../controls.js";
 import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
@@ -16,6 +17,22 @@ export function chosenNorm({ settings, state }) {
 
 /** The channel that was clicked, where there is one and a vector of this width has it; else null. @returns {number|null} */
 export const chosenChannel = (glass, width) => keptChannel(glass.settings.get("norm"), width);
+
+/** The buttons of that choice. @returns {{ element: HTMLElement, mark: () => void }} */
+export function normButtons(glass) {
+  const { element, mark } = segmented(NORMS, {
+    label: "norm-vector.which",
+    text: (norm) => `norm-vector.${norm}`,
+    look: "gp-tab",
+    choose: (norm) => setNorm(glass, { which: norm }),
+  });
+  const show = () => {
+    const there = normsOf(glass.state.trace.model);
+    NORMS.forEach((norm, i) => { element.children[i].hidden = !there.includes(norm); });
+    mark(chosenNorm(glass));
+  };
+  return { element, mark: show };
+}
 
 /** Changes settings of the RMSNorm panels and keeps the others; every panel is drawn anew. */
 export function setNorm(glass, change) {

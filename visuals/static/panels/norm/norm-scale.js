@@ -2,7 +2,7 @@
 
 import { largest } from "../../arrays.js";
 import { exact, fraction, h, line, phrase, root, shown, strong, tinted } from "../../dom.js";
-import { fit, ink, visible } from "../../draw.js";
+import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
@@ -124,7 +124,7 @@ export default function normScale(element, glass) {
     const { a, b } = view;
     view.vector = vector;
     view.found = changes(vector, a, b);
-    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
+    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
     table.fill(view.found, ([, ...fields], row) => writeTexts(fields, row.map((value) => shown(value, 3))));
     formula.replaceChildren(...arithmetic(vector, a));
     view.chart = drawCurve(curve, curveWide(), vector, a, panel.text);

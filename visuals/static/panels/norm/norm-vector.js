@@ -2,21 +2,19 @@
 
 import { strongest } from "../../arrays.js";
 import { exact, h, shown } from "../../dom.js";
-import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
 import { normForms } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
-import { chosenChannel, setNorm } from "./norm-choice.js";
-import { normButtons, zoomButtons } from "./buttons.js";
+import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
 import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { medianMagnitude } from "./norms.js";
 import { arithmetic, normedAt } from "./steps.js";
 import { nameOf, vectorAt } from "./vector.js";
-import { fewest, showing, within, zoomed } from "./zoom.js";
+import { fewest, showing, within, zoomButtons, zoomed } from "./zoom.js";
 
 const KIND = "norm-vector";
 
@@ -85,10 +83,9 @@ export default function normVector(element, glass) {
     "-": key("wider"),
     0: key("all"),
   });
-  const place = (x) => findDepth(wide(), state.trace.model, x);
   let under = null; // the norm under the pointer
   link(chart, glass, (x) => {
-    under = place(x);
+    under = findDepth(wide(), state.trace.model, x);
     return { layer: under.layer };
   });
   chart.addEventListener("click", () => setNorm(glass, { which: under.norm }));
@@ -110,8 +107,8 @@ export default function normVector(element, glass) {
   }
 
   const deepen = part((width, vector, depth) => {
-    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state, visible));
-    depthTitle.textContent = panel.text("depth_title", nameOf(vector, state, visible));
+    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
+    depthTitle.textContent = panel.text("depth_title", nameOf(vector, state));
     drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
   });
   return inView(element, function draw() {

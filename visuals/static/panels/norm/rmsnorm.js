@@ -19,23 +19,16 @@ function table({ trace }) {
   return [["layer", "norm", "token", "piece", ...Object.keys(figures)], ...rows];
 }
 
-/** The formula with the numbers of one norm; the mean is found back from the recorded RMS. @returns {HTMLElement[]} */
-function arithmetic(value, eps) {
-  const name = () => tinted("norm", "RMS(x)");
+/** The formula with the numbers of one norm, found back from the recorded RMS or σ, which has ε in it. @param {number|null} mean of a LayerNorm @returns {HTMLElement[]} */
+function arithmetic(mean, value, eps) {
+  const centred = mean !== null;
+  const [kind, square, end] = centred ? ["LayerNorm", "(x − μ)²", " ⊙ γ + β"] : ["RMSNorm", "x²", " ⊙ γ"];
+  const name = () => tinted("norm", centred ? "σ(x)" : "RMS(x)");
+  const [above, filled] = centred ? ["x − μ(x)", `x − ${inBrackets(mean)}`] : ["x", "x"];
   return [
-    line`${name()} = ${root("mean(x²) + ε")} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
-    line`RMSNorm(x) = ${fraction("x", name())} ⊙ γ = ${fraction("x", shown(value, 5))} ⊙ γ`,
-  ];
-}
-
-/** The same of a LayerNorm: σ² is found back from the recorded σ, which has ε in it. @returns {HTMLElement[]} */
-function centredArithmetic(mean, value, eps) {
-  const name = () => tinted("norm", "σ(x)");
-  const over = (by) => fraction(`x − ${inBrackets(mean)}`, by);
-  return [
-    line`μ(x) = mean(x) = ${strong(mean)}`,
-    line`${name()} = ${root("mean((x − μ)²) + ε")} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
-    line`LayerNorm(x) = ${fraction("x − μ(x)", name())} ⊙ γ + β = ${over(shown(value, 5))} ⊙ γ + β`,
+    ...(centred ? [line`μ(x) = mean(x) = ${strong(mean)}`] : []),
+    line`${name()} = ${root(`mean(${square}) + ε`)} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
+    line`${kind}(x) = ${fraction(above, name())}${end} = ${fraction(filled, shown(value, 5))}${end}`,
   ];
 }
 
@@ -59,7 +52,7 @@ export default function rmsnorm(element, glass) {
     const { trace, trace: { model } } = state;
     const value = rmsAt(trace, { layer, norm }, token);
     const mean = centres(model) ? meanAt(trace, { layer, norm }, token) : null;
-    sums.replaceChildren(...(mean === null ? arithmetic(value, model.norm_eps) : centredArithmetic(mean, value, model.norm_eps)));
+    sums.replaceChildren(...arithmetic(mean, value, model.norm_eps));
     note.textContent = panel.text("note", { d_model: model.d_model });
     const name = norm === "final" ? `final token ${token}` : `layer ${layer} ${norm} token ${token}`;
     const reading = { layer, token, piece: visible(state.trace.tokens.pieces[token]), rms: shown(value, 5), mean: mean === null ? "" : shown(mean, 5) };

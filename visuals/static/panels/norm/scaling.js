@@ -2,8 +2,7 @@
 
 import { checkbox, slider } from "../../controls.js";
 import { h, shown } from "../../dom.js";
-import { setNorm } from "./norm-choice.js";
-import { normButtons } from "./buttons.js";
+import { normButtons, setNorm } from "./norm-choice.js";
 
 const KIND = "norm-scale";
 export const DECADES = 4; // powers of ten of a each way

@@ -8,32 +8,20 @@ export function normedAt({ x, gamma, beta, mean, rms }, channel) {
   return { after, product: after * gamma[channel] + (beta ? beta[channel] : 0) };
 }
 
-/** A LayerNorm's: mean, variance about it, deviation, γ and β. */
-function centredArithmetic(vector, channel, text) {
-  const { x, gamma, beta, eps, mean, meanSquare, rms } = vector;
-  const name = () => tinted("norm", "σ(x)");
-  const over = (by) => fraction("x − μ", by);
-  const { after, product } = normedAt(vector, channel);
-  return [
-    line`① μ = mean(x) = Σx / ${String(x.length)} = ${fraction(shown(mean * x.length, 6), String(x.length))} = ${strong(mean)}`,
-    line`② mean((x − μ)²) = Σ(x − μ)² / ${String(x.length)} = ${fraction(shown(meanSquare * x.length, 6), String(x.length))} = ${strong(meanSquare)}`,
-    line`③ ${name()} = ${root("mean((x − μ)²) + ε")} = ${root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`)} = ${strong(rms)}`,
-    line`④ ${text("at", { channel })}   ${over(name())} = ${fraction(`${shown(x[channel], 5)} − ${inBrackets(mean)}`, shown(rms, 5))} = ${strong(after)}`,
-    line`⑤ ${over(name())} · γ + β = ${shown(after, 5)} × ${inBrackets(gamma[channel])} + ${inBrackets(beta[channel])} = ${strong(product)}`,
-  ];
-}
-
-/** @param {import("./vector.js").Vector} vector @param {number} channel @param {Function} text */
+/** The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not. @param {import("./vector.js").Vector} vector @param {number} channel @param {Function} text */
 export function arithmetic(vector, channel, text) {
-  if (vector.beta) return centredArithmetic(vector, channel, text);
-  const { x, gamma, eps, meanSquare, rms } = vector;
-  const d = x.length;
-  const name = () => tinted("norm", "RMS(x)");
-  const after = x[channel] / rms;
+  const { x, gamma, beta, eps, mean, meanSquare, rms } = vector;
+  const { after, product } = normedAt(vector, channel);
+  const [count, square] = [String(x.length), beta ? "(x − μ)²" : "x²"];
+  const sign = (step) => "①②③④⑤"[beta ? step + 1 : step];
+  const name = () => tinted("norm", beta ? "σ(x)" : "RMS(x)");
+  const over = (by) => fraction(beta ? "x − μ" : "x", by);
+  const average = (value) => [fraction(shown(value * x.length, 6), count), " = ", strong(value)];
   return [
-    line`① mean(x²) = Σx² / ${String(d)} = ${fraction(shown(meanSquare * d, 6), String(d))} = ${strong(meanSquare)}`,
-    line`② ${name()} = ${root("mean(x²) + ε")} = ${root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`)} = ${strong(rms)}`,
-    line`③ ${text("at", { channel })}   ${fraction("x", name())} = ${fraction(shown(x[channel], 5), shown(rms, 5))} = ${strong(after)}`,
-    line`④ ${fraction("x", name())} · γ = ${shown(after, 5)} × ${inBrackets(gamma[channel])} = ${strong(after * gamma[channel])}`,
+    ...(beta ? [line`① μ = mean(x) = Σx / ${count} = ${average(mean)}`] : []),
+    line`${sign(0)} mean(${square}) = Σ${square} / ${count} = ${average(meanSquare)}`,
+    line`${sign(1)} ${name()} = ${root(`mean(${square}) + ε`)} = ${root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`)} = ${strong(rms)}`,
+    line`${sign(2)} ${text("at", { channel })}   ${over(name())} = ${fraction(`${shown(x[channel], 5)}${beta ? ` − ${inBrackets(mean)}` : ""}`, shown(rms, 5))} = ${strong(after)}`,
+    line`${sign(3)} ${over(name())} · γ${beta ? " + β" : ""} = ${shown(after, 5)} × ${inBrackets(gamma[channel])}${beta ? ` + ${inBrackets(beta[channel])}` : ""} = ${strong(product)}`,
   ];
 }

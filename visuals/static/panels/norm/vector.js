@@ -1,5 +1,6 @@
 // The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
 
+import { visible } from "../../draw.js";
 import { chosenNorm } from "./norm-choice.js";
 import { centred, meanOf, meanSquare } from "./norms.js";
 
@@ -50,4 +51,4 @@ export function vectorAt(glass) {
 }
 
 /** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
-export const nameOf = ({ layer, token }, { trace }, visible) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });
+export const nameOf = ({ layer, token }, { trace }) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });

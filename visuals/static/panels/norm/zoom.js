@@ -1,5 +1,6 @@
-// A window over a vector's channels: how much of it a strip shows, and moving it. Pure.
+// A window over a vector's channels: how much of it a strip shows, moving it, and the buttons that do.
 
+import { h } from "../../dom.js";
 import { NUMBER } from "../../marks/strips.js";
 
 /** Channels that a width can show with their numbers. */
@@ -24,4 +25,11 @@ export function zoomed({ start, count }, size, least, centre, closer) {
 export function showing({ start, count }, channel, size) {
   if (channel >= start && channel < start + count) return { start, count };
   return within({ start: channel < start ? channel : channel - count + 1, count }, size);
+}
+
+/** @param {(name: "closer"|"wider"|"all") => void} change */
+export function zoomButtons(change) {
+  const make = (name, sign) =>
+    h("button.gp-tab", { "data-text-title": `norm-vector.${name}`, "data-text-label": `norm-vector.${name}`, click: () => change(name) }, sign);
+  return h("div.gp-tabs", null, make("closer", "+"), make("wider", "−"), make("all", "1 : 1"));
 }

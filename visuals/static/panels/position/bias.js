@@ -1,11 +1,12 @@
 // A bias by distance in place of a rotation: a curve for each head, and the score of the chosen query and key with it.
 // Where the numbers are learned, one for each bucket of distances, the buckets stand over the chart.
 
-import { biasAt, bucketAt, keysSeen, kvHead, rotatedHead, row, slopeOf } from "../../compute.js";
+import { biasAt, bucketAt, keysSeen, kvHead, slopeOf } from "../../compute.js";
 import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { fit, ink, textWidth, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
-import { axes, chartIn, dot, path, rule, ticks, xAt, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
+import { cellOf } from "../attend/cell-values.js";
 import { scoreLine } from "../attend/score-lines.js";
 import { spokenOf } from "./place.js";
 
@@ -41,19 +42,16 @@ function chartOf(width, model) {
   const { bias, bias_after: after, buckets } = model.parts;
   const values = [...bias.data, ...(after?.data ?? [])];
   const [low, high] = [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)];
-  const spare = (high - low || 1) * 0.05;
   const distances = distancesOf(model);
   const x = buckets ? { low: distances[0] - 0.5, high: Math.max(1, distances.at(-1)) + 0.5 } : { low: 0, high: Math.max(1, distances.at(-1)) };
-  return chartIn([width, HIGH], [LEFT, RIGHT, TOP + (buckets ? BUCKETS : 0), BELOW], x, { low: low - spare, high: high + spare });
+  return chartIn([width, HIGH], [LEFT, RIGHT, TOP + (buckets ? BUCKETS : 0), BELOW], x, roomy(low, high, 0.05));
 }
 
 /** What the chosen head, query and key have: q·k, the bias at their distance, and the score. */
-function biasOf(layer, { trace: { model }, head, query, key }) {
-  const width = model.head_dim;
-  const [q, k] = [["q", head, query], ["k", kvHead(model, head), key]].map(([name, index, t]) => rotatedHead(layer, model, name, index).subarray(t * width, (t + 1) * width));
-  const product = q.reduce((sum, x, i) => sum + x * k[i], 0);
+function biasOf(layer, state) {
+  const { trace: { model }, head, query, key } = state;
   const distance = query - key;
-  return { kv: kvHead(model, head), dot: product, distance, slope: slopeOf(model, head), bucket: bucketAt(model, distance), bias: biasAt(model, head, distance), score: row(layer, model, head, query).scores[key] };
+  return { ...cellOf(state, layer), kv: kvHead(model, head), distance, slope: slopeOf(model, head), bucket: bucketAt(model, distance) };
 }
 
 /** Where one bucket ends and the next begins, with the number of each that has room for it. */
@@ -99,7 +97,7 @@ export function createBias(glass, text) {
     const { colour } = ink();
     const chart = chartOf(width, model);
     const own = curveOf(model, head);
-    axes(context, chart, { xTicks: ticks(chart.x, Math.max(2, Math.floor(chart.width / 90))).filter(Number.isInteger), xName: text("distance_axis"), ...(found.bucket === null && { yName: text("bias_axis") }) });
+    axes(context, chart, { xTicks: wholeTicks(chart), xName: text("distance_axis"), ...(found.bucket === null && { yName: text("bias_axis") }) });
     if (found.bucket !== null) {
       write(context, text("bucket_axis"), 0, 16, { colour: colour("muted"), most: width });
       drawBuckets(context, chart, model, found.bucket);

@@ -1,7 +1,7 @@
 // The dials of one head with their arithmetic; the channels that are not turned beside them.
 
 import { strongest } from "../../arrays.js";
-import { kvHead, rotatedHead, scaledByRoot, vectorOf } from "../../compute.js";
+import { kvHead, rotatedPair, scaledByRoot, vectorOf } from "../../compute.js";
 import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
 import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { checkbox } from "../../controls.js";
@@ -18,9 +18,8 @@ import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 export function partsOf(layer, { trace, head, query, key }) {
   const { model } = trace;
   const { rotary } = model.parts;
-  const [kv, width] = [kvHead(model, head), model.head_dim];
-  const qTurned = rotatedHead(layer, model, "q", head).subarray(query * width, (query + 1) * width);
-  const kTurned = rotatedHead(layer, model, "k", kv).subarray(key * width, (key + 1) * width);
+  const kv = kvHead(model, head);
+  const [qTurned, kTurned] = rotatedPair(layer, model, { head, query, key });
   const terms = pairTerms(qTurned, kTurned, rotary);
   const before = { q: vectorOf(layer.q, head, query), k: layer.k && vectorOf(layer.k, kv, key), kBefore: beforeRope(layer, model, "k", kv, key) };
   return { ...before, qTurned, kTurned, terms, sum: terms.reduce((a, b) => a + b, 0), rest: unrotatedTerm(qTurned, kTurned, rotary), rotary, kv };

@@ -1,4 +1,4 @@
-// What the panels on RoPE share: q and k of the selected head, query and key, their frequencies, and sliders.
+// What the panels on RoPE share: q and k of the selected head, query and key, their frequencies, and settings.
 
 import { kvHead, vectorOf } from "../../compute.js";
 import { channelsOf, pairsOf, turnBack, unrotatedTerm } from "../../rotation.js";
@@ -10,6 +10,9 @@ import { overDistance } from "./turning.js";
 
 /** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
 export const FARTHEST = 8192;
+
+/** Distances that can be set, and one more than the farthest. @returns {number} */
+export const limitOf = ({ model, T }) => Math.min(FARTHEST, Math.max(model.max_context, T));
 
 /** A head's q or k at a position before RoPE, whole: where a run has k after it alone, turned back. @param {"q"|"k"} name @returns {ArrayLike<number>} */
 export function beforeRope(layer, { parts: { rotary } }, name, head, position) {

@@ -48,8 +48,8 @@ function turnedAt(layer, model, name, head, position, frequencies, layout, reord
 function restsOf(layer, model, head, query, count) {
   const { rotary } = model.parts;
   if (!turnsPart(model)) return new Float64Array(count);
-  const whole = (name, index, t) => (layer[name] ? vectorOf(layer[name], index, t) : vectorOf(layer.kRot, index, t)); // turning leaves them as they are
-  return Float64Array.from({ length: count }, (_, key) => unrotatedTerm(whole("q", head, query), whole("k", kvHead(model, head), key), rotary));
+  const k = layer.k ?? layer.kRot; // turning leaves them as they are
+  return Float64Array.from({ length: count }, (_, key) => unrotatedTerm(vectorOf(layer.q, head, query), vectorOf(k, kvHead(model, head), key), rotary));
 }
 
 /** q·k of a query with the keys that it sees in one case. @returns {Float64Array} */

@@ -9,8 +9,7 @@ import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { adjust, afterQuery, farOf, namesOf, placeOf } from "./place.js";
-import { chooseMethod, createScalingControls, settingsOf } from "./scaling-controls.js";
-import { DASHES, makeTable } from "./scaling-table.js";
+import { createScalingControls, DASHES, makeTable, settingsOf } from "./scaling-controls.js";
 import { drawFar, findDistance, linkPairs } from "./score-charts.js";
 import { product } from "./turning.js";
 
@@ -65,7 +64,7 @@ export default function ropeScaling(element, glass) {
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const controls = createScalingControls(glass);
-  const [formula, table, note, subtitle, after] = [h("p.gp-note"), makeTable((method) => chooseMethod(glass, method)), h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
+  const [formula, table, note, subtitle, after] = [h("p.gp-note"), makeTable(glass), h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
   panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far);
   const wide = widthOf(panel.body, glass);
   linkPairs(canvas, glass, wide);

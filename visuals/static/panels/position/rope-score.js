@@ -2,19 +2,45 @@
 
 import { strongest } from "../../arrays.js";
 import { wavelength } from "../../rotation.js";
-import { slider } from "../../controls.js";
+import { segmented, slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { adjust, afterQuery, farOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
+import { adjust, afterQuery, farOf, limitOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
-import { SPANS, createScoreControls, limitOf } from "./score-controls.js";
 import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-score";
+const SPANS = ["context", "run"]; // how far the chart over distance reaches
+
+/** What the panel is set to: distances below `limit`, the one between query and key, and how many of them its chart has. */
+export function spanOf({ state: { trace, query, key }, settings }) {
+  const { distance, span } = settings.get("rope");
+  const limit = limitOf(trace);
+  return { limit, distance: whole(distance, 0, limit - 1, query - key), count: span === SPANS[1] ? Math.max(2, trace.T) : limit };
+}
+
+/**
+ * The slider of the distance and the reach of the chart over it: one setting for every run.
+ * @returns {{ one: HTMLElement, spans: HTMLElement, show: (set: { limit: number, distance: number }) => void }}
+ */
+export function createScoreControls(glass) {
+  const one = slider("gp-slider", `${KIND}.one`, { min: 0, step: 1 }, (value) => adjust(glass, { distance: value }));
+  const spans = segmented(SPANS, {
+    label: `${KIND}.span`,
+    text: (name) => `${KIND}.span_${name}`,
+    look: "gp-tab",
+    choose: (name) => adjust(glass, { span: name === SPANS[0] ? "" : name }),
+  });
+  function show({ limit, distance }) {
+    one.show(distance, String(distance), { max: limit - 1 });
+    spans.mark(glass.settings.get("rope").span === SPANS[1] ? SPANS[1] : SPANS[0]);
+  }
+  return { one: one.element, spans: spans.element, show };
+}
 
 export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: notTurned("score"), forms: turningForms };
 
@@ -27,13 +53,7 @@ export default function ropeScore(element, glass) {
   const csv = () => {
     if (!view.found) return [];
     const { inv_freq } = view.place.frequencies;
-    const rows = Array.from(view.found.here, (term, i) => [
-      i,
-      inv_freq[i],
-      wavelength(inv_freq[i]),
-      term,
-      view.found.moved[i],
-    ]);
+    const rows = Array.from(view.found.here, (term, i) => [i, inv_freq[i], wavelength(inv_freq[i]), term, view.found.moved[i]]);
     return [["pair", "inv_freq", "wavelength", "term", "term_moved"], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
@@ -97,25 +117,23 @@ export default function ropeScore(element, glass) {
     drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
   });
   return inView(element, function draw() {
-    const { trace, query, key, pair } = state;
+    const { trace, pair } = state;
     const held = glass.layer();
     const width = wide();
     if (!held || width === 0) return;
     const place = placeOf(held, state);
-    const { model } = trace;
-    const limit = limitOf(trace);
-    const set = glass.settings.get("rope");
-    const shift = whole(set.both, 0, limit - 1, 0);
-    const distance = pointed() ?? whole(set.distance, 0, limit - 1, query - key);
-    const near = set.span === SPANS[1];
-    Object.assign(view, { place, count: near ? Math.max(2, trace.T) : limit, found: scoreOf(place, shift, distance) });
+    const set = spanOf(glass);
+    const { limit, count } = set;
+    const shift = whole(glass.settings.get("rope").both, 0, limit - 1, 0);
+    const distance = pointed() ?? set.distance;
+    Object.assign(view, { place, count, found: scoreOf(place, shift, distance) });
     both.show(shift, `+${shift}`, { max: limit - 1 });
     show({ limit, distance });
     panel.title.textContent = panel.text("title", namesOf(state));
     const { inv_freq } = place.frequencies;
-    drawPairs(canvas, width, view.found, { inv_freq, tokens: trace.T, context: model.max_context, pair, text: panel.text });
+    drawPairs(canvas, width, view.found, { inv_freq, tokens: trace.T, context: trace.model.max_context, pair, text: panel.text });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
-    drawDistances(held, distance, view.count, width);
+    drawDistances(held, distance, count, width);
     tell(place, pair, inv_freq[pair]);
   });
 }

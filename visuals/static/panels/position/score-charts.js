@@ -3,7 +3,7 @@
 import { pairsOf, wavelength } from "../../rotation.js";
 import { chartHeight, fit, ink, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
-import { axes, chartIn, dot, path, rule, spread, ticks, xAt, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
@@ -21,8 +21,7 @@ function running(values) {
 /** Charts of the pairs: bars above, wavelengths below, over one axis; where there is no room for both, the bars alone. */
 function chartsOf(width, tall, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
-  const spare = (high - low || 1) * 0.06;
-  const y = { low: low - spare, high: high + spare };
+  const y = roomy(low, high, 0.06);
   if (tall < TALL) return { bars: chartIn([width, tall], [LEFT, RIGHT, 28, AXIS], x, y), waves: null };
   return {
     bars: chartIn([width, 28 + BARS], [LEFT, RIGHT, 28, 0], x, y),
@@ -108,10 +107,8 @@ export function linkPairs(canvas, glass, wide) {
   steer(canvas, glass, across("pair"));
 }
 
-function farChart(width, count, low, high) {
-  const spare = (high - low || 1) * 0.05;
-  return chartIn([width, chartHeight(FAR)], [LEFT, RIGHT, 30, AXIS], { low: 0, high: Math.max(1, count - 1) }, { low: low - spare, high: high + spare });
-}
+const farChart = (width, count, low, high) =>
+  chartIn([width, chartHeight(FAR)], [LEFT, RIGHT, 30, AXIS], { low: 0, high: Math.max(1, count - 1) }, roomy(low, high, 0.05));
 
 /** The distance at a pixel. */
 export const findDistance = (width, count, x) => Math.round(xAt(farChart(width, count, 0, 1), x));
@@ -147,14 +144,12 @@ export function drawFar(canvas, width, { curve, run, real, distance, text, curve
   const context = fit(canvas, width, chartHeight(FAR));
   const { colour } = ink();
   let [low, high] = [Infinity, -Infinity];
-  const most = curve.length;
   for (const values of [curve, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {
-    for (const value of values.subarray(0, most))
+    for (const value of values.subarray(0, curve.length))
       if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   }
   const chart = farChart(width, curve.length, low, high);
-  const xTicks = ticks(chart.x, Math.max(2, Math.floor(chart.width / 90))).filter(Number.isInteger);
-  axes(context, chart, { xTicks, xName: text("distance_axis"), yName: text("far_axis") });
+  axes(context, chart, { xTicks: wholeTicks(chart), xName: text("distance_axis"), yName: text("far_axis") });
   rule(context, chart, { y: 0, colour: colour("muted") });
   if (run) drawRun(context, chart, run, colour("k"));
   for (const other of curves) band(context, chart, other.values, other);

@@ -4,29 +4,17 @@ import { kvHead, rotatedHead, scaledByRoot } from "../../compute.js";
 import { wavelength } from "../../rotation.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { small, turnsPart } from "./place.js";
-import { byDistance, sum, terms, turned } from "./turning.js";
-
-const SINGLE = { single: true };
+import { byDistance, product, singleTerms, sum } from "./turning.js";
 
 /** Everything the panel shows. `both`: what both positions are moved by; `distance`: of the query from the key. */
 export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance) {
   const [key, query] = [n + both, n + both + distance];
-  const at = (i, j, how) => terms(turned(q, i, frequencies, how), turned(k, j, frequencies, how), how);
-  const here = at(m, n, SINGLE);
-  const moved = at(query, key, SINGLE);
+  const here = singleTerms(q, k, m, n, frequencies);
+  const moved = singleTerms(q, k, query, key, frequencies);
   const [sumHere, sumMoved] = [sum(here, true), sum(moved, true)];
-  const precise = sum(at(query, key)) - sum(at(m, n));
-  return {
-    here,
-    moved,
-    sumHere,
-    sumMoved,
-    deviation: sumMoved - sumHere,
-    precise,
-    query,
-    key,
-    scores: [sumHere, sumMoved].map((s) => (s + rest) * model.parts.scale),
-  };
+  const precise = product(q, k, query, key, frequencies) - product(q, k, m, n, frequencies);
+  const scores = [sumHere, sumMoved].map((s) => (s + rest) * model.parts.scale);
+  return { here, moved, sumHere, sumMoved, deviation: sumMoved - sumHere, precise, query, key, scores };
 }
 
 const runs = new WeakMap();

@@ -9,9 +9,6 @@
 
 const plain = (x) => x;
 
-/** The two places of a pair in a vector. @param {Layout} layout @returns {[number, number]} */
-export const placesOf = (i, half, layout) => (layout === "half" ? [i, i + half] : [2 * i, 2 * i + 1]);
-
 /**
  * A vector after RoPE. @param {ArrayLike<number>} x @param {number} position @param {Frequencies} frequencies
  * @param {{ layout?: Layout, single?: boolean }} how  `single`: every step rounded to float32, as the model computes
@@ -24,21 +21,24 @@ export function turned(x, position, { inv_freq, scaling }, { layout = "half", si
     const angle = round(position * inv_freq[i]);
     const cos = round(round(Math.cos(angle)) * scaling);
     const sin = round(round(Math.sin(angle)) * scaling);
-    const [a, b] = placesOf(i, half, layout);
+    const [a, b] = layout === "half" ? [i, i + half] : [2 * i, 2 * i + 1];
     out[a] = round(round(x[a] * cos) - round(x[b] * sin));
     out[b] = round(round(x[b] * cos) + round(x[a] * sin));
   }
   return out;
 }
 
-/** Each pair's share of q·k. @returns {Float64Array} */
-export function terms(q, k, { layout = "half", single = false } = {}) {
+/** What the values i and i + head_dim/2 add to q·k, which in the layout of halves are a pair. @returns {Float64Array} */
+export function terms(q, k, single = false) {
   const round = single ? Math.fround : plain;
   const half = q.length / 2;
-  return Float64Array.from({ length: half }, (_, i) => {
-    const [a, b] = placesOf(i, half, layout);
-    return round(round(q[a] * k[a]) + round(q[b] * k[b]));
-  });
+  return Float64Array.from({ length: half }, (_, i) => round(round(q[i] * k[i]) + round(q[i + half] * k[i + half])));
+}
+
+/** Each pair's share of q·k, q at position m and k at position n, in single precision as the model computes. @returns {Float64Array} */
+export function singleTerms(q, k, m, n, frequencies) {
+  const [a, b] = [[q, m], [k, n]].map(([vector, position]) => turned(vector, position, frequencies, { single: true }));
+  return terms(a, b, true);
 }
 
 /** Sum in order. @param {ArrayLike<number>} values @returns {number} */
@@ -50,10 +50,7 @@ export function sum(values, single = false) {
 }
 
 /** q·k of q at position m and k at position n. */
-export function product(q, k, m, n, frequencies, { layouts = ["half", "half"], single = false } = {}) {
-  const [a, b] = [turned(q, m, frequencies, { layout: layouts[0], single }), turned(k, n, frequencies, { layout: layouts[1], single })];
-  return sum(terms(a, b, { single }), single);
-}
+export const product = (q, k, m, n, frequencies) => sum(terms(turned(q, m, frequencies), turned(k, n, frequencies)));
 
 /** The values of half-split pairs put next to each other: new[2i] = old[i], new[2i + 1] = old[i + head_dim/2]. */
 export function neighbours(x) {
