@@ -10,7 +10,7 @@ import { both, exactBytes, scaled, times, whole } from "../../visuals/static/pan
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
 import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
-import { changed, createPlaces } from "../../visuals/static/panels/kv/places.js";
+import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";

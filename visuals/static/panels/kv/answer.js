@@ -1,8 +1,19 @@
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";
-import { notesOf } from "./notes.js";
-import { both, equals, exactBytes, product, remarkIn, scaled, whole } from "./format.js";
+import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
+
+/**
+ * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each note in the reader's language; a code that the page does not know is said in English.
+ * @param {object} glass @param {{ code: string, text: string, params: object }[]} notes @returns {HTMLElement[]}
+ */
+export function notesOf(glass, notes) {
+  return notes.map(({ code, text: english, params }) => {
+    const shown = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value]));
+    const said = glass.text(`kv.note_${code}`, shown);
+    return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
+  });
+}
 
 /** @param {object} glass */
 export function answerView(glass) {
@@ -14,8 +25,7 @@ export function answerView(glass) {
     const parts = label.replace("draft.", "").split(".");
     const what = parts.pop();
     const own = `${text(`place_${parts.join("_")}`)} · ${text(`part_${what}`)}`;
-    const title = label.startsWith("draft.") ? text("draft", { part: own }) : own;
-    return h("div.kv-term", null, h("h4", null, title), product(factors, factor, equals(bytes)));
+    return titled(label.startsWith("draft.") ? text("draft", { part: own }) : own, factors, factor, bytes);
   }
 
   /** What a token adds, as one sum of products under the names of their factors. */
@@ -36,13 +46,11 @@ export function answerView(glass) {
 
   function show(answer) {
     const { bytes, per_gpu, gpus, terms, notes, card } = answer;
-    const small = [];
-    if (gpus > 1) small.push(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }));
     element.replaceChildren(
       h("p.kv-total", null, h("strong", null, scaled(bytes, "binary")), h("span", null, ` = ${scaled(bytes, "decimal")}`)),
       h("p.kv-exact", null, exactBytes(bytes)),
       ...rates(answer),
-      ...small.map((line) => h("p.gp-note", null, line)),
+      ...(gpus > 1 ? [h("p.gp-note", null, text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }))] : []),
       h("div.kv-terms", null, ...terms.map(term)),
       ...(terms.length > 1 ? [h("p.kv-sum", null, terms.map((t) => exactBytes(t.bytes)).join(" + "), " = ", h("strong", null, exactBytes(bytes)))] : []),
       ...notesOf(glass, notes),

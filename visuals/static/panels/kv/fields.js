@@ -25,12 +25,15 @@ const put = (control, value) => {
   if (document.activeElement !== control && control.value !== value) control.value = value;
 };
 
+function numberBox(name, set, hint) {
+  const box = h("input", { type: "text", inputmode: "numeric", autocomplete: "off", placeholder: hint, input: () => set({ [name]: box.value.trim() }) });
+  return box;
+}
+
 /** @param {(change: object) => void} set @param {string} hint shown while the field is empty */
 export function numberField(name, set, hint = "") {
-  const box = h("input", { type: "text", inputmode: "numeric", autocomplete: "off", placeholder: hint });
-  box.addEventListener("input", () => set({ [name]: box.value.trim() }));
-  const made = field(name, box);
-  return { ...made, show: (settings) => put(box, settings[name] ?? "") };
+  const box = numberBox(name, set, hint);
+  return { ...field(name, box), show: (settings) => put(box, settings[name] ?? "") };
 }
 
 /**
@@ -38,20 +41,17 @@ export function numberField(name, set, hint = "") {
  * @param {(name: string, values: number[]) => void} near told all values when a hand, or the focus, comes to the slider
  */
 export function slidingField(name, set, powers, steps, near = () => {}) {
-  const box = h("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
   const values = valuesOf(powers, steps);
-  const slider = h("input", { type: "range", min: 0, max: values.length - 1, step: 1, "data-text-label": `kv.field_${name}` });
-  box.addEventListener("input", () => set({ [name]: box.value.trim() }));
-  slider.addEventListener("input", () => set({ [name]: String(values[slider.value]) }));
-  for (const event of ["pointerenter", "pointerdown", "focus"]) slider.addEventListener(event, () => near(name, values));
-  const made = field(name, box, slider);
+  const [box, come] = [numberBox(name, set), () => near(name, values)];
+  const how = { type: "range", min: 0, max: values.length - 1, step: 1, "data-text-label": `kv.field_${name}`, pointerenter: come, pointerdown: come, focus: come };
+  const slider = h("input", { ...how, input: () => set({ [name]: String(values[slider.value]) }) });
   const show = (settings) => {
     put(box, settings[name] ?? "");
     const place = String(placeOf(values, Number(settings[name])));
     if (slider.value !== place) slider.value = place;
     slider.setAttribute("aria-valuetext", settings[name] ?? "");
   };
-  return { ...made, show };
+  return { ...field(name, box, slider), show };
 }
 
 /** A slider's values, ascending, each once: among the smallest, several steps round to one number. */
@@ -66,15 +66,9 @@ export function placeOf(values, number) {
 
 /** @param {() => [string, string][]|[string, [string, string][]][]} options value and label; or a group and its options */
 export function choiceField(name, set, options) {
-  const box = h("select");
-  box.addEventListener("change", () => set({ [name]: box.value }));
-  const made = field(name, box);
+  const box = h("select", { change: () => set({ [name]: box.value }) });
   let shown = "";
-  const option = ([value, label]) => {
-    const element = h("option", { value });
-    element.textContent = label;
-    return element;
-  };
+  const option = ([value, label]) => h("option", { value }, label);
   const show = (settings) => {
     const list = options();
     const said = JSON.stringify(list);
@@ -85,13 +79,12 @@ export function choiceField(name, set, options) {
     }
     box.value = settings[name] ?? "";
   };
-  return { ...made, show };
+  return { ...field(name, box), show };
 }
 
 /** A box to tick; ticked is "1", else the setting is empty. */
 export function switchField(name, set) {
-  const box = h("input", { type: "checkbox" });
-  box.addEventListener("change", () => set({ [name]: box.checked ? "1" : "" }));
+  const box = h("input", { type: "checkbox", change: () => set({ [name]: box.checked ? "1" : "" }) });
   const made = field(name, box);
   made.element.classList.add("is-switch");
   return { ...made, show: (settings) => { box.checked = Boolean(settings[name]); } };

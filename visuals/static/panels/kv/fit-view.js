@@ -1,8 +1,9 @@
 // The answers about GPUs: one GPU's memory as a bar, the largest batch and context, the bound, and a table of GPUs.
 
 import { h, shown } from "../../dom.js";
-import { both, equals, exactBytes, product, remarkIn, scaled, weightName, whole } from "./format.js";
-import { notesOf } from "./notes.js";
+import { createTable } from "../../marks/table.js";
+import { notesOf } from "./answer.js";
+import { both, exactBytes, remarkIn, scaled, titled, weightName, whole } from "./format.js";
 import { troubleText } from "./trouble.js";
 
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
@@ -52,7 +53,7 @@ export function fitView(glass) {
 
   function weights({ weight_terms, all_weights }) {
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-    const rows = weight_terms.map(({ label, factors, bytes }) => h("div.kv-term", null, h("h4", null, weightName(glass.text, label)), product(factors, factor, equals(bytes))));
+    const rows = weight_terms.map(({ label, factors, bytes }) => titled(weightName(glass.text, label), factors, factor, bytes));
     return h("details.kv-source", weights.open ? { open: "" } : null, h("summary", null, text("weights_sum", { bytes: exactBytes(all_weights), both: both(all_weights) })), ...rows);
   }
   element.addEventListener("toggle", (event) => { weights.open = event.target.open; }, true);
@@ -73,17 +74,18 @@ export function fitView(glass) {
 export function needsView(glass) {
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const element = h("div.kv-answer");
+  const table = createTable(null, [["gpu", "th.gp-token"], ...["at_least", "found", "one_server"].map((name) => [name, "td"])]);
 
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
 
   function show({ users, tokens, weights, cache, total, gpus, notes }) {
-    const rows = gpus.map(({ name, own, at_least, layout: found, one_server }) =>
-      h("tr", null, h("th.gp-token", { scope: "row" }, own ? text("own_gpu") : name), h("td", null, whole(at_least)), h("td", null, layout(found)), h("td", null, one_server ? String(one_server) : "—")));
-    const heads = ["gpu", "at_least", "found", "one_server"].map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, text(name)));
+    table.entitle(text);
+    table.body.replaceChildren(...gpus.map(({ name, own, at_least, layout: found, one_server }) =>
+      table.line([own ? text("own_gpu") : name, whole(at_least), layout(found), one_server ? String(one_server) : "—"])));
     element.replaceChildren(
       h("h3.gp-subtitle", null, text("reverse_title", { users: whole(users), tokens: whole(tokens) })),
       h("p", null, text("reverse_sum", { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) })),
-      h("div.kv-scroll", null, h("table.gp-table", null, h("thead", null, h("tr", null, ...heads)), h("tbody", null, ...rows))),
+      h("div.kv-scroll", null, table.element),
       ...notesOf(glass, notes));
   }
   return { element, show };

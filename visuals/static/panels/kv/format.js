@@ -50,6 +50,9 @@ export function product(factors, name, ...result) {
   return h("p.kv-product", null, ...parts, ...result);
 }
 
+/** A product under its title. @param {Factor[]} factors @param {string|number} bytes */
+export const titled = (title, factors, name, bytes) => h("div.kv-term", null, h("h4", null, title), product(factors, name, equals(bytes)));
+
 /** A product in two lines of running text, first the names, then the numbers; for narrow places. @param {Factor[]} factors */
 export function shortProduct(factors, name, bytes) {
   const names = factors.map(({ code, params }) => name(code, params));

@@ -5,8 +5,8 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
-import { only } from "../../settings.js";
-import { part, watched } from "../../reads.js";
+import { linkedState } from "../../settings.js";
+import { part } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { nameOf, whole } from "./format.js";
@@ -27,9 +27,7 @@ export const about = { namesChanges: false };
 export default function kvChart(element, glass) {
   const { state } = glass;
   const asked = question(glass);
-  const linked = () => ({ ...FIRST, ...only(glass.settings.get("kvchart"), Object.keys(FIRST)) });
-  const view = watched({ settings: linked(), answer: null, trouble: null, failed: "", pinned: null }, glass.repaint);
-  glass.on?.("restored", () => { view.settings = linked(); });
+  const { state: view, set } = linkedState(glass, "kvchart", FIRST, { answer: null, trouble: null, failed: "", pinned: null }, { emptied: NOBODY });
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
   const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
@@ -52,14 +50,9 @@ export default function kvChart(element, glass) {
     if (asked.sliding) near(asked.sliding);
     ask(asked.answered, view.settings, wanted.few);
   }
-  function set(change) {
-    view.settings = { ...view.settings, ...change };
-    const changed = Object.entries(view.settings).map(([name, value]) => [name, value === FIRST[name] ? "" : value || NOBODY]);
-    glass.settings.set("kvchart", Object.fromEntries(changed));
-  }
 
   const pick = latest(
-    (point) => glass.calculate("kv", { ...(point.own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype }), ...(point.own ? {} : { model: point.model }), tokens: point.tokens }),
+    ({ model, tokens, own }) => glass.calculate("kv", { ...(own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype, model }), tokens }),
     ({ data }) => { if (data) view.pinned = data; },
   );
   function pin({ customdata }) {

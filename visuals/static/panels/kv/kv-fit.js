@@ -3,8 +3,8 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { only } from "../../settings.js";
-import { part, watched } from "../../reads.js";
+import { linkedState } from "../../settings.js";
+import { part } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
@@ -22,15 +22,8 @@ export const about = { namesChanges: false };
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  const linked = () => ({ ...FIRST, ...only(glass.settings.get("kvfit"), Object.keys(FIRST)) });
-  const view = watched({ settings: linked(), kv_fit: null, kv_needs: null, gpus: null }, glass.repaint);
-  glass.on?.("restored", () => { view.settings = linked(); });
+  const { state: view, set } = linkedState(glass, "kvfit", FIRST, { kv_fit: null, kv_needs: null, gpus: null });
   const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
-  const set = (change) => {
-    view.settings = { ...view.settings, ...change };
-    const changed = Object.entries(view.settings).filter(([name, value]) => value !== FIRST[name]);
-    glass.settings.set("kvfit", Object.fromEntries(changed));
-  };
   glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; });
   const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) => createAsker(glass, what, ({ data, message }) => {
     Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });

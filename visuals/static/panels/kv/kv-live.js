@@ -33,22 +33,22 @@ function table({ trace }, detail) {
 }
 
 /** The formula with its numbers, and what the tensors say. */
-function sums(panel, trace, held, measured, tally) {
-  const name = (code, params) => panel.glass.text(`kv.factor_${code}`, params);
+function sums(panel, glass, held, measured, tally) {
+  const { trace } = glass.state;
+  const name = (code, params) => glass.text(`kv.factor_${code}`, params);
   const [own, source, bytes] = [factorsOf(trace, held), sourceFactors(trace), heldBytes(trace, held)];
-  const more = source && [
+  const more = source ? [
     h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder.T })),
     product(source, name, equals(bytesOf(source))),
     h("p.kv-line", null, panel.text("together"), ` ${exactBytes(bytesOf(own))} + ${exactBytes(bytesOf(source))} = `, h("strong", null, exactBytes(bytes))),
-  ];
-  const equal = measured === bytes;
-  const check = h(`span.kv-check.${measured === null ? "is-open" : equal ? "is-equal" : "is-unequal"}`, null,
-    measured === null ? panel.text("unmeasured") : panel.text(equal ? "equal" : "unequal"));
+  ] : [];
+  const [look, verdict] = measured === null ? ["open", "unmeasured"] : measured === bytes ? ["equal", "equal"] : ["unequal", "unequal"];
+  const check = h(`span.kv-check.is-${look}`, null, panel.text(verdict));
   const said = measured === null ? "—" : exactBytes(measured);
   return [
     h("p.kv-line", null, panel.text("formula_line")),
     product(own, name, equals(bytesOf(own))),
-    ...(more ?? []),
+    ...more,
     h("p.kv-line.kv-verdict", null, panel.text("measured_line", { held: whole(held) }), " ", h("strong", null, said), " ", check,
       h("span.gp-note", null, ` ${both(bytes)}`)),
     h("p.gp-note", null, panel.text("tally", tally)),
@@ -90,9 +90,7 @@ export default function kvLive(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas.kv-grid", { "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
-  const parts = ["what", "formula", "myth"];
-  const panel = frame(element, glass, "kv-live", { csv: () => table(state, detailOf()), parts });
-  panel.glass = glass;
+  const panel = frame(element, glass, "kv-live", { csv: () => table(state, detailOf()), parts: ["what", "formula", "myth"] });
   const play = player(glass);
   const arithmetic = h("div.kv-sums");
   const stories = h("div.gp-columns.kv-story");
@@ -112,8 +110,8 @@ export default function kvLive(element, glass) {
     const { query, held } = scene;
     const at = layer * trace.T + query;
     const norms = detail && query < trace.T ? [shown(detail.k_norm.data[at], 4), shown(detail.v_norm.data[at], 4)] : ["…", "…"];
-    const reading = { layer, token: query, piece: visible(scene.pieces[query]), k: norms[0], v: norms[1] };
-    reading.bytes = whole(bytesOf(factorsOf(trace, 1)) / trace.model.n_layers);
+    const bytesEach = whole(bytesOf(factorsOf(trace, 1)) / trace.model.n_layers);
+    const reading = { layer, token: query, piece: visible(scene.pieces[query]), k: norms[0], v: norms[1], bytes: bytesEach };
     const value = `layer ${layer} token ${query} tokens=${held} bytes=${bytes} measured=${measured ?? "none"} ${roleOf(scene, query)}`;
     panel.tell(value, panel.text("read", reading));
   }
@@ -129,7 +127,7 @@ export default function kvLive(element, glass) {
     panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", { tokens: whole(scene.held), source: whole(trace.encoder?.T ?? 0), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
     caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
     size = drawGrid(canvas, scene, width, panel.text);
-    arithmetic.replaceChildren(...sums(panel, trace, scene.held, measured, agreement(trace, detail)));
+    arithmetic.replaceChildren(...sums(panel, glass, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));
     tell(detail, measured, bytes);
   });

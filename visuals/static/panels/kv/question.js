@@ -1,7 +1,6 @@
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
-import { same, watched } from "../../reads.js";
-import { only } from "../../settings.js";
+import { linkedState } from "../../settings.js";
 import { createAsker } from "./asking.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
@@ -45,19 +44,20 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const linked = () => ({ ...FIRST, ...only(glass.settings.get("kv"), NAMES) });
-  const state = watched({ settings: linked(), answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, glass.repaint);
+  const { state, set } = linkedState(glass, "kv", FIRST, { answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, { names: NAMES });
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
   });
-  const ask = () => asker.ask(requestOf(state.settings), state.settings);
+  let asked = null; // the settings that were asked about last
+  function ask() {
+    asked = state.settings;
+    asker.ask(requestOf(asked), asked);
+  }
 
   /** Changes settings, keeps them in the link, and asks. */
   state.set = (change) => {
-    state.settings = { ...state.settings, ...change };
-    const changed = Object.entries(state.settings).filter(([name, value]) => value !== (FIRST[name] ?? ""));
-    glass.settings.set("kv", Object.fromEntries(changed));
+    set(change);
     ask();
   };
 
@@ -67,11 +67,7 @@ export function createQuestion(glass) {
     asker.near(requestOf(state.settings), along, values);
   };
 
-  glass.on?.("restored", () => {
-    if (same(state.settings, linked()) === state.settings) return;
-    state.settings = linked();
-    ask();
-  });
+  glass.on?.("restored", () => { if (state.settings !== asked) ask(); });
   glass.calculate("kv_models").then(({ data, message }) => {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
   });
