@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
 import { slopeOf } from "../../visuals/static/compute.js";
 import { rotate, turnBack } from "../../visuals/static/rotation.js";
-import { meanOf, quadrants } from "../../visuals/static/panels/ffn/gates.js";
+import { meanOf, quadrants } from "../../visuals/static/panels/ffn/kinds.js";
 import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
 import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";
 import * as norms from "../../visuals/static/panels/norm/norms.js";

@@ -5,7 +5,7 @@ import { namedRows, placedNames } from "../../visuals/static/marks/depth.js";
 import { exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
-import { layoutMaps } from "../../visuals/static/panels/attend/attention-layout.js";
+import { layoutMaps } from "../../visuals/static/panels/attend/attention-maps.js";
 import { ceilingOf } from "../../visuals/static/panels/attend/attention-row.js";
 import { rankTicks } from "../../visuals/static/panels/choice/lens.js";
 import { reachOf } from "../../visuals/static/panels/ffn/swiglu-curve.js";

@@ -1,10 +1,9 @@
 // What the chapter on the norms reads from a run: the vector through its norm, and what scaling and shifting it changes.
 
 import { growth, placesOf } from "../panels/norm/depth.js";
-import { CASES, METHODS, changes, ownMethod } from "../panels/norm/norm-scale.js";
+import { CASES, changes, createScaling, METHODS, ownMethod, settingsOf, sizeName } from "../panels/norm/norm-scale.js";
 import { stagesOf } from "../panels/norm/norm-vector.js";
 import { changed, scaleChange } from "../panels/norm/norms.js";
-import { createScaling, settingsOf, sizeName } from "../panels/norm/scaling.js";
 import { readVector, request } from "../panels/norm/vector.js";
 import { chosenChannel, chosenNorm, normButtons, setNorm } from "../panels/norm/norm-choice.js";
 import { strongest } from "../arrays.js";

@@ -1,10 +1,85 @@
-// The maps of all heads of a layer, in frames by the K/V head that they share. A hover repaints only the cross-hairs.
+// The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A hover repaints only the
+// cross-hairs.
 
 import { hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, link, steer } from "../../pointing.js";
-import { layoutMaps } from "./attention-layout.js";
+
+const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
+const NARROW = 480; // below this the legend takes one line more for what is not its scale
+const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
+const SMALLEST = 48; // of all, where the room is low
+const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
+
+/**
+ * @typedef {{ kv: number, first: number, last: number, x: number, y: number, width: number, height: number }} Frame
+ * @typedef {{ boxes: { head: number, x: number, y: number }[], frames: Frame[], size: number, legend: number,
+ *             narrow: boolean, height: number }} Layout
+ * `size`: side of a map; `legend`: where the scale starts; all in pixels to draw in */
+
+/** How tall the frames are that hold so many lines of maps. */
+const frameHeight = (size, lines) => TOP + lines * (size + CAPTION) + PAD;
+
+/**
+ * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where they would
+ * be taller than the room, so that they are as large as they fit it.
+ */
+function arrange(width, groups, groupSize, room) {
+  const sizeFor = (frames, columns) => (width - (frames - 1) * GAP) / frames - 2 * PAD - (columns - 1) * GAP;
+  if (room < Infinity) return arrangeIn(room, groups, groupSize, sizeFor);
+  for (let frames = groups; frames > 1; frames--) {
+    const size = sizeFor(frames, groupSize) / groupSize;
+    if (size >= LEAST) return { frames, columns: groupSize, size };
+  }
+  const most = Math.max(1, Math.min(groupSize, Math.floor((width - 2 * PAD + GAP) / (LEAST + GAP))));
+  const columns = Math.ceil(groupSize / Math.ceil(groupSize / most)); // as many in each line
+  return { frames: 1, columns, size: sizeFor(1, columns) / columns };
+}
+
+function arrangeIn(room, groups, groupSize, sizeFor) {
+  let best = { size: 0 };
+  for (let frames = 1; frames <= groups; frames++) {
+    for (let columns = 1; columns <= groupSize; columns++) {
+      const [rows, lines] = [Math.ceil(groups / frames), Math.ceil(groupSize / columns)];
+      const high = (room / rows - GAP - frameHeight(0, lines)) / lines;
+      const size = Math.max(SMALLEST, Math.min(sizeFor(frames, columns) / columns, high));
+      if (size > best.size) best = { frames, columns, size };
+    }
+  }
+  return best;
+}
+
+/**
+ * @param {number} width CSS pixels @param {{ n_heads: number, n_kv_heads: number }} model
+ * @param {number} [room] how tall all of it may be @returns {Layout}
+ */
+export function layoutMaps(width, model, room = Infinity) {
+  const groupSize = model.n_heads / model.n_kv_heads;
+  const narrow = width < NARROW;
+  const below = narrow ? NARROW_FOOT : FOOT;
+  const { frames: across, columns, size: wide } = arrange(width, model.n_kv_heads, groupSize, room - below);
+  const size = Math.floor(Math.min(wide, MOST));
+  const inside = columns * size + (columns - 1) * GAP;
+  const frameWidth = narrow ? Math.floor((width - (across - 1) * GAP) / across) : inside + 2 * PAD; // or its title is cut
+  const high = frameHeight(size, Math.ceil(groupSize / columns));
+  const frames = Array.from({ length: model.n_kv_heads }, (_, kv) => ({
+    kv,
+    first: kv * groupSize,
+    last: (kv + 1) * groupSize - 1,
+    width: frameWidth,
+    height: high,
+    x: (kv % across) * (frameWidth + GAP),
+    y: Math.floor(kv / across) * (high + GAP),
+  }));
+  const boxes = Array.from({ length: model.n_heads }, (_, head) => {
+    const { x, y, first } = frames[Math.floor(head / groupSize)];
+    const [column, line] = [(head - first) % columns, Math.floor((head - first) / columns)];
+    return { head, x: x + (frameWidth - inside) / 2 + column * (size + GAP), y: y + TOP + line * (size + CAPTION) + CAPTION - 4 };
+  });
+  const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
+  return { boxes, frames, size, legend: foot + 14, narrow, height: foot + below };
+}
 
 function drawFrames(context, { frames }, text) {
   const colour = ink().colour("k");

@@ -13,8 +13,7 @@ import { looksAtSource } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createCrossMaps } from "./cross-maps.js";
-import { productLine, sumOf } from "./formulas.js";
-import { weightLine } from "./score-lines.js";
+import { productLine, sumOf, weightLine } from "./formulas.js";
 
 const KIND = "cross";
 const LISTED = 8;

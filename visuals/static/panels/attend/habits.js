@@ -1,6 +1,6 @@
-// Where a head's attention goes on one run, as a mean: what its known job can be held against.
+// Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told while their maps are made. Pure.
 
-import { eachRow } from "../../compute.js";
+import { eachRow, keysSeen } from "../../compute.js";
 
 const means = new WeakMap();
 
@@ -33,3 +33,40 @@ export function habitsOf(held, { model, T }, head) {
 
 /** The measure on a run that says how far a head does its job there, by the job's name. */
 export const MEASURED = { previous_token: "previous", first_token: "first" };
+
+export const MEASURES = ["first", "previous"];
+
+/**
+ * @typedef {import("./habits.js").Habits & { rows: number, done: boolean }} Head  of which so many rows were read
+ * @returns {{ heads: Head[][], read: (layer: number, head: number) => import("../../marks/attention-values.js").Reader|null }}
+ * `read`: a head's weights, for its map; null while the layer is not here
+ */
+export function createSurvey(trace) {
+  const { n_layers, n_heads } = trace.model;
+  const heads = Array.from({ length: n_layers }, () => Array.from({ length: n_heads }, () => ({ ...usual(trace.T), rows: 0, done: false })));
+
+  function read(layer, head) {
+    const held = trace.layers.get(layer);
+    if (!held) return null;
+    const one = heads[layer][head];
+    const each = (from, to, use) =>
+      eachRow(held, trace.model, head, from, to, (query, _, weights) => {
+        if (query === one.rows) {
+          tally(one, trace.T, query, weights);
+          one.done = (one.rows += 1) === trace.T;
+        }
+        use(query, (key) => weights[key]);
+      });
+    return { tokens: trace.T, seen: (query) => keysSeen(trace.model, query, trace.T), each };
+  }
+  return { heads, read };
+}
+
+/** The heads that do most of a measure, best first. @param {Head[][]} heads @param {"first"|"previous"} name */
+export function leaders(heads, name, count) {
+  return heads
+    .flatMap((row, layer) => row.map((one, head) => ({ layer, head, score: one.done ? one[name] : NaN })))
+    .filter(({ score }) => Number.isFinite(score))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, count);
+}

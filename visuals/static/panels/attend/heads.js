@@ -6,7 +6,7 @@ import { scoreForms } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf } from "./names.js";
-import { createSurvey, MEASURES } from "./survey.js";
+import { createSurvey, MEASURES } from "./habits.js";
 import { createThumbs } from "./thumbs.js";
 
 const BESIDE = 14; // models of up to so many layers leave room for the list beside the thumbnails

@@ -2,10 +2,9 @@
 
 import { h, shown } from "../../dom.js";
 import { part } from "../../reads.js";
-import { MEASURED } from "./habits.js";
+import { leaders, MEASURED, MEASURES } from "./habits.js";
 import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./names.js";
 import { runPrompt } from "./run-prompt.js";
-import { leaders, MEASURES } from "./survey.js";
 
 const LEADERS = 3;
 

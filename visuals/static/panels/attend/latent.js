@@ -1,15 +1,40 @@
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
+import { rotatedPair } from "../../compute.js";
 import { exact, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { keptOf, rowOf, scoreOf } from "./latent-score.js";
+import { dot } from "./values.js";
 
 const KIND = "latent";
 const ELEMENTS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
+
+/** @typedef {{ latent, key, nope, value, absorbed: { shape: number[], data: ArrayLike<number> } }} Latent  the answer to "latent" (visuals/latent.py), a row a token each */
+
+/** One token's row of an array. */
+export const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
+
+/**
+ * A head's score of a key, expanded and absorbed.
+ * @param {Latent} found @param {import("../../decode.js").Layer} held @param {object} model
+ * @returns {{ q: ArrayLike<number>, k: ArrayLike<number>, c: ArrayLike<number>, absorbed: ArrayLike<number>, turned: number, expanded: number, byLatent: number,
+ *             score: number, absorbedScore: number }} `turned`: what the rotated channels add, the same in both; `expanded` q·k of the others, and
+ * `byLatent` the same as (W_UKᵀ q)·c
+ */
+export function scoreOf(found, held, model, head, query, key) {
+  const { latent: { nope }, scale } = model.parts;
+  const [q, k] = rotatedPair(held, model, { head, query, key });
+  const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
+  const turned = dot(q.subarray(nope), k.subarray(nope));
+  const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), absorbed.reduce((sum, x, i) => sum + x * c[i], 0)];
+  return { q, k, c, absorbed, turned, expanded, byLatent, score: (expanded + turned) * scale, absorbedScore: (byLatent + turned) * scale };
+}
+
+/** Numbers that a layer keeps of a token, and what keys and values of all heads would take. @param {object} model @returns {{ kept: number, expanded: number }} */
+const keptOf = ({ n_heads: heads, parts: { latent: { rank, nope, rope, value } } }) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
 
 export const about = { only: ({ parts }) => parts.latent !== null, unused: "head", tensors: ["q_rot", "kv_latent", "k_rope", "k_rot", "v", "scores"] };
 

@@ -1,4 +1,5 @@
-// Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to do.
+// Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to do: how many of
+// the run's tokens go to it, as bars beside an even share.
 
 import { largest } from "../../arrays.js";
 import { exact, h, line, shown, strong } from "../../dom.js";
@@ -9,8 +10,7 @@ import { rootScale } from "../../marks/scales.js";
 import { createTable, listed } from "../../marks/table.js";
 import { inView, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { createLoads } from "./expert-loads.js";
-import { chooseFor, chosenAt, firstWithExperts, weightMap } from "./routing.js";
+import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routing.js";
 
 const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
@@ -55,6 +55,37 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
   if (!groups.length) return "";
   const named = groups.map(({ score, kept: open }, g) => `${g}: ${shown(score, 4)}${open ? " ✓" : ""}`).join(" · ");
   return text("groups", { count, kept, counted, named });
+}
+
+const MOST = 64; // bars; of more experts those with the most tokens
+
+/** @param {object} glass @returns {{ element: HTMLElement, draw: (found, ffn) => { tokens: number, weight: number }[] }} */
+function createLoads(glass) {
+  const body = h("tbody", null);
+  const even = h("p.gp-note");
+  const table = h("table.gp-table.ffn-loads", null, body);
+  const element = h("div", null, even, h("div.gp-list", { tabindex: "0", role: "region", "data-text-label": "experts.loads" }, table));
+  let found = [];
+
+  const fill = part((routing, ffn, _language) => {
+    found = loads(routing, ffn.experts);
+    const tokens = routing.chosen.shape[0];
+    const share = (tokens * ffn.top_k) / ffn.experts;
+    const most = Math.max(...found.map((one) => one.tokens), 1);
+    const named = found.map((one, expert) => ({ ...one, expert }));
+    const rows = ffn.experts > MOST ? named.sort((a, b) => b.tokens - a.tokens || a.expert - b.expert).slice(0, MOST) : named;
+    even.textContent = glass.text("experts.even", { share: shown(share, 3), unused: found.filter((one) => !one.tokens).length, experts: ffn.experts });
+    body.replaceChildren(...rows.map(({ expert, tokens: count, weight }) => h("tr", null,
+      h("th.gp-number", { scope: "row" }, String(expert)),
+      h("td.gp-number", null, String(count)),
+      h("td.gp-number", null, glass.text("experts.weight_sum", { weight: shown(weight, 3) })),
+      h("td.ffn-track", null, h("span.ffn-bar", { style: `width: ${(100 * count) / most}%` })))));
+  });
+  function draw(routing, ffn) {
+    fill(routing, ffn, glass.state.language);
+    return found;
+  }
+  return { element, draw };
 }
 
 /** @param {HTMLElement} element @param {object} glass */

@@ -8,8 +8,7 @@ import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { signsOf } from "./gates.js";
-import { columnOf, drawnOf, expertOf, ffnForms, neuronName, neuronPlace } from "./kinds.js";
+import { columnOf, drawnOf, expertOf, ffnForms, neuronName, neuronPlace, signsOf } from "./kinds.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 

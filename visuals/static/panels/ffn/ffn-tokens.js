@@ -6,11 +6,9 @@ import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
 import { inView, link, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { meanOf } from "./gates.js";
-import { columnOf, drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace } from "./kinds.js";
-import { cellsOf, createMap, spokenOf } from "./neuron-map.js";
+import { columnOf, drawnOf, expertOf, ffnForms, kindOf, meanOf, neuronName, neuronPlace } from "./kinds.js";
+import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
-import { createViews, opened } from "./views.js";
 
 const KIND = "ffn-tokens";
 

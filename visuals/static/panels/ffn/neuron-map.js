@@ -1,16 +1,35 @@
-// The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open.
+// The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open: one choice for
+// every run, kept in the link.
 
 import { inner, strongestNeuron } from "../../activations.js";
 import { largest } from "../../arrays.js";
+import { segmented } from "../../controls.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { expertOf, kindOf } from "./kinds.js";
-import { opened } from "./views.js";
 
 const CELL = 10;
 
 /** @typedef {{ neurons: number[], gate: { data: Float32Array }|null, up: { data: Float32Array }, weight: { data: Float32Array }|null }} Answer  (K, T) each */
+
+const KIND = "ffn-tokens";
+const VIEWS = ["product", "gates"];
+
+/** Whether the map shows which gates are open. @returns {boolean} */
+export const opened = ({ settings }) => settings.get("ffn").view === VIEWS[1];
+
+/** @returns {{ element: HTMLElement, mark: () => void }} */
+export function createViews(glass) {
+  const { element, mark } = segmented(VIEWS, {
+    label: `${KIND}.colours`,
+    text: (name) => `${KIND}.${name}`,
+    look: "gp-tab",
+    group: "div.gp-tabs.ffn-tabs",
+    choose: (name) => glass.settings.set("ffn", { view: name === VIEWS[0] ? "" : name }),
+  });
+  return { element, mark: () => mark(VIEWS[Number(opened(glass))]) };
+}
 
 const made = new WeakMap(); // by what is read, as an answer is the same for all that show it
 /** Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert. @param {Answer} answer @param {import("../../decode.js").Ffn} ffn */

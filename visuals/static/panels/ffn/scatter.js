@@ -7,7 +7,7 @@ import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, rule, xOf, yOf } from "../../plot.js";
-import { HALVES, QUADRANTS } from "./gates.js";
+import { HALVES, QUADRANTS } from "./kinds.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
 const COUNTS = 30; // pixels that no dot is in, above and below, where the counts stand

@@ -5,7 +5,7 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { answerView } from "./answer.js";
 import { nameOf, origin, whole } from "./format.js";
-import { kindsView } from "./kinds.js";
+import { kindsView } from "./kv-kinds.js";
 import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
 import { troubleText } from "./trouble.js";

@@ -10,9 +10,8 @@ import { part } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { nameOf, whole } from "./format.js";
-import { entriesOf } from "./chart-legend.js";
+import { beyondContext, drawable, entriesOf } from "./points.js";
 import { choiceBar } from "./choice-bar.js";
-import { beyondContext, drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 

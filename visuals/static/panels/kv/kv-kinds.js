@@ -1,11 +1,61 @@
-// What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows.
+// What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows: side by side, bars to one scale, and the
+// product of each. The calculator shows the kinds of its own model so.
 
+import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { noCache } from "../../parts.js";
 import { inView } from "../../pointing.js";
-import { whole } from "./format.js";
-import { kindsView } from "./kinds.js";
+import { scaled, shortProduct, times, whole } from "./format.js";
 import { momentOf } from "./live-state.js";
+import { troubleText } from "./trouble.js";
+
+/** @param {object} glass */
+export function kindsView(glass) {
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  const factor = (code, params) => text(`factor_${code}`, params);
+  const body = h("div.kv-kinds");
+  const notes = h("div");
+  const element = h("div", null, h("h3.gp-subtitle", { "data-text": "kv.kinds_title" }), body, notes);
+
+  function shape({ kind, n_kv_heads, head_dim, latent }) {
+    if (latent) return text("kind_latent", { latent: whole(latent[0]), rope: latent[1], sum: whole(latent[0] + latent[1]) });
+    return text(`kind_${kind.toLowerCase()}`, { kv: n_kv_heads, head_dim });
+  }
+
+  function card(row, most, own) {
+    const { kind, bytes } = row;
+    const title = h("h4", null, kind, ...(row.own ? [h("span.kv-own", null, text("kind_own"))] : []));
+    if (!bytes) return h("div.kv-kind", null, title, h("p.gp-note", null, troubleText(glass, row.refused)));
+    const ratio = own && !row.own ? text("kind_ratio", { ratio: times(Number(bytes) / own) }) : "";
+    if (row.assumed) title.append(h("span.kv-own", null, text("kind_assumed")));
+    const bar = h("span.kv-kind-bar", { style: `width: ${(100 * Number(bytes)) / most}%` });
+    return h(`div.kv-kind${row.own ? ".is-own" : ""}`, null, title,
+      h("p.kv-kind-size", null, h("strong", null, scaled(bytes, "binary")), h("span.gp-note", null, ` ${ratio}`)),
+      h("div.kv-kind-track", null, bar),
+      h("p.gp-note", null, shape(row)),
+      ...row.terms.map((term) => shortProduct(term.factors, factor, term.bytes)));
+  }
+
+  /** @param {object[]} kinds rows of kinds_message @param {boolean} plain whether the answer had options that these leave out */
+  function show(kinds, plain = false) {
+    const known = kinds.filter(({ bytes }) => bytes);
+    const most = Math.max(...known.map(({ bytes }) => Number(bytes)));
+    const own = Number(known.find((row) => row.own)?.bytes ?? 0);
+    body.replaceChildren(...kinds.map((row) => card(row, most, own)));
+    const assumed = kinds.find((row) => row.assumed);
+    const grouped = kinds.find((row) => row.kind === "GQA");
+    const said = plain ? [text("kinds_plain")] : [];
+    if (assumed) {
+      const { latent, head_dim } = assumed;
+      said.push(text("mla_assumed", { head_dim, latent: whole(latent[0]), rope: latent[1] }));
+    }
+    const ownLatent = kinds.find((row) => row.own && row.latent);
+    if (ownLatent) said.push(text("mla_widths", { head_dim: ownLatent.head_dim }));
+    if (grouped && !grouped.own) said.push(text("gqa_assumed", { kv: grouped.n_kv_heads }));
+    notes.replaceChildren(...said.map((line) => h("p.gp-note", null, line)));
+  }
+  return { element, show };
+}
 
 export const about = { absent: noCache };
 

@@ -1,4 +1,5 @@
-// The live cache: which rows each token writes and reads, and its bytes as measured beside the formula.
+// The live cache: which rows each token writes and reads, and its bytes as measured beside the formula. A
+// button plays the run again: the prefill, then one generated token after the other; where nothing was written yet, it has it written.
 
 import { row as attentionRow } from "../../compute.js";
 import { h, share, shown, tinted } from "../../dom.js";
@@ -9,7 +10,6 @@ import { inView, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
 import { agreement, bytesOf, elementBytes, factorsOf, heldBytes, keptNumbers, latentOf, measuredAt, momentOf, piecesOf, sourceFactors } from "./live-state.js";
-import { player } from "./player.js";
 
 /** @returns {import("./live-grid.js").Scene} */
 function sceneOf(state, layer) {
@@ -81,6 +81,50 @@ function legend(panel) {
   const sample = (role, name) => h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
   return h("div.gp-samples.kv-legend", null, sample("new", "is_new"), sample("read", "is_read"), sample("held", "is_held"),
     sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
+}
+
+const PACE = 160; // ms a token: slow enough to follow, whatever the model took
+
+/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} */
+export function player(glass) {
+  const { state } = glass;
+  let timer = 0;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    draw();
+  };
+  const step = () => {
+    const { trace, locked } = state;
+    if (!button.isConnected || trace !== played || locked.query >= trace.T - 1) return stop();
+    glass.select({ query: Math.max(locked.query + 1, trace.nPrompt) });
+  };
+  let played = null;
+  const isWritten = ({ trace }) => trace && trace.T > trace.nPrompt;
+  const button = h("button.kv-button", { click: () => (isWritten(state) ? play() : write()) });
+  /** Has the text be written; what is watched comes to the top first, as the written words take room above it. */
+  function write() {
+    const panel = button.closest("section");
+    if (panel.getBoundingClientRect().bottom > innerHeight) panel.scrollIntoView();
+    document.querySelector("#generate")?.click();
+  }
+  function play() {
+    if (timer) return stop();
+    played = state.trace;
+    glass.select({ query: played.nPrompt - 1 });
+    timer = setInterval(step, PACE);
+    draw();
+  }
+  const note = h("span.gp-note");
+
+  function draw() {
+    const { trace } = state;
+    const written = isWritten(state);
+    button.textContent = glass.text(timer ? "kv-live.pause" : written || trace?.generating ? "kv-live.play" : "kv-live.write");
+    button.disabled = !trace || trace.generating || (!written && state.status !== "idle");
+    note.textContent = written || trace?.generating ? "" : glass.text("kv-live.nothing_written");
+  }
+  return { element: h("div.kv-player", null, button, note), draw };
 }
 
 export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: noCache, forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []) };

@@ -6,7 +6,7 @@ import { choiceField, numberField, slidingField, switchField, textField } from "
 
 const OWN = ["config", "hub"];
 /** Options that only some models have; they are shown, and sent, for those alone. */
-export const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
+const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
 
 /** Models by family as a choice's groups. */
 function modelChoices(catalogue, text) {
@@ -16,13 +16,13 @@ function modelChoices(catalogue, text) {
 }
 
 /** The card of the chosen model: of the catalogue, else of the last answer. */
-export function cardOf({ settings, catalogue, answer }) {
+function cardOf({ settings, catalogue, answer }) {
   if (!settings.model.startsWith(":")) return catalogue?.models.find(({ name }) => name === settings.model) ?? null;
   return answer?.card ?? null;
 }
 
 /** What another model does not know is taken back with it. */
-export function withoutParticulars(settings) {
+function withoutParticulars(settings) {
   return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
 }
 

@@ -7,7 +7,7 @@ import { keptChannel } from "../../settings.js";
 export const NORMS = ["attn", "cross", "ffn", "final"];
 
 /** The norms that a network has. @returns {("attn"|"cross"|"ffn"|"final")[]} */
-export const normsOf = (model) => [...layerNorms(model), "final"];
+const normsOf = (model) => [...layerNorms(model), "final"];
 
 /** @returns {"attn"|"cross"|"ffn"|"final"} */
 export function chosenNorm({ settings, state }) {

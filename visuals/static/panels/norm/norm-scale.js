@@ -1,18 +1,19 @@
-// What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it, measured.
+// What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it, measured; and
+// the sliders for it, a·x + b: one setting, kept in the link, for every run.
 
 import { largest } from "../../arrays.js";
+import { checkbox, slider } from "../../controls.js";
 import { exact, fraction, h, line, phrase, root, shown, strong, tinted } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
-import { inView, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
-import { setNorm } from "./norm-choice.js";
+import { pointAt } from "../../pointed.js";
+import { inView, widthOf } from "../../pointing.js";
+import { normButtons, setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
-import { createScaling, DECADES, settingsOf, sizeName } from "./scaling.js";
 import { nameOf, vectorAt } from "./vector.js";
 
 const KIND = "norm-scale";
@@ -62,6 +63,46 @@ function arithmetic({ meanSquare: m, eps, beta }, a) {
     line`${name("a·x")} = ${fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"))} · ${name("x")},   m = ${beta ? "mean((x − μ)²)" : "mean(x²)"} = ${shown(m, 5)}`,
     line`= ${numbers} · ${name("x")} = ${strong(factor, 8)} · ${name("x")}`,
   ];
+}
+
+export const DECADES = 4; // powers of ten of a each way
+const MOST = 3; // shifts reach so many times the RMS each way
+const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: log10 of a, and b as a multiple of the RMS
+
+const between = (value, most) => Math.max(-most, Math.min(most, Number(value) || 0));
+
+/**
+ * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x). @param {number} rms
+ * @param {number|null} pointed the exponent under the pointer
+ */
+export function settingsOf({ settings }, rms, pointed = null) {
+  const { scale = FIRST.scale, shift = FIRST.shift, flip } = settings.get("norm");
+  const [exponent, share, flipped] = [pointed ?? between(scale, DECADES), between(shift, MOST), Boolean(flip)];
+  return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
+}
+
+/** What b is a multiple of. @param {import("./vector.js").Vector} vector */
+export const sizeName = ({ beta }) => (beta ? "σ(x)" : "RMS(x)");
+
+/**
+ * The choice of norm, the two sliders, the sign of a, and the way back to a = 1, b = 0.
+ * @returns {{ elements: HTMLElement[], mark: () => void, show: (set: object, shift: string) => void }} `mark`: the chosen
+ * norm; `show`: what settingsOf gave, and what the shift is in words
+ */
+export function createScaling(glass) {
+  const norms = normButtons(glass);
+  const set = (change) => setNorm(glass, change);
+  const scale = slider("gp-slider", `${KIND}.scale`, { min: -DECADES, max: DECADES, step: 0.05 }, (value) => set({ scale: value }));
+  const shift = slider("gp-slider", `${KIND}.shift`, { min: -MOST, max: MOST, step: 0.05 }, (value) => set({ shift: value }));
+  const flip = checkbox(`${KIND}.flip`, (ticked) => set({ flip: ticked ? 1 : "" }));
+  const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => set({ scale: 0, shift: 0, flip: "" }) });
+  const elements = [h("div.norm-bar", null, norms.element, flip.element, reset), h("div.norm-sliders", null, scale.element, shift.element)];
+  function show({ exponent, share, flipped, a }, words) {
+    flip.box.checked = flipped;
+    scale.show(exponent, `a = ${shown(a, 4)}`);
+    shift.show(share, words);
+  }
+  return { elements, mark: norms.mark, show };
 }
 
 /** A row a method, a column a case. */

@@ -1,16 +1,17 @@
 // One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to single values.
 
 import { strongest } from "../../arrays.js";
+import { linkRows } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { pointAt } from "../../pointed.js";
 import { createStrips } from "../../marks/strips.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
+import { pointAt } from "../../pointed.js";
 import { inView, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
-import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
-import { createChannels } from "./channels.js";
 import { drawDepth, findDepth } from "./depth.js";
+import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
 import { medianMagnitude } from "./norms.js";
 import { arithmetic, normedAt } from "./steps.js";
 import { nameOf, vectorAt } from "./vector.js";
@@ -29,6 +30,30 @@ export function stagesOf(vector) {
 const ROLES = { x: "residual", after: "norm", gamma: "text", beta: "text", product: "norm" };
 /** What the stages are called in a table that is saved. */
 const COLUMNS = { after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" }, product: { rms: "product", layer: "output" } };
+
+const ROWS = 8;
+const FIELDS = ["channel", "x", "share", "after", "gamma", "product"];
+
+/** @param {(channel: number|null, keep: boolean) => void} act called with the row's channel, null when the pointer leaves */
+function createChannels(act) {
+  const table = createTable("norm-vector", FIELDS.map((name, i) => [name, i ? "td.gp-number" : "th.gp-number"]), { rows: ROWS, focus: true });
+  let channels = [];
+  const look = (channel) => act(channel, false);
+  linkRows(table.element, { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) }, ({ sectionRowIndex }) => channels[sectionRowIndex]);
+
+  /** @param {import("./vector.js").Vector} vector */
+  function fill(vector, chosen) {
+    const { x, gamma, mean, meanSquare } = vector;
+    channels = strongest(x, ROWS);
+    table.fill(channels, (fields, c) => {
+      const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)} %`;
+      const { after, product } = normedAt(vector, c);
+      writeTexts(fields, [String(c), shown(x[c], 5), share, shown(after, 5), shown(gamma[c], 5), shown(product, 5)]);
+    });
+    table.mark((i) => channels[i] === chosen);
+  }
+  return { box: listed(".norm-channels", "norm-vector.largest", table), fill };
+}
 
 export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_mean", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
 

@@ -7,7 +7,7 @@ import { fit, ink, textWidth, write } from "../../draw.js";
 import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { cellOf } from "../attend/cell-values.js";
-import { scoreLine } from "../attend/score-lines.js";
+import { scoreLine } from "../attend/formulas.js";
 import { spokenOf } from "./place.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [320, 62, 84, 30, 46];
@@ -15,7 +15,7 @@ const BUCKETS = 20; // px for their numbers, over the chart
 const NEAR = 14; // pixels within which a curve is taken for the one that is pointed at
 
 /** The distances that scores can have, the least first: negative ones are of keys after the query. @returns {number[]} */
-export function distancesOf({ parts: { bias, bias_after: after } }) {
+function distancesOf({ parts: { bias, bias_after: after } }) {
   const tokens = bias.shape[1];
   const first = after ? 1 - tokens : 0;
   return Array.from({ length: tokens - first }, (_, i) => first + i);
@@ -28,7 +28,7 @@ function curveOf(model, head) {
 }
 
 /** @returns {{ bucket: number, from: number, to: number }[]} the buckets by the distances that share one, the least first */
-export function bucketRuns(model) {
+function bucketRuns(model) {
   const found = [];
   for (const distance of distancesOf(model)) {
     const bucket = bucketAt(model, distance);

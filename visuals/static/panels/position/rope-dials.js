@@ -21,7 +21,7 @@ const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary))
 const longest = (vector, rotary) => Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
 /** How the dials stand in a width: rows of even length, as tall as the room where that can be. @returns {{ columns: number, cell: number, high: number }} */
-export function layoutDials(width, half, room = Infinity) {
+function layoutDials(width, half, room = Infinity) {
   const across = Math.max(1, Math.min(half, Math.floor(width / (room < Infinity ? SMALLEST : LEAST))));
   const rows = Math.ceil(half / across);
   const columns = Math.ceil(half / rows);

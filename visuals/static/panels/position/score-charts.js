@@ -114,7 +114,7 @@ const farChart = (width, count, low, high) =>
 export const findDistance = (width, count, x) => Math.round(xAt(farChart(width, count, 0, 1), x));
 
 /** In each pixel column the least and the largest value, from the last of the column before, so that no swing is lost. */
-export function band(context, chart, values, { colour, alpha = 1 }) {
+function band(context, chart, values, { colour, alpha = 1 }) {
   const columns = Math.max(1, Math.floor(chart.width));
   if (values.length <= columns) {
     context.globalAlpha = alpha;

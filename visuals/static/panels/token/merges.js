@@ -1,12 +1,33 @@
-// How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank.
+// How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a ladder:
+// a line for the single symbols, then one for each merge, the new symbol marked.
 
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { createLadder } from "./ladder.js";
 import { createList } from "./list.js";
 import { hex, kindOf, madeOf } from "./made.js";
+
+/** @param {Function} text */
+function createLadder(text) {
+  const element = h("ol.tm-ladder", { tabindex: "0", "data-text-label": "merges.ladder" });
+
+  function line(name, symbols, fresh) {
+    const boxes = symbols.map((symbol, i) =>
+      h(i === fresh ? "span.tm-symbol.is-new" : "span.tm-symbol", { dir: "auto" }, visible(symbol)),
+    );
+    return h("li.tm-step", null, h("span.tm-rank", null, name), h("span.tm-symbols", null, ...boxes));
+  }
+
+  /** @param {import("./made.js").Made} made */
+  function draw({ base, steps, states }) {
+    element.hidden = steps.length === 0;
+    if (element.hidden) return;
+    const lines = steps.map(({ at, rank }, i) => line(text("step", { step: i + 1, rank }), states[i + 1], at));
+    element.replaceChildren(line(text("start", { count: base.length }), base, -1), ...lines);
+  }
+  return { element, draw };
+}
 
 /** @param {object} trace @param {object} info @returns {(string|number)[][]} a row for each token of the run */
 function table({ tokens }, info) {

@@ -13,8 +13,7 @@ import { headOff } from "../../off.js";
 import { drawing, part } from "../../reads.js";
 import { createSwitch } from "../../sides.js";
 import { leadTo } from "../glance/words.js";
-import { createHidden, reveal } from "./scrolled.js";
-import { keepInView } from "./stuck.js";
+import { createHidden, keepInView, reveal } from "./scrolled.js";
 
 const LEGEND = 146;
 
