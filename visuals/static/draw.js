@@ -233,3 +233,9 @@ export const visible = (piece) =>
     const code = sign.codePointAt(0);
     return code < 32 ? String.fromCodePoint(PICTURES + code) : code === 127 ? "␡" : sign;
   });
+
+/** How a selection is named in texts: its tokens as they can be seen, and at which positions. */
+export function cellNames({ trace, layer, head, query, key }) {
+  const piece = (t) => visible(trace.tokens.pieces[t]);
+  return { layer, head, query: piece(query), key: piece(key), m: query, n: key };
+}

@@ -68,6 +68,13 @@ export function inView(element, drawPlain, side) {
   };
 }
 
+/** As `inView`, of what is drawn in a width, which it is told: nothing is drawn while there is none. @param {() => number} wide as `widthOf` gives it @param {(width: number, fresh: boolean) => (() => void)|void} draw */
+export const inWidth = (element, wide, draw) =>
+  inView(element, (fresh) => {
+    const width = wide();
+    return width === 0 ? undefined : draw(width, fresh);
+  });
+
 /** Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it. */
 export function link(canvas, glass, find) {
   const at = (event) => {
@@ -92,6 +99,14 @@ export function link(canvas, glass, find) {
 export const across = (name) => ({ ArrowLeft: (at) => ({ [name]: at[name] - 1 }), ArrowRight: (at) => ({ [name]: at[name] + 1 }) });
 /** @param {1|-1} up what the upper one adds */
 export const upright = (name, up) => ({ ArrowUp: (at) => ({ [name]: at[name] + up }), ArrowDown: (at) => ({ [name]: at[name] - up }) });
+/**
+ * The same through the places 0 … count − 1 of what is no part of the selection.
+ * @param {() => number} count 0 while there is none @param {() => number} chosen @param {(place: number) => object|null} choose the selection change
+ */
+export function along(count, chosen, choose) {
+  const move = (by) => () => (count() ? choose(Math.max(0, Math.min(count() - 1, chosen() + by))) : null);
+  return { ArrowLeft: move(-1), ArrowRight: move(1) };
+}
 /** On a map of queries × keys. */
 export const OVER_CELLS = { ...across("key"), ...upright("query", -1) };
 

@@ -29,8 +29,12 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
     });
   }
   const mark = (chosen) => rows.forEach(({ line: row }, i) => row.classList.toggle("is-chosen", chosen(i)));
+  /** Hides the columns that there is nothing for. @param {(name: string) => boolean} empty */
+  function hide(empty) {
+    columns.forEach(([name], i) => { for (const cell of [heads[i], ...rows.map(({ fields }) => fields[i])]) cell.hidden = empty(name); });
+  }
   const entitle = (say) => heads.forEach((head, i) => { head.textContent = say(columns[i][0]); });
-  return { element, body, rows, line, fill, mark, entitle };
+  return { element, body, rows, line, fill, mark, hide, entitle };
 }
 
 /** A table in a place that scrolls. @param {string} look classes @param {string} label the key of its name */

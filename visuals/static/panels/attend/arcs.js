@@ -2,11 +2,11 @@
 
 import { row } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createArcs, THICK } from "../../marks/arcs.js";
 import { scoreForms } from "../../parts.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { createWalk } from "./walk.js";
 
 export const about = { tensors: ["attention"], minus: "attend", unused: "head", forms: scoreForms };
@@ -21,7 +21,6 @@ export default function arcs(element, glass) {
   const note = h("p.gp-note");
   const holder = h("div", null, drawn.element);
   panel.body.append(walk.element, holder, note);
-  const wide = widthOf(holder, glass);
 
   function table() {
     const { trace, layer, head, query } = state;
@@ -31,20 +30,19 @@ export default function arcs(element, glass) {
     return [["layer", "head", "query", "key", "piece", "weight"], ...lines];
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(holder, glass), function draw(width) {
     const { trace, layer, head, query, key } = state;
     const held = glass.layer();
-    const width = wide();
     walk.draw();
-    if (!held || width === 0) return;
+    if (!held) return;
     const { weights } = row(held, trace.model, head, query);
     const { fits } = drawn.draw([{ trace, held }], width);
-    const name = (t) => visible(trace.tokens.pieces[t]);
-    panel.title.textContent = text("title", { layer, head, query, piece: name(query) });
+    const names = cellNames(state);
+    panel.title.textContent = text("title", { layer, head, query, piece: names.query });
     note.textContent = [text("scale", { pixels: THICK }), fits ? "" : text("crowded")].join(" ");
     panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} weight=${exact(weights[key])}`,
-      text("read", { query: name(query), key: name(key), weight: share(weights[key]), distance: query - key }),
+      text("read", { ...names, weight: share(weights[key]), distance: query - key }),
     );
   });
 }

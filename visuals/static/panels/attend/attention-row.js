@@ -21,12 +21,29 @@ export function ceilingOf(weights) {
   return [0.1, 0.2, 0.5].find((top) => largest <= top) ?? 1;
 }
 
+/**
+ * The largest weights of a row as a table, and all others as their sum. @param {string} section of the texts @param {string} heading of the tokens
+ * @param {(count: number) => string} others what so many others are called
+ * @returns {{ element: HTMLElement, fill: (row: { scores: Float64Array, weights: Float64Array }, pieces: string[]) => void }}
+ */
+export function createLargest(section, heading, count, others) {
+  const table = createTable(section, [[heading, "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: count + 1 });
+  function fill({ scores, weights }, pieces) {
+    const order = strongest(weights, count);
+    const rest = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
+    const listed = order.map((t) => [`${visible(pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
+    if (weights.length > count) listed.push([others(weights.length - count), "", share(Math.max(0, rest))]);
+    table.fill(listed, writeTexts);
+  }
+  return { element: table.element, fill };
+}
+
 /** @param {HTMLElement} place @param {object} glass @param {Function} text */
 export function createRow(place, glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.row" });
   const heading = h("h3.gp-subtitle");
   const formula = h("div.gp-formula");
-  const table = createTable("attention", [["key", "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: LARGEST + 1 });
+  const table = createLargest("attention", "key", LARGEST, (count) => text("others", { count }));
   const sink = h("p.gp-note");
   place.append(heading, canvas, h("div.gp-columns", null, h("div", null, formula, sink), table.element));
 
@@ -91,15 +108,6 @@ export function createRow(place, glass, text) {
     formula.replaceChildren(scoreLine(model, { dot, score, head, query, key }, text), weightLine({ score, top, total, weight }, text, ""));
   }
 
-  function fillTable({ scores, weights }, { trace }) {
-    const order = strongest(weights, LARGEST);
-    const hidden = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
-    const listed = order.map((t) => [`${visible(trace.tokens.pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
-    const left = weights.length - LARGEST;
-    if (left > 0) listed.push([text("others", { count: left }), "", share(Math.max(0, hidden))]);
-    table.fill(listed, writeTexts);
-  }
-
   /** Draws the bars. @returns {{ scores: Float64Array, weights: Float64Array }} */
   function draw(width) {
     wide = width;
@@ -115,7 +123,7 @@ export function createRow(place, glass, text) {
     const piece = visible(state.trace.tokens.pieces[state.query]);
     heading.textContent = text("row_title", { head: state.head, query: state.query, piece });
     arithmetic(found, state);
-    fillTable(found, state);
+    table.fill(found, state.trace.tokens.pieces);
     const first = found.weights[0];
     sink.textContent = state.query > 1 && first >= SINK ? text("sink", { weight: share(first), head: state.head }) : "";
   }

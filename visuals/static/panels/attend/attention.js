@@ -2,10 +2,10 @@
 
 import { kvHead, row } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
-import { across, inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
@@ -37,7 +37,6 @@ export default function attention(element, glass) {
   const bars = createRow(below, glass, panel.text);
   link(bars.canvas, glass, bars.find);
   steer(bars.canvas, glass, across("key"));
-  const wide = widthOf(maps.element.parentElement, glass);
   const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) }, glass.repaint);
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
@@ -60,23 +59,15 @@ export default function attention(element, glass) {
     bars.tell(drawn);
     const block = maps.block();
     pooled.textContent = block > 1 ? panel.text("pooled", { block }) : "";
-    const name = (t) => visible(trace.tokens.pieces[t]);
-    const reading = panel.text("read", {
-      head,
-      query: name(query),
-      key: name(key),
-      weight: shown(weights[key], 5),
-      score: shown(scores[key], 5),
-    });
+    const reading = panel.text("read", { ...cellNames(glass.state), weight: shown(weights[key], 5), score: shown(scores[key], 5) });
     panel.tell(
       `head ${head} query ${query} key ${key} weight=${exact(weights[key])} score=${exact(scores[key])}`,
       job.scored ? `${reading} · ${job.scored}` : reading,
     );
   }
 
-  return inView(element, function draw() {
-    const width = wide();
-    if (!glass.layer() || width === 0) return null;
+  return inWidth(element, widthOf(maps.element.parentElement, glass), function draw(width) {
+    if (!glass.layer()) return null;
     const job = known.jobOfHead(glass);
     maps.draw([{ trace: glass.state.trace, held: glass.layer() }], width);
     const drawn = bars.draw(width);

@@ -3,14 +3,14 @@
 import { segmented } from "../../controls.js";
 import { pairOf } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readHead, VIEWS } from "../../marks/attention-values.js";
 import { createStrips } from "../../marks/strips.js";
 import { scoreForms } from "../../parts.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { along, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText } from "./cell-values.js";
 import { BESIDE, createCarried } from "./carried.js";
@@ -70,24 +70,19 @@ export default function cell(element, glass) {
 
   const strips = createStrips(products, BESIDE);
   const view = watched({ dimension: 0 });
-  wire();
+  const choose = (i) => {
+    if (i === null) return null;
+    view.dimension = i;
+    const pair = pairOf(state.trace.model.parts.rotary, i);
+    return pair === null ? {} : { pair };
+  };
+  for (const [canvas, find] of [[products, strips.find], [carried.canvas, carried.find]]) {
+    link(canvas, glass, (x) => choose(find(x)));
+    steer(canvas, glass, along(() => state.trace.model.head_dim, () => view.dimension, choose));
+  }
   const mapWide = widthOf(mapSide, glass);
   const stripWide = widthOf(products.parentElement, glass);
   const valueWide = widthOf(carried.holder, glass);
-
-  function wire() {
-    const choose = (i) => {
-      if (i === null) return null;
-      view.dimension = i;
-      const pair = pairOf(state.trace.model.parts.rotary, i);
-      return pair === null ? {} : { pair };
-    };
-    for (const [strip, found] of [[products, strips], [carried.canvas, carried]]) {
-      link(strip, glass, (x) => choose(found.find(x)));
-      const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, view.dimension + by)));
-      steer(strip, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
-    }
-  }
 
   /** The map, a few milliseconds a frame. @returns {boolean} whether it is complete */
   function drawMap(held, values, width) {
@@ -118,29 +113,18 @@ export default function cell(element, glass) {
 
   function tell({ score, weight, bias, dot: product }, facts, write) {
     const { trace, layer, head, query, key } = state;
-    const name = (t) => visible(trace.tokens.pieces[t]);
     const added = trace.model.parts.bias ? ` bias=${exact(bias)}` : "";
     const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
     panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
-      text("read", {
-        layer,
-        head,
-        query: name(query),
-        key: name(key),
-        product: shown(product, 5),
-        score: shown(score, 5),
-        weight: shown(weight, 5),
-      }),
+      text("read", { ...cellNames(state), product: shown(product, 5), score: shown(score, 5), weight: shown(weight, 5) }),
     );
   }
 
   /** The cell by its tokens, and the jobs that this head is known for. */
   function titleOf() {
-    const { trace, layer, head, query, key } = state;
     const { scored, here } = jobOfHead(glass);
-    const [from, to] = [query, key].map((t) => visible(trace.tokens.pieces[t]));
-    return [text("title", { layer, head, query: from, key: to }), scored, here].filter(Boolean).join(" · ");
+    return [text("title", cellNames(state)), scored, here].filter(Boolean).join(" · ");
   }
 
   return inView(element, function draw() {

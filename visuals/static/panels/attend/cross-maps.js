@@ -8,7 +8,7 @@ import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.j
 import { crossOff, drawOff } from "../../off.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
-import { placeIn, steer } from "../../pointing.js";
+import { along, link, steer, upright } from "../../pointing.js";
 import { part } from "../../reads.js";
 
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70]; // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
@@ -53,32 +53,20 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     made = { runs, all, values, limit: Math.max(...values.map(largest)) };
   });
 
-  function find(event) {
-    if (!layout) return null;
-    const { x, y } = placeIn(event, canvas);
-    const { size, cell } = layout;
-    const box = layout.boxes.find((one) => x >= one.x && y >= one.y && x < one.x + size.width && y < one.y + size.height);
-    return box && { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) };
+  function find(x, y) {
+    const { boxes, size, cell } = layout ?? { boxes: [] };
+    const box = boxes.find((one) => x >= one.x && y >= one.y && x < one.x + size.width && y < one.y + size.height);
+    return box ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) } : null;
   }
-  canvas.addEventListener("pointermove", (event) => {
-    const found = event.pointerType === "touch" ? null : find(event);
-    canvas.style.cursor = found ? "pointer" : "default";
-    hover(found);
-    if (found) glass.preview({ head: found.head, query: found.query });
-    else glass.endPreview();
+  let under = null;
+  canvas.addEventListener("pointerleave", () => hover((under = null)));
+  canvas.addEventListener("click", () => under && keep(under.source));
+  link(canvas, glass, (x, y) => {
+    under = find(x, y);
+    hover(under);
+    return under && { head: under.head, query: under.query };
   });
-  canvas.addEventListener("pointerleave", () => { hover(null); glass.endPreview(); });
-  canvas.addEventListener("click", (event) => {
-    const found = find(event);
-    if (!found) return;
-    keep(found.source);
-    glass.select({ head: found.head, query: found.query });
-  });
-  const beside = (by) => ({ trace }) => {
-    keep(Math.max(0, Math.min(trace.encoder.T - 1, shown + by)));
-    return {};
-  };
-  steer(canvas, glass, { ArrowLeft: beside(-1), ArrowRight: beside(1), ArrowUp: ({ query }) => ({ query: query - 1 }), ArrowDown: ({ query }) => ({ query: query + 1 }) });
+  steer(canvas, glass, { ...along(() => state.trace.encoder.T, () => shown, (source) => (keep(source), {})), ...upright("query", -1) });
 
   function drawGround(context, runs, width) {
     const { T, encoder } = runs[0].trace;

@@ -8,10 +8,10 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createMemory } from "../../marks/runs.js";
 import { createStrips } from "../../marks/strips.js";
-import { createTable, writeTexts } from "../../marks/table.js";
 import { looksAtSource } from "../../parts.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
+import { createLargest } from "./attention-row.js";
 import { createCrossMaps } from "./cross-maps.js";
 import { productLine, sumOf, weightLine } from "./formulas.js";
 
@@ -54,7 +54,7 @@ export default function crossPanel(element, glass) {
   const holder = h("div", null, products);
   const formula = h("div.gp-formula", { lang: "en" });
   const words = h("p.at-words", { "data-text": `${KIND}.no_mask` });
-  const table = createTable(KIND, [["source", "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: LISTED + 1 });
+  const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
   const right = h("div", null, step("cell"), holder, formula, words);
   panel.body.append(say, h("div.gp-scroll", null, maps.element), h("div.gp-columns", null, right, h("div", null, step("row"), table.element)));
   const [strips, both] = [createStrips(products), createMemory()];
@@ -64,8 +64,7 @@ export default function crossPanel(element, glass) {
     return i === null ? null : {};
   };
   link(products, glass, (x) => choose(strips.find(x)));
-  const move = (by) => () => choose(Math.max(0, Math.min(state.trace.model.head_dim - 1, view.dimension + by)));
-  steer(products, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  steer(products, glass, along(() => state.trace.model.head_dim, () => view.dimension, choose));
 
   function drawCell(held, { head, query, trace: { model } }, source, { scores, weights, top, total }, width) {
     const [q, k] = [vectorOf(held.cross.q, head, query), vectorOf(held.cross.k, head, source)];
@@ -88,25 +87,16 @@ export default function crossPanel(element, glass) {
     return product;
   }
 
-  function fill({ scores, weights }, pieces) {
-    const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]).slice(0, LISTED);
-    const listed = order.map((t) => [`${visible(pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
-    const rest = weights.length - order.length;
-    if (rest > 0) listed.push([text("rest", { count: rest }), "", share(Math.max(0, 1 - order.reduce((sum, t) => sum + weights[t], 0)))]);
-    table.fill(listed, writeTexts);
-  }
-
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     const { trace, layer, head, query } = state;
     const held = glass.layer();
-    const width = wide();
-    if (!held?.cross || width === 0) return;
+    if (!held?.cross) return;
     const found = crossRow(held, trace.model, head, query);
     const source = view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
     const { pieces } = trace.encoder.tokens;
     maps.draw(both([{ trace, held }]), width, source);
     const product = drawCell(held, state, source, found, stripWide());
-    fill(found, pieces);
+    table.fill(found, pieces);
     const piece = visible(trace.tokens.pieces[query]);
     panel.title.textContent = text("title", { layer, head, query, piece });
     say.textContent = text("note", { piece, most: visible(pieces[found.weights.indexOf(Math.max(...found.weights))]), weight: share(Math.max(...found.weights)), head, written: trace.T, read: pieces.length });

@@ -3,12 +3,12 @@
 import { row } from "../../compute.js";
 import { stepper } from "../../controls.js";
 import { exact, h, share, signed } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { headOff } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readApart, readHead } from "../../marks/attention-values.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 
 const BUDGET = 3; // ms of a frame
 
@@ -78,7 +78,6 @@ export default function difference(element, glass) {
     h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], maps[i].element))),
     note,
   );
-  const wide = widthOf(first, glass);
 
   function table() {
     const { trace, layer, head, query } = state;
@@ -97,26 +96,18 @@ export default function difference(element, glass) {
     if (!heldB) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
     const others = row(heldB, trace.model, b.head, query).weights;
     const apart = weights.reduce((sum, weight, t) => sum + Math.abs(weight - others[t]), 0) / 2;
-    const name = (t) => visible(trace.tokens.pieces[t]);
     panel.tell(
       `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key} a=${exact(weights[key])} b=${exact(others[key])} difference=${exact(weights[key] - others[key])} apart=${exact(apart)}`,
-      text("read", {
-        query: name(query),
-        key: name(key),
-        a: share(weights[key]),
-        b: share(others[key]),
-        difference: signed(weights[key] - others[key], 4),
-      }),
+      text("read", { ...cellNames(state), a: share(weights[key]), b: share(others[key]), difference: signed(weights[key] - others[key], 4) }),
     );
     note.textContent = text("apart", { share: share(apart), query });
     return undefined;
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(first, glass), function draw(width) {
     const { trace, layer, head } = state;
     const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return;
+    if (!held) return;
     const b = other();
     const heldB = trace.layers.get(b.layer);
     const end = performance.now() + BUDGET;

@@ -3,7 +3,7 @@
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf } from "./names.js";
 import { createSurvey, MEASURES } from "./habits.js";
@@ -13,13 +13,8 @@ const BESIDE = 14; // models of up to so many layers leave room for the list bes
 
 /** What was measured on this run, a row a head. @returns {(string|number)[][]} */
 function table(survey) {
-  const rows = (survey?.heads ?? []).flatMap((row, layer) =>
-    row.map((one, head) => [
-      layer,
-      head,
-      ...MEASURES.map((name) => (one.done && Number.isFinite(one[name]) ? one[name] : "")),
-    ]),
-  );
+  const measured = (one) => MEASURES.map((name) => (one.done && Number.isFinite(one[name]) ? one[name] : ""));
+  const rows = (survey?.heads ?? []).flatMap((row, layer) => row.map((one, head) => [layer, head, ...measured(one)]));
   return [["layer", "head", "mean_weight_on_first_token", "mean_weight_on_previous_token"], ...rows];
 }
 
@@ -39,35 +34,27 @@ export default function heads(element, glass) {
   const maps = h("div", null, holder);
   const both = h("div.at-heads", null, maps, jobs.named);
   panel.body.append(both);
-  const wide = widthOf(holder, glass);
   function tell(names) {
     const { layer, head, trace } = state;
+    const { n_layers, n_heads, n_kv_heads } = trace.model;
     const one = survey.heads[layer][head];
-    const kinds = jobsOf(names, layer, head);
+    const jobs = jobsOf(names, layer, head).map(({ name, score }) => text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }));
     const number = (x) => (one.done ? (Number.isFinite(x) ? shown(x, 3) : "—") : "…"); // too short a text has no mean
-    const label = kinds
-      .map(({ name, score }) => text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }))
-      .join(" · ");
     const told = (x) => (one.done ? exact(x) : "-");
     panel.tell(
       `layer ${layer} head ${head} first=${told(one.first)} previous=${told(one.previous)}`,
-      [text("read", { layer, head, first: number(one.first), previous: number(one.previous) }), label]
-        .filter(Boolean)
-        .join(" · "),
+      [text("read", { layer, head, first: number(one.first), previous: number(one.previous) }), ...jobs].join(" · "),
     );
-    panel.title.textContent = text("title", { layers: trace.model.n_layers, heads: trace.model.n_heads });
-    const missing = trace.model.n_layers - trace.layers.size;
-    const { n_heads, n_kv_heads } = trace.model;
+    panel.title.textContent = text("title", { layers: n_layers, heads: n_heads });
+    const missing = n_layers - trace.layers.size;
     const marks = ["legend_maps", ...(n_kv_heads < n_heads ? ["legend_groups"] : []), ...(names?.kinds?.length ? ["legend_jobs"] : [])];
     legend.textContent = marks.map((name) => text(name)).join(" ");
     coming.textContent = missing ? text("coming", { count: missing }) : "";
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(holder, glass), function draw(width) {
     const { trace } = state;
     both.classList.toggle("is-beside", trace.model.n_layers <= BESIDE);
-    const width = wide();
-    if (width === 0) return;
     const names = glass.detail("head_names", {});
     if (survey?.trace !== trace) survey = Object.assign(createSurvey(trace), { trace });
     thumbs.draw([{ trace }], width);

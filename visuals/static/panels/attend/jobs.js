@@ -11,8 +11,7 @@ const LEADERS = 3;
 /** @param {object} glass @returns {{ named: HTMLElement, measured: HTMLElement, draw: (...shown: any[]) => void }} `named` is empty where no head's job is known */
 export function createJobs(glass) {
   const text = (name, params) => glass.text(`heads.${name}`, params);
-  const named = h("div.at-jobs");
-  const measured = h("div.at-jobs");
+  const [named, measured] = [h("div.at-jobs"), h("div.at-jobs")];
   const chips = [];
 
   /** A head as a button that selects it. @param {number} here how far this run bears its score out, where that is known */
@@ -24,12 +23,13 @@ export function createJobs(glass) {
     return button;
   }
 
+  const titled = (title, meaning) => h("p", null, h("strong", null, title), " ", h("span.gp-note", null, meaning));
+
   function jobOf(kind, survey) {
     const { name, best } = kind;
     const prompt = promptOf(kind, glass.state.language);
     const here = ({ layer, head }) => (survey.heads[layer][head].done ? survey.heads[layer][head][MEASURED[name]] : NaN);
-    const parts = [h("p", null, h("strong", null, labelOf(name, glass.text)), " ", h("span.gp-note", null, meaningOf(kind, glass.text)))];
-    parts.push(h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one)))));
+    const parts = [titled(labelOf(name, glass.text), meaningOf(kind, glass.text)), h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one))))];
     if (best.length && best[0].score < CLEAR) parts.push(h("p.gp-note", null, text("unclear", { least: CLEAR })));
     if (prompt && best.length) {
       const button = h("button.at-chip", { click: () => runPrompt(glass, prompt, { layer: best[0].layer, head: best[0].head }) }, text("run_prompt"));
@@ -39,13 +39,8 @@ export function createJobs(glass) {
   }
 
   function measureOf(survey, name) {
-    const best = leaders(survey.heads, name, LEADERS);
-    return h(
-      "div.at-job",
-      null,
-      h("p", null, h("strong", null, text(`measure_${name}`)), " ", h("span.gp-note", null, text(`measure_${name}_means`))),
-      h("div.at-chips", null, ...best.map((one) => chip(one))),
-    );
+    const chosen = leaders(survey.heads, name, LEADERS).map((one) => chip(one));
+    return h("div.at-job", null, titled(text(`measure_${name}`), text(`measure_${name}_means`)), h("div.at-chips", null, ...chosen));
   }
 
   /** @param {object|null} names the detail "head_names" @param {object} survey @param {number} measuredHeads how many of its heads are measured */

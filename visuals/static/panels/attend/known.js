@@ -36,9 +36,8 @@ export function jobOfHead(glass) {
   const jobs = jobsOf(names, glass.state.layer, glass.state.head).map(({ name, score }) => {
     const label = labelOf(name, glass.text);
     const meaning = meaningOf(names.kinds.find((kind) => kind.name === name), glass.text);
-    return { label, scored: glass.text("heads.job", { label, score: shown(score, 2) }), meaning };
+    return { label, scored: glass.text("heads.job", { label, score: shown(score, 2) }), meaning, here: hereText(glass, name) };
   });
-  const here = jobsOf(names, glass.state.layer, glass.state.head).map(({ name }) => hereText(glass, name)).filter(Boolean).join(" · ");
-  const joined = (part) => jobs.map((job) => job[part]).join(" · ");
-  return { label: joined("label"), scored: joined("scored"), meaning: jobs.map(({ meaning }) => meaning).join(" "), here };
+  const joined = (part, between = " · ") => jobs.map((job) => job[part]).filter(Boolean).join(between);
+  return { label: joined("label"), scored: joined("scored"), meaning: joined("meaning", " "), here: joined("here") };
 }

@@ -5,12 +5,12 @@ import { exact, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
+import { elementBytes } from "../kv/live-state.js";
 import { dot } from "./values.js";
 
 const KIND = "latent";
-const ELEMENTS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
 
 /** @typedef {{ latent, key, nope, value, absorbed: { shape: number[], data: ArrayLike<number> } }} Latent  the answer to "latent" (visuals/latent.py), a row a token each */
 
@@ -71,14 +71,13 @@ export default function latentPanel(element, glass) {
   const [note, formula, bytes] = [h("p.gp-note"), h("div.gp-formula", { lang: "en" }), h("p.gp-note")];
   panel.body.append(note, step("kept"), canvas, step("rebuilt"), rebuilt, step("value"), values, step("score"), formula, step("bytes"), bytes);
   const strips = [canvas, rebuilt, values].map((one) => createStrips(one));
-  const wide = widthOf(panel.body, glass);
 
   const write = part((score, at, trace, _language) => {
     const { model, tokens } = trace;
     const { rank, rope } = model.parts.latent;
     const [queried, piece] = [at.query, at.key].map((t) => visible(tokens.pieces[t]));
     const { kept, expanded } = keptOf(model);
-    const size = ELEMENTS[model.dtype];
+    const size = elementBytes(trace);
     panel.title.textContent = text("title", { ...at, piece });
     note.textContent = text("note", { ...at, queried, piece });
     formula.replaceChildren(...arithmetic(score, model, text));
@@ -89,14 +88,13 @@ export default function latentPanel(element, glass) {
     );
   });
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { trace, layer, head, query, key } = state;
     const { model } = trace;
     const held = glass.layer();
     const found = glass.detail("latent", { layer, head });
-    const width = wide();
     element.classList.toggle("is-coming", !found);
-    if (!found || !held || width === 0) return;
+    if (!found || !held) return;
     const score = scoreOf(found, held, model, head, query, key);
     now = { found, score, at: { layer, head, query, key } };
     const { nope } = model.parts.latent;

@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { normForms, ownKeys, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { inView, steer, widthOf } from "../../pointing.js";
+import { along, inWidth, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { word } from "../glance/words.js";
 import { channelOf, chosenVector, clickedChannel, createFinder, fitsWhole, largestOf, madeName, setVector, sharers, takenApart, VECTORS } from "./projection.js";
@@ -56,13 +56,11 @@ export default function qkv(element, glass) {
     h("div.gp-columns", null, h("div", null, step("sum"), products.element), h("div", null, step("numbers"), formula)),
   );
   const [inputs, outputs] = [createStrips(into, { axis: true }), createStrips(out, { axis: true })];
-  const wide = widthOf(panel.body, glass);
 
   const keep = (channel) => now && setVector(glass, { channel: Math.max(0, Math.min(now.made.length - 1, channel)) });
   const overInput = pointAt(into, glass, (x) => (now ? inputs.find(x) : null), () => {});
   const overMade = pointAt(out, glass, (x) => (now ? outputs.find(x) : null), keep);
-  const move = (by) => () => (keep(chosen + by), {});
-  for (const canvas of [into, out]) steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  for (const canvas of [into, out]) steer(canvas, glass, along(() => now?.made.length ?? 0, () => chosen, (channel) => (keep(channel), {})));
 
   const drawInputs = part((width, found, one, channel, input) => {
     const { vector } = found.place;
@@ -105,12 +103,11 @@ export default function qkv(element, glass) {
     largest.hidden = clickedChannel(glass, found.made.length) === null;
   });
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     vectors.mark(chosenVector(glass));
     const found = find();
-    const width = wide();
     element.classList.toggle("is-coming", !found);
-    if (!found || width === 0) return;
+    if (!found) return;
     const [pointed, input] = [overMade(), overInput() ?? products.pointed()];
     const under = pointed !== null && pointed < found.made.length ? pointed : channelOf(glass, found.made);
     const channel = fitsWhole(state.trace.model) ? under : channelOf(glass, found.made); // of a large head one row is here

@@ -7,8 +7,8 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { rootScale } from "../../marks/scales.js";
-import { createTable, listed } from "../../marks/table.js";
-import { inView, widthOf } from "../../pointing.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routing.js";
 
@@ -111,12 +111,10 @@ export default function expertsPanel(element, glass) {
   const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
   const map = createMap(glass);
   const table = createTable(KIND, COLUMNS, { rows: ROWS });
-  const heads = [...table.element.querySelectorAll("thead th")];
   const [note, rest, groups, formula, sums, subtitle, loadTitle] = [h("p.gp-note"), h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
   const load = createLoads(glass);
   const body = h("div", null, note, map.element, subtitle, h("div.gp-columns", null, h("div", null, listed("", `${KIND}.table`, table), rest), h("div", null, formula, groups, sums)), loadTitle, load.element);
   panel.body.append(dense, lead, body);
-  const wide = widthOf(panel.body, glass);
 
   /** In a layer without experts: that it has none, and the way to the first that has. */
   function drawDense(layer) {
@@ -130,15 +128,12 @@ export default function expertsPanel(element, glass) {
   const choose = part((found, ffn, token, _language) => {
     const made = chooseFor(found, ffn, token);
     const taken = chosenAt(found, token);
-    const away = { balance: !ffn.balanced, choice: !ffn.balanced, group: ffn.groups === 1 };
-    COLUMNS.forEach(([name], c) => { heads[c].hidden = Boolean(away[name]); });
+    const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];
+    table.hide((name) => empty.includes(name));
     table.fill(made.order.slice(0, ROWS), (fields, expert) => {
       const one = taken.find((t) => t.expert === expert);
       const values = [expert, shown(made.scores[expert], 4), ffn.balanced ? shown(found.balance.data[expert], 4) : "", shown(made.choice[expert], 4), Math.floor((expert * ffn.groups) / ffn.experts), one ? shown(one.weight, 4) : "–", one ? shown(one.length, 4) : "–"];
-      fields.forEach((field, c) => {
-        field.hidden = Boolean(away[COLUMNS[c][0]]);
-        field.textContent = String(values[c]);
-      });
+      writeTexts(fields, values.map(String));
     });
     table.mark((i) => made.chosen.includes(made.order[i]) && i < ffn.top_k);
     rest.textContent = ffn.experts > ROWS ? text("others", { count: ffn.experts - ROWS }) : "";
@@ -148,7 +143,7 @@ export default function expertsPanel(element, glass) {
     sums.textContent = text(found.shared ? "sums_shared" : "sums", { ...own, width: ffn.shared });
   });
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { trace, layer, query: token, language } = state;
     const ffn = trace.model.parts.ffn[layer];
     const none = ffn.experts === 0;
@@ -157,8 +152,7 @@ export default function expertsPanel(element, glass) {
     element.classList.toggle("is-coming", !none && !found);
     Object.assign(view, { found, ffn, layer });
     if (none) return drawDense(layer);
-    const width = wide();
-    if (!found || width === 0) return undefined;
+    if (!found) return undefined;
     const piece = visible(trace.tokens.pieces[token]);
     panel.title.textContent = text("title", { layer, token, piece });
     note.textContent = text("note", { experts: ffn.experts, top_k: ffn.top_k, tokens: trace.T });

@@ -6,9 +6,9 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { columnOf, drawnOf, expertOf, ffnForms, neuronName, neuronPlace, signsOf } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, neuronName, neuronPlace, ownerHeads, ownerOf, signsOf } from "./kinds.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
@@ -67,10 +67,9 @@ export const about = { tensors: ["router_scores", "experts", "expert_weight", "g
 function rowsOf({ ffn, full }) {
   const { kind, gate, up } = full;
   const names = kind.strips.map(([name]) => name);
-  const whose = (neuron) => (kind.routed ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : []);
   return [
-    ["neuron", ...(kind.routed ? ["expert", "own"] : []), ...names.map((name) => columnOf(name, kind)), "quadrant"],
-    ...Array.from(up, (_, i) => [full.of(i), ...whose(full.of(i)), ...names.map((name) => full[name][i]), signsOf(gate && gate[i], up[i])]),
+    ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), "quadrant"],
+    ...Array.from(up, (_, i) => [full.of(i), ...ownerOf(ffn, full.of(i)), ...names.map((name) => full[name][i]), signsOf(gate && gate[i], up[i])]),
   ];
 }
 
@@ -86,15 +85,9 @@ export default function ffnToken(element, glass) {
   const left = h("div", null, canvas);
   panel.body.append(h("div.gp-columns", null, left, h("div", null, formula, push)), note, subtitle, sums, written.box);
   const scatter = createScatter(canvas, panel.text);
-  const wide = widthOf(left, glass);
-  link(canvas, glass, (x, y) => {
-    const place = view.at && scatter.find(x, y);
-    return place === null ? null : { neuron: view.at.full.of(place) };
-  });
-  const move =
-    (by) =>
-    () => (view.at ? { neuron: view.at.full.of(Math.max(0, Math.min(view.at.full.up.length - 1, view.chosen + by))) } : null);
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  const choose = (place) => (place === null ? null : { neuron: view.at.full.of(place) });
+  link(canvas, glass, (x, y) => choose(view.at && scatter.find(x, y)));
+  steer(canvas, glass, along(() => view.at?.full.up.length ?? 0, () => view.chosen, choose));
   const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
 
   function tell({ layer, token, ffn, full }, place, row) {
@@ -115,8 +108,8 @@ export default function ffnToken(element, glass) {
     sums.textContent = found
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
       : noChoice(state.trace.model) ? panel.text("no_logits") : "";
-    const neurons = state.trace.layers.get(state.locked.layer)?.neurons.get(state.locked.query);
     const { trace, locked } = state;
+    const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
     const full = neurons && drawnOf(neurons);
     const layer = found?.layer ?? locked.layer;
     const about = {
@@ -128,12 +121,11 @@ export default function ffnToken(element, glass) {
   }
 
   const listAgain = part(list);
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(left, glass), function draw(width) {
     const at = neuronsAt(glass);
     const found = writtenAt(glass);
-    const width = wide();
     element.classList.toggle("is-coming", !at);
-    if (!at || width === 0) return;
+    if (!at) return;
     listAgain(found, state.language);
     const { full, ffn } = at;
     const asked = state.neuron === null ? -1 : full.place(state.neuron);

@@ -4,9 +4,9 @@ import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
-import { inView, link, widthOf } from "../../pointing.js";
+import { inWidth, link, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { columnOf, drawnOf, expertOf, ffnForms, kindOf, meanOf, neuronName, neuronPlace } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, meanOf, neuronName, neuronPlace, ownerHeads, ownerOf } from "./kinds.js";
 import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 
@@ -25,9 +25,8 @@ export default function ffnTokens(element, glass) {
     const { answer: { neurons }, cells, ffn, kind } = view;
     const { T, tokens } = state.trace;
     const names = ["gate", "up", "weight", "product"].filter((name) => cells[name]);
-    const whose = (neuron) => (kind.routed ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : []);
-    const rows = neurons.flatMap((neuron, i) => tokens.pieces.map((piece, t) => [neuron, ...whose(neuron), t, piece, ...names.map((name) => cells[name][i * T + t])]));
-    return [["neuron", ...(kind.routed ? ["expert", "own"] : []), "token", "piece", ...names.map((name) => columnOf(name, kind))], ...rows];
+    const rows = neurons.flatMap((neuron, i) => tokens.pieces.map((piece, t) => [neuron, ...ownerOf(ffn, neuron), t, piece, ...names.map((name) => cells[name][i * T + t])]));
+    return [["neuron", ...ownerHeads(ffn), "token", "piece", ...names.map((name) => columnOf(name, kind))], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const views = createViews(glass);
@@ -58,12 +57,8 @@ export default function ffnTokens(element, glass) {
   function tell(query, neuron) {
     const { answer, layer, firing, kind, ffn } = view;
     const facts = factsOf(query, neuron);
-    const shares = firing
-      ? MEASURES.map(
-          ([name]) =>
-            ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`,
-        ).join("")
-      : "";
+    const share = ([name]) => ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`;
+    const shares = firing ? MEASURES.map(share).join("") : "";
     const params = {
       neuron: neuronName(ffn, facts.neuron, glass.text),
       token: query,
@@ -99,13 +94,12 @@ export default function ffnTokens(element, glass) {
     note.textContent = panel.text(open ? "note_gates" : "note", kind);
     views.mark();
   });
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     const { layer, query } = state;
     const found = answerAt();
     view.firing = glass.detail("ffn_firing", {});
-    const width = wide();
     element.classList.toggle("is-coming", !found);
-    if (!found || width === 0) return;
+    if (!found) return;
     prepare(opened(glass), found.answer, found.layer, state.language);
     const { trace } = state;
     const run = { trace, layer: found.layer, held: trace.layers.get(found.layer), details: { map: found.answer } };

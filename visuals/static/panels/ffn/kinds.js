@@ -60,6 +60,10 @@ export function expertOf({ experts, width }, neuron) {
   return expert < experts ? { expert, own: neuron % width } : { expert: null, own: neuron - experts * width };
 }
 
+/** Whose a neuron is, as the columns of a saved table: of a layer without experts none. @param {import("../../decode.js").Ffn} ffn */
+export const ownerHeads = ({ experts }) => (experts ? ["expert", "own"] : []);
+export const ownerOf = (ffn, neuron) => (ffn.experts ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : []);
+
 /** A neuron in words: its number, and where there are experts whose it is. @param {Function} text glass.text */
 export function neuronName(ffn, neuron, text) {
   if (!ffn.experts) return String(neuron);

@@ -2,6 +2,7 @@
 
 import { ACTIVATIONS } from "../../activations.js";
 import { fit, ink, write } from "../../draw.js";
+import { chartIn, path, rule, xOf, yOf } from "../../plot.js";
 
 const [HIGH, EDGE] = [290, 28];
 
@@ -10,33 +11,19 @@ export const reachOf = (gates) => Math.max(4, 2 * Math.ceil(gates.reduce((a, b) 
 
 /**
  * @param {HTMLCanvasElement} canvas @param {ArrayLike<number>} gates what the activation reads @param {number} chosen of the selected neuron
- * @param {number} wide @param {string} activation one of compute.js's @param {import("./kinds.js").Kind} kind
+ * @param {number} wide @param {import("./kinds.js").Kind} kind
  */
-export function drawCurve(canvas, gates, chosen, wide, activation, { act, reads }) {
+export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads }) {
   const bend = ACTIVATIONS[activation];
   const context = fit(canvas, wide, HIGH);
   const { colour } = ink();
-  const hue = colour(reads);
+  const [hue, muted] = [colour(reads), colour("muted")];
   const reach = reachOf(gates);
-  const x = (gate) => EDGE + ((gate + reach) / (2 * reach)) * (wide - 2 * EDGE);
-  const low = Math.min(-0.5, -reach / 12);
-  const y = (value) => HIGH - EDGE - ((value - low) / (reach - low)) * (HIGH - 2 * EDGE);
-  context.strokeStyle = colour("line");
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(x(-reach), y(0));
-  context.lineTo(x(reach), y(0));
-  context.moveTo(x(0), y(low));
-  context.lineTo(x(0), y(reach));
-  context.stroke();
-  context.strokeStyle = colour("muted");
-  context.lineWidth = 1.5;
-  context.beginPath();
-  for (let i = 0; i <= 120; i++) {
-    const gate = -reach + (2 * reach * i) / 120;
-    context.lineTo(x(gate), y(bend(gate)));
-  }
-  context.stroke();
+  const chart = chartIn([wide, HIGH], [EDGE, EDGE, EDGE, EDGE], { low: -reach, high: reach }, { low: Math.min(-0.5, -reach / 12), high: reach });
+  const [x, y] = [(gate) => xOf(chart, gate), (value) => yOf(chart, value)];
+  rule(context, chart, { x: 0, y: 0, colour: colour("line") });
+  const points = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120).map((gate) => [gate, bend(gate)]);
+  path(context, chart, points, { colour: muted, width: 1.5 });
   context.fillStyle = hue;
   context.globalAlpha = 0.45;
   for (const gate of gates) context.fillRect(x(gate) - 2, y(bend(gate)) - 2, 4, 4);
@@ -47,7 +34,6 @@ export function drawCurve(canvas, gates, chosen, wide, activation, { act, reads 
   context.arc(x(chosen), y(bend(chosen)), 6, 0, 2 * Math.PI);
   context.fill();
   context.stroke();
-  const muted = colour("muted");
   write(context, `−${reach}`, x(-reach), y(0) + 18, { align: "center", colour: muted });
   write(context, "0", x(0) + 8, y(0) + 18, { colour: muted });
   write(context, `${reach}`, x(reach), y(0) + 18, { align: "center", colour: muted });

@@ -7,9 +7,9 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { isChanged, neuronOff, neuronsOff } from "../../off.js";
 import { createStrips } from "../../marks/strips.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { columnOf, drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace, vectorName } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, neuronName, neuronPlace, ownerHeads, ownerOf, vectorName } from "./kinds.js";
 import { drawCurve } from "./swiglu-curve.js";
 import { createNeurons } from "./swiglu-table.js";
 
@@ -70,10 +70,9 @@ export const about = { tensors: ["router_scores", "experts", "expert_weight", "g
 function rowsOf({ kind, ffn, every }, { trace, layer }) {
   const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
   const names = kind.strips.map(([name]) => name);
-  const whose = kind.routed ? (neuron) => Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : () => [];
   return [
-    ["neuron", ...(kind.routed ? ["expert", "own"] : []), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
-    ...every().map((n) => [n.neuron, ...whose(n.neuron), ...names.map((name) => n[name]), ...off.map((of) => of(n.neuron))]),
+    ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
+    ...every().map((n) => [n.neuron, ...ownerOf(ffn, n.neuron), ...names.map((name) => n[name]), ...off.map((of) => of(n.neuron))]),
   ];
 }
 
@@ -87,17 +86,10 @@ export default function swiglu(element, glass) {
   const table = createNeurons(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
   const strips = createStrips(canvas, { legend: () => [[0, panel.text("lowest")], [0.5, "0"], [1, panel.text("highest")]] });
-  const wide = widthOf(panel.body, glass);
   const curveWide = widthOf(curve.parentElement, glass);
-  link(canvas, glass, (x) => {
-    const place = strips.find(x);
-    return place === null || !view.full ? null : { neuron: view.full.of(place) };
-  });
-  const move =
-    (by) =>
-    () =>
-      view.full ? { neuron: view.full.of(Math.max(0, Math.min(view.full.up.length - 1, view.full.place(view.chosen) + by))) } : null;
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  const choose = (place) => (place === null || !view.full ? null : { neuron: view.full.of(place) });
+  link(canvas, glass, (x) => choose(strips.find(x)));
+  steer(canvas, glass, along(() => view.full?.up.length ?? 0, () => view.full.place(view.chosen), choose));
 
   const name = (neuron) => neuronName(view.ffn, neuron, glass.text);
 
@@ -131,17 +123,16 @@ export default function swiglu(element, glass) {
 
   const read = part((held, query) => view.read(held, query));
   const fill = part((strongest, digits, trace, layer, _language) => table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name));
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { query, neuron } = glass.state;
     const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return null;
+    if (!held) return null;
     read(held, query);
     const chosen = view.choose(neuron);
     drawStrips(width, chosen.neuron);
     const { reads } = view.kind;
     const points = view.full ? view.full[reads] : view.strongest.map((n) => n[reads]);
-    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), view.ffn.activation, view.kind);
+    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), view.kind);
     return () => {
       const { trace, layer, language } = glass.state;
       fill(view.strongest, width < NARROW ? 4 : 5, trace, layer, language);

@@ -6,7 +6,7 @@ import { h, share, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { noCache } from "../../parts.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { inWidth, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
 import { agreement, bytesOf, elementBytes, factorsOf, heldBytes, keptNumbers, latentOf, measuredAt, momentOf, piecesOf, sourceFactors } from "./live-state.js";
@@ -140,7 +140,6 @@ export default function kvLive(element, glass) {
   const stories = h("div.gp-columns.kv-story");
   const caption = h("p.gp-note.kv-caption");
   panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, caption, canvas), arithmetic, stories);
-  const wide = widthOf(canvas.parentElement, glass);
   let [scene, size] = [null, null];
   link(canvas, glass, (x, y) => {
     const cell = scene && !state.trace.generating && cellAt(scene, size, x, y);
@@ -160,12 +159,10 @@ export default function kvLive(element, glass) {
     panel.tell(value, panel.text("read", reading));
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(canvas.parentElement, glass), function draw(width) {
     const { trace } = state;
     const detail = detailOf();
     play.draw();
-    const width = wide();
-    if (width === 0) return;
     scene = sceneOf(state, glass.layer());
     const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", { tokens: whole(scene.held), source: whole(trace.encoder?.T ?? 0), layers: trace.model.n_layers, bytes: exactBytes(bytes) });

@@ -11,7 +11,7 @@ import { createTable, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { normButtons, setNorm } from "./norm-choice.js";
 import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norms.js";
 import { nameOf, vectorAt } from "./vector.js";
@@ -155,12 +155,11 @@ export default function normScale(element, glass) {
     );
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     scaling.mark();
     const vector = vectorAt(glass);
     element.classList.toggle("is-coming", !vector);
-    const width = wide();
-    if (!vector || width === 0) return;
+    if (!vector) return;
     readSettings(vector);
     const { a, b } = view;
     view.vector = vector;

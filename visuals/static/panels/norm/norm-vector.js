@@ -8,7 +8,7 @@ import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { part, same, watched } from "../../reads.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
@@ -92,17 +92,11 @@ export default function normVector(element, glass) {
     if (name === "all") view.zoom = { start: 0, count: size };
     else view.zoom = zoomed(view.zoom, size, fewest(wide()), drawn.chosen, name === "closer");
   }
-  const move = (by) => () => {
-    const size = drawn.vector?.x.length ?? 1;
-    if (drawn.vector) pick(Math.max(0, Math.min(size - 1, drawn.chosen + by)), true);
-    return {};
-  };
   const pointed = pointAt(canvas, glass, (x) => (drawn.vector ? strips.find(x) : null), (channel) => pick(channel, true));
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
   const key = (name) => () => (zoomBy(name), {});
   steer(canvas, glass, {
-    ArrowLeft: move(-1),
-    ArrowRight: move(1),
+    ...along(() => drawn.vector?.x.length ?? 0, () => drawn.chosen, (channel) => (pick(channel, true), {})),
     "+": key("closer"),
     "=": key("closer"),
     "-": key("wider"),
@@ -136,13 +130,12 @@ export default function normVector(element, glass) {
     depthTitle.textContent = panel.text("depth_title", nameOf(vector, state));
     drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
   });
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     norms.mark();
     const vector = vectorAt(glass);
     const depth = glass.detail("norm_depth", {});
     element.classList.toggle("is-coming", !vector);
-    const width = wide();
-    if (!vector || width === 0) return;
+    if (!vector) return;
     if (drawn.vector?.x.length !== vector.x.length) view.zoom = null;
     const zoom = within(view.zoom ?? { start: 0, count: vector.x.length }, vector.x.length);
     view.zoom = same(view.zoom, zoom);

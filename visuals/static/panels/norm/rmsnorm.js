@@ -5,7 +5,7 @@ import { choices } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { centres, normForms } from "../../parts.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { createMap, meanAt, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
 
 /** @returns {(string|number)[][]} every value of the map, layer 0 first */
@@ -45,7 +45,6 @@ export default function rmsnorm(element, glass) {
   const sums = h("div.gp-formula");
   const note = h("p.gp-note");
   panel.body.append(figure.element, map.element, sums, note);
-  const wide = widthOf(map.element, glass);
 
   function tell({ layer, norm, token }) {
     panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
@@ -59,9 +58,7 @@ export default function rmsnorm(element, glass) {
     panel.tell(`${name} ${mean === null ? `rms=${exact(value)}` : `mean=${exact(mean)} deviation=${exact(value)}`}`, panel.text(`read_${norm}`, reading));
   }
 
-  return inView(element, function draw(fresh) {
-    const width = wide();
-    if (width === 0) return null;
+  return inWidth(element, widthOf(map.element, glass), function draw(width, fresh) {
     figure.element.hidden = !centres(state.trace.model);
     const selected = selectedNorm(state, glass);
     map.draw([{ trace: state.trace }], width, fresh);

@@ -3,7 +3,7 @@
 import { kvHead, vectorOf } from "../../compute.js";
 import { channelsOf, pairsOf, turnBack, unrotatedTerm } from "../../rotation.js";
 import { shown, signed } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames } from "../../draw.js";
 import { tickText } from "../../plot.js";
 import { word } from "../glance/words.js";
 import { overDistance } from "./turning.js";
@@ -50,14 +50,8 @@ export function farOf({ q, k, rest }, frequencies, count) {
 /** Said of a chart over distances from 0 on where the run's own point is not on it. @param {number} value the point's q·k */
 export const afterQuery = ({ query, key }, value, text) => (key > query ? text("rope-score.far_after", { count: key - query, value: shown(value) }) : "");
 
-/** How the selection is named in titles. */
-export function namesOf({ trace, layer, head, query, key }) {
-  const piece = (t) => visible(trace.tokens.pieces[t]);
-  return { layer, head, query: piece(query), key: piece(key), m: query, n: key };
-}
-
 /** How it is named within a sentence. */
-export const spokenOf = (state) => ({ ...namesOf(state), query: word(state.trace.tokens.pieces[state.query]), key: word(state.trace.tokens.pieces[state.key]) });
+export const spokenOf = (state) => ({ ...cellNames(state), query: word(state.trace.tokens.pieces[state.query]), key: word(state.trace.tokens.pieces[state.key]) });
 
 /** A difference that may be tiny: with its sign, as a power of ten where it is below 0.001. */
 export function small(value) {

@@ -4,13 +4,13 @@ import { softmax } from "../../arrays.js";
 import { keysSeen, kvHead, vectorOf } from "../../compute.js";
 import { unrotatedTerm } from "../../rotation.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
-import { chartHeight, fit, ink, visible, write } from "../../draw.js";
+import { chartHeight, fit, ink, cellNames, visible, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
-import { across, inView, link, steer, widthOf } from "../../pointing.js";
+import { across, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
-import { beforeRope, namesOf, placeOf, turnable, turnsPart } from "./place.js";
+import { beforeRope, placeOf, turnable, turnsPart } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
 
 const KIND = "rope-layout";
@@ -146,24 +146,23 @@ export default function ropeLayout(element, glass) {
   });
   steer(canvas, glass, across("key"));
 
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     const { trace, head, query, key } = state;
     const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return;
+    if (!held) return;
     const { weights, ...found } = layoutsOf(held, state);
     Object.assign(view, found);
     const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;
-    panel.title.textContent = panel.text("title", namesOf(state));
+    panel.title.textContent = panel.text("title", cellNames(state));
     table.entitle((name) => panel.text(name, { m: query, n: key, shift: SHIFT }));
     table.fill(view.found, ([, ...fields], row) => writeTexts(fields, [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)]));
-    note.textContent = panel.text("apart", { percent: shown(100 * apart, 3), query: namesOf(state).query });
+    note.textContent = panel.text("apart", { percent: shown(100 * apart, 3), query: cellNames(state).query });
     drawRow(canvas, width, weights[0], weights[2], key, trace.tokens.pieces, panel.text);
     const values = NAMES.map(
       (name, i) =>
         `${name}=${exact(view.found[i].product, 6)},${exact(view.found[i].shifted, 6)},${exact(view.found[i].weight)}`,
     );
-    const reading = panel.text("read", { key: namesOf(state).key, right: share(view.found[0].weight), mixed: share(view.found[2].weight) });
+    const reading = panel.text("read", { key: cellNames(state).key, right: share(view.found[0].weight), mixed: share(view.found[2].weight) });
     panel.tell(`head ${head} query ${query} key ${key} ${values.join(" ")} apart=${exact(apart)}`, reading);
   });
 }

@@ -2,13 +2,13 @@
 
 import { wavelength } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
-import { chartHeight, fit, ink } from "../../draw.js";
+import { chartHeight, fit, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
-import { adjust, afterQuery, farOf, namesOf, placeOf } from "./place.js";
+import { adjust, afterQuery, farOf, placeOf } from "./place.js";
 import { createScalingControls, DASHES, makeTable, settingsOf } from "./scaling-controls.js";
 import { drawFar, findDistance, linkPairs } from "./score-charts.js";
 import { product } from "./turning.js";
@@ -82,14 +82,13 @@ export default function ropeScaling(element, glass) {
     );
   }
 
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     const { query, key, pair } = state;
     const { factor } = settingsOf(glass);
     const answer = glass.detail("rope_scalings", { factor });
     const held = glass.layer();
-    const width = wide();
     element.classList.toggle("is-coming", !answer);
-    if (!held || !answer || width === 0) return;
+    if (!held || !answer) return;
     const set = settingsOf(glass, answer, pointed());
     const { methods: offered, method, limit, distance } = set;
     const place = placeOf(held, state);
@@ -97,7 +96,7 @@ export default function ropeScaling(element, glass) {
     Object.assign(view, { rows, limit });
     controls.show(set);
     panel.title.textContent = panel.text("title", {
-      ...namesOf(state),
+      ...cellNames(state),
       factor,
       original: answer.original,
       stretched: answer.original * factor,

@@ -1,17 +1,18 @@
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
 
 import { strongest } from "../../arrays.js";
-import { wavelength } from "../../rotation.js";
 import { segmented, slider } from "../../controls.js";
 import { exact, h, shown } from "../../dom.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { inView, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { adjust, afterQuery, farOf, limitOf, namesOf, placeOf, turnsPart, whole } from "./place.js";
-import { arithmetic, runOf, scoreOf } from "./score.js";
+import { wavelength } from "../../rotation.js";
+import { adjust, afterQuery, farOf, limitOf, placeOf, turnsPart, whole } from "./place.js";
 import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
+import { arithmetic, runOf, scoreOf } from "./score.js";
 
 const KIND = "rope-score";
 const SPANS = ["context", "run"]; // how far the chart over distance reaches
@@ -109,18 +110,17 @@ export default function ropeScore(element, glass) {
     const place = placeOf(held, state);
     const run = runOf(held, trace.model, head);
     subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
-    const { query: q, key: k } = namesOf(state);
+    const { query: q, key: k } = cellNames(state);
     const sampled = run.every > 1 ? panel.text("sampled", { every: run.every }) : "";
     const after = afterQuery(state, view.found.sumHere + place.rest, glass.text);
     note.textContent = [panel.text("far_note", { query: q, key: k }), sampled, after].filter(Boolean).join(" ");
     const curve = farOf(place, place.frequencies, count);
     drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
   });
-  return inView(element, function draw() {
+  return inWidth(element, wide, function draw(width) {
     const { trace, pair } = state;
     const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return;
+    if (!held) return;
     const place = placeOf(held, state);
     const set = spanOf(glass);
     const { limit, count } = set;
@@ -129,7 +129,7 @@ export default function ropeScore(element, glass) {
     Object.assign(view, { place, count, found: scoreOf(place, shift, distance) });
     both.show(shift, `+${shift}`, { max: limit - 1 });
     show({ limit, distance });
-    panel.title.textContent = panel.text("title", namesOf(state));
+    panel.title.textContent = panel.text("title", cellNames(state));
     const { inv_freq } = place.frequencies;
     drawPairs(canvas, width, view.found, { inv_freq, tokens: trace.T, context: trace.model.max_context, pair, text: panel.text });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));

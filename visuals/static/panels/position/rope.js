@@ -1,10 +1,10 @@
 // How a position comes into a score: each pair of a head as a dial, turned by RoPE, or a bias by distance.
 
 import { h } from "../../dom.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { turningForms } from "../../parts.js";
-import { inView, widthOf } from "../../pointing.js";
-import { namesOf } from "./place.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { createBias } from "./bias.js";
 import { createDials } from "./dials.js";
 
@@ -20,17 +20,15 @@ export default function rope(element, glass) {
   const boxes = Object.values(views).map((view) => view.element);
   const lead = h("p.wy-notice");
   panel.body.append(lead, ...boxes);
-  const wide = widthOf(panel.body, glass);
 
-  return inView(element, function draw() {
+  return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const held = glass.layer();
-    const width = wide();
-    if (!held || width === 0) return null;
+    if (!held) return null;
     const view = now();
     for (const box of boxes) box.hidden = box !== view.element;
     const found = view.draw(held, width);
     return () => {
-      panel.title.textContent = panel.text("title", { ...namesOf(state), kv: found.kv });
+      panel.title.textContent = panel.text("title", { ...cellNames(state), kv: found.kv });
       lead.textContent = view.lead(found);
       panel.tell(...view.tell(found));
     };

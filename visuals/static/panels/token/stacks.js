@@ -25,8 +25,8 @@ export function createStacks(glass) {
   const other = h("p.gp-other", null, name, " ", words);
   const element = h("div.gp-stacks", { hidden: "" }, choice, other);
   words.addEventListener("click", ({ target }) => {
-    const { position } = target.closest("[data-token]")?.dataset.token === undefined ? {} : { position: Number(target.closest("[data-token]").dataset.token) };
-    if (position !== undefined) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: position });
+    const word = target.closest("[data-token]");
+    if (word) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: Number(word.dataset.token) });
   });
 
   const write = part((pieces, weights, _theme) => {
