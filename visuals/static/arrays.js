@@ -60,3 +60,13 @@ export function once(make) {
   const made = new WeakMap();
   return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
 }
+
+/** As `once`, of an object and a name: worked out once for each name, from what is given besides. @template Value @param {(source: object, name: any, ...given: any[]) => Value} make @returns {(source: object, name: any, ...given: any[]) => Value} */
+export function onceFor(make) {
+  const made = once(() => new Map());
+  return (source, name, ...given) => {
+    const known = made(source);
+    if (!known.has(name)) known.set(name, make(source, name, ...given));
+    return known.get(name);
+  };
+}

@@ -1,12 +1,11 @@
 // RoPE's arithmetic: which channels make a pair, how far a pair is turned, and what each adds to a score. Pure: no DOM, no store.
 
+import { onceFor } from "./arrays.js";
+
 /**
  * @typedef {import("./arrays.js").NumArray} NumArray
  * @typedef {{ inv_freq: NumArray, attention_scaling: number, first: number, interleaved: boolean }} Rotary
  */
-
-/** @type {WeakMap<ArrayLike<number>, Map<number, { cos: Float64Array, sin: Float64Array }>>} */
-const turns = new WeakMap();
 
 /** Angle of a pair at a position, in radians; float32, as the model multiplies. */
 export const angle = (position, frequency) => Math.fround(position * frequency);
@@ -29,16 +28,11 @@ export function pairOf(rotary, channel) {
   return rotary.interleaved ? at >> 1 : at % pairs;
 }
 
-/** cos and sin of every pair at a position, times the attention scaling (1 unless YaRN). */
-function turn(position, invFreq, scaling) {
-  if (!turns.has(invFreq)) turns.set(invFreq, new Map());
-  const known = turns.get(invFreq);
-  if (!known.has(position)) {
-    const angles = Float64Array.from(invFreq, (frequency) => angle(position, frequency));
-    known.set(position, { cos: angles.map((a) => Math.cos(a) * scaling), sin: angles.map((a) => Math.sin(a) * scaling) });
-  }
-  return known.get(position);
-}
+/** cos and sin of every pair at a position, times the attention scaling (1 unless YaRN). @type {(invFreq: ArrayLike<number>, position: number, scaling: number) => { cos: Float64Array, sin: Float64Array }} */
+const turn = onceFor((invFreq, position, scaling) => {
+  const angles = Float64Array.from(invFreq, (frequency) => angle(position, frequency));
+  return { cos: angles.map((a) => Math.cos(a) * scaling), sin: angles.map((a) => Math.sin(a) * scaling) };
+});
 
 /**
  * RoPE: pair i of the vector is turned by position·inv_freq[i]; channels outside the pairs stay as they are, as all do
@@ -48,7 +42,7 @@ function turn(position, invFreq, scaling) {
 export function rotate(vector, position, rotary) {
   const out = Float64Array.from(vector);
   if (!rotary) return out;
-  const { cos, sin } = turn(position, rotary.inv_freq.data, rotary.attention_scaling);
+  const { cos, sin } = turn(rotary.inv_freq.data, position, rotary.attention_scaling);
   for (let i = 0; i < cos.length; i++) {
     const [a, b] = channelsOf(rotary, i);
     out[a] = vector[a] * cos[i] - vector[b] * sin[i];
@@ -60,7 +54,7 @@ export function rotate(vector, position, rotary) {
 /** What `rotate` was given, from what it gave: turned back, and its lengths without the scaling. @returns {Float64Array} */
 export function turnBack(vector, position, rotary) {
   const out = Float64Array.from(vector);
-  const { cos, sin } = turn(position, rotary.inv_freq.data, rotary.attention_scaling);
+  const { cos, sin } = turn(rotary.inv_freq.data, position, rotary.attention_scaling);
   const square = rotary.attention_scaling ** 2;
   for (let i = 0; i < cos.length; i++) {
     const [a, b] = channelsOf(rotary, i);

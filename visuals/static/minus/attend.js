@@ -3,12 +3,11 @@
 import { subtract } from "../arrays.js";
 import { row } from "../compute.js";
 import { visible } from "../draw.js";
-import { cellOf } from "../panels/attend/cell-values.js";
+import { cellOf, cosine, mix, norm, valueOf } from "../panels/attend/cell-values.js";
 import { chosenView, createViews, headMap } from "../panels/attend/cell.js";
 import { apartMap, createOther, otherHead } from "../panels/attend/difference.js";
 import { habitsOf } from "../panels/attend/habits.js";
 import { createThumbs } from "../panels/attend/thumbs.js";
-import { cosine, mix, norm, valueOf } from "../panels/attend/values.js";
 import { createWalk } from "../panels/attend/walk.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
 import { arcs, headMaps, oneMap } from "./map-parts.js";

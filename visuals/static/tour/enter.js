@@ -6,8 +6,7 @@ import { centres, scoreForms } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { limitOf, placeOf, turnsPart } from "../panels/position/place.js";
 import { scoreOf } from "../panels/position/score.js";
-import { normedAt } from "../panels/norm/steps.js";
-import { readVector, request } from "../panels/norm/vector.js";
+import { normedAt, readVector, request } from "../panels/norm/vector.js";
 import { list, piece, plain, whole, words } from "./numbers.js";
 
 const MOVE = 100; // tokens by which a reader is to push both

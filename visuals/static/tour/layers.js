@@ -3,8 +3,7 @@
 import { ACTIVATIONS, inner, strongestNeuron } from "../activations.js";
 import { row } from "../compute.js";
 import { scoreForms } from "../parts.js";
-import { cellOf } from "../panels/attend/cell-values.js";
-import { norm, valueOf } from "../panels/attend/values.js";
+import { cellOf, norm, valueOf } from "../panels/attend/cell-values.js";
 import { kindOf, neuronName } from "../panels/ffn/kinds.js";
 import { added, chance, list, piece, plain, times, whole, words } from "./numbers.js";
 

@@ -1,10 +1,33 @@
-// What the selected cell is made of, from the run's q, k and v. No drawing.
+// What the selected cell is made of, from the run's q, k and v, and what its head carries. The value vectors come from the detail
+// "values". No drawing.
 
-import { biasAt, rotatedPair, row } from "../../compute.js";
+import { dot, onceFor } from "../../arrays.js";
+import { biasAt, kvHead, rotatedPair, row, vectorOf } from "../../compute.js";
 import { share, shown } from "../../dom.js";
-import { valueNorms } from "./values.js";
 
 const SINK = 0.3; // from this weight on key 0 is explained as a sink
+
+export const norm = (vector) => Math.sqrt(dot(vector, vector));
+
+/** The angle between two vectors as its cosine; NaN where one of them is 0, since there is no angle then. */
+export const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
+
+/** The value vector that a query head reads at a key. @param {{ v: NumArray }} held */
+export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model, head), key);
+
+/** ‖v‖ of every token for a query head, worked out once. @returns {Float64Array} */
+export const valueNorms = (held, model, head) => normsOf(held, kvHead(model, head));
+const normsOf = onceFor(({ v }, kv) => Float64Array.from({ length: v.shape[1] }, (_, t) => norm(vectorOf(v, kv, t))));
+
+/** A head's output at one query: Σ α·v over the keys that it may see. @param {Float64Array} weights @returns {Float64Array} */
+export function mix(held, model, head, weights) {
+  const out = new Float64Array(held.v.shape[2]); // values have a width of their own under MLA
+  weights.forEach((weight, key) => {
+    const v = valueOf(held, model, head, key);
+    for (let i = 0; i < out.length; i++) out[i] += weight * v[i];
+  });
+  return out;
+}
 
 /** Everything about the selected cell that needs no request. */
 export function cellOf({ trace, head, query, key }, held) {
@@ -13,21 +36,8 @@ export function cellOf({ trace, head, query, key }, held) {
   const terms = q.map((x, i) => x * k[i]);
   const { scores, weights, top, total } = row(held, model, head, query);
   return {
-    q,
-    k,
-    terms,
-    dot: terms.reduce((sum, x) => sum + x, 0),
-    score: scores[key],
-    bias: biasAt(model, head, query - key),
-    weight: weights[key],
-    weights,
-    top,
-    total,
-    width: model.head_dim,
-    head,
-    query,
-    key,
-    tokens: trace.T,
+    q, k, terms, dot: dot(q, k), bias: biasAt(model, head, query - key), score: scores[key], weight: weights[key],
+    weights, top, total, width: model.head_dim, head, query, key, tokens: trace.T,
   };
 }
 

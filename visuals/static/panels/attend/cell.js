@@ -12,12 +12,10 @@ import { createStrips } from "../../marks/strips.js";
 import { scoreForms } from "../../parts.js";
 import { along, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
-import { cellOf, rowTable, sinkText } from "./cell-values.js";
-import { BESIDE, createCarried } from "./carried.js";
+import { cellOf, rowTable, sinkText, valueNorms } from "./cell-values.js";
+import { BESIDE, createCarried, createWritten } from "./carried.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { jobOfHead } from "./known.js";
-import { valueNorms } from "./values.js";
-import { createWritten } from "./written.js";
 
 /** What the map shows of every cell. @returns {"scores"|"weights"|"weighted"} */
 export function chosenView(glass) {

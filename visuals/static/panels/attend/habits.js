@@ -1,8 +1,7 @@
 // Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told while their maps are made. Pure.
 
+import { onceFor } from "../../arrays.js";
 import { eachRow, keysSeen } from "../../compute.js";
-
-const means = new WeakMap();
 
 /**
  * @typedef {{ first: number, previous: number }} Habits
@@ -19,17 +18,13 @@ export function tally(found, tokens, query, weights) {
   found.previous += weights[query - 1] / (tokens - 2);
 }
 
-/** Kept by layer and head. @param {import("../../decode.js").Layer} held @param {import("../../decode.js").Trace} trace @returns {Habits} */
-export function habitsOf(held, { model, T }, head) {
-  if (!means.has(held)) means.set(held, new Map());
-  const known = means.get(held);
-  if (!known.has(head)) {
-    const found = usual(T);
-    eachRow(held, model, head, 0, T, (query, _, weights) => tally(found, T, query, weights));
-    known.set(head, found);
-  }
-  return known.get(head);
-}
+/** Of one head. @param {import("../../decode.js").Layer} held @param {import("../../decode.js").Trace} trace @returns {Habits} */
+export const habitsOf = (held, trace, head) => meansOf(held, head, trace);
+const meansOf = onceFor((held, head, { model, T }) => {
+  const found = usual(T);
+  eachRow(held, model, head, 0, T, (query, _, weights) => tally(found, T, query, weights));
+  return found;
+});
 
 /** The measure on a run that says how far a head does its job there, by the job's name. */
 export const MEASURED = { previous_token: "previous", first_token: "first" };

@@ -1,5 +1,6 @@
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
+import { dot } from "../../arrays.js";
 import { rotatedPair } from "../../compute.js";
 import { exact, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -8,7 +9,6 @@ import { createStrips } from "../../marks/strips.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { elementBytes } from "../kv/live-state.js";
-import { dot } from "./values.js";
 
 const KIND = "latent";
 
@@ -29,7 +29,7 @@ export function scoreOf(found, held, model, head, query, key) {
   const [q, k] = rotatedPair(held, model, { head, query, key });
   const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
   const turned = dot(q.subarray(nope), k.subarray(nope));
-  const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), absorbed.reduce((sum, x, i) => sum + x * c[i], 0)];
+  const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), dot(absorbed, c)];
   return { q, k, c, absorbed, turned, expanded, byLatent, score: (expanded + turned) * scale, absorbedScore: (byLatent + turned) * scale };
 }
 

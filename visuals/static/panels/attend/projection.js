@@ -1,6 +1,6 @@
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
-import { once, strongest } from "../../arrays.js";
+import { once, onceFor, strongest } from "../../arrays.js";
 import { kvHead, vectorOf } from "../../compute.js";
 import { pairsOf } from "../../rotation.js";
 import { keptChannel } from "../../settings.js";
@@ -105,18 +105,11 @@ export function createFinder(glass) {
  * @typedef {{ row: ArrayLike<number>, terms: Float64Array, products: number, bias: number|null, sum: number, divisor: number|null, gamma: number|null, value: number }} Apart
  * `products` is Σ terms, `sum` that with the bias, `value` what comes out: all in double precision
  */
-const known = once(() => new Map());
 /**
  * One channel taken apart: products n_i · W_ji, the bias, and their sum; where q and k have a norm of their own, also what
  * that divides by and multiplies with. @param {Found} found @returns {Apart} the same object for the same channel
  */
-export function takenApart(found, channel) {
-  const made = known(found);
-  if (!made.has(channel)) made.set(channel, apartAt(found, channel));
-  return made.get(channel);
-}
-
-function apartAt({ normed, weights: { rows, bias, gamma, divisor }, place }, channel) {
+export const takenApart = onceFor(({ normed, weights: { rows, bias, gamma, divisor }, place }, channel) => {
   const [count, width] = rows.shape;
   const at = count === 1 ? 0 : channel;
   const row = rows.data.subarray(at * width, (at + 1) * width);
@@ -126,7 +119,7 @@ function apartAt({ normed, weights: { rows, bias, gamma, divisor }, place }, cha
   const sum = products + (added ?? 0);
   const [under, factor] = divisor ? [divisor.data[place.token], gamma.data[at]] : [null, null];
   return { row, terms, products, bias: added, sum, divisor: under, gamma: factor, value: divisor ? (sum / under) * factor : sum };
-}
+});
 
 /** The largest products and what the others come to. */
 export function largestOf({ terms, products }, count) {

@@ -2,16 +2,17 @@
 // the strongest neurons in numbers.
 
 import { inner } from "../../activations.js";
+import { linkRows } from "../../controls.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { isChanged, neuronOff, neuronsOff } from "../../off.js";
 import { createStrips } from "../../marks/strips.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
+import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
 import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { columnOf, drawnOf, ffnForms, kindOf, neuronName, neuronPlace, ownerHeads, ownerOf, vectorName } from "./kinds.js";
 import { drawCurve } from "./swiglu-curve.js";
-import { createNeurons } from "./swiglu-table.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
@@ -62,6 +63,33 @@ function arithmetic(one, { act, reads, routed }, name, text) {
   const open = tinted("gate", shown(one.activated, 5));
   if (!routed) return line`${activation} ⊙ ${tinted("up", "up")}   ${at}   ${filled} × ${up()} = ${open} × ${up()} = ${strong(one.product)}`;
   return line`${text("weight")} · ${activation} ⊙ ${tinted("up", "up")}   ${at}   ${shown(one.weight, 5)} × ${filled} × ${up()} = ${shown(one.weight, 5)} × ${open} × ${up()} = ${strong(one.product)}`;
+}
+
+const ROWS = 24;
+const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
+
+/** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
+export function createNeurons(glass) {
+  const table = createTable(null, [["neuron", "th.gp-number"], ...VECTORS.map((name) => [name, "td.gp-number"])], { rows: ROWS, focus: true });
+  let neurons = [];
+  linkRows(table.element, glass, ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron });
+
+  /**
+   * @param {{ neuron: number }[]} strongest with a number for each vector of the `kind` @param {import("./kinds.js").Kind} kind
+   * @param {number} digits @param {(neuron: number) => boolean} off @param {(neuron: number) => string} name
+   */
+  function fill(strongest, kind, digits, off, name) {
+    neurons = strongest.slice(0, ROWS);
+    const names = ["neuron", ...kind.strips.map(([vector]) => vector)];
+    table.entitle((vector) => (vector === "neuron" ? glass.text("swiglu.neuron") : vectorName(vector, kind, glass.text)));
+    table.hide((column) => !names.includes(column));
+    table.fill(neurons, ([first, ...values], found, line) => {
+      nameRow(line, first, name(found.neuron), off(found.neuron), glass.text);
+      writeTexts(values, VECTORS.map((vector) => (names.includes(vector) ? shown(found[vector], digits) : "")));
+    });
+  }
+  const mark = (chosen) => table.mark((i) => neurons[i]?.neuron === chosen);
+  return { box: listed("", "swiglu.table", table), fill, mark };
 }
 
 export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up"], minus: "glance", unused: "neuron", forms: ffnForms };

@@ -13,8 +13,7 @@ import { part, same, watched } from "../../reads.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
 import { medianMagnitude } from "./norms.js";
-import { arithmetic, normedAt } from "./steps.js";
-import { nameOf, vectorAt } from "./vector.js";
+import { arithmetic, nameOf, normedAt, vectorAt } from "./vector.js";
 import { fewest, showing, within, zoomButtons, zoomed } from "./zoom.js";
 
 const KIND = "norm-vector";

@@ -1,5 +1,7 @@
 // The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
 
+import { fraction, inBrackets, line, root, shown, strong, tinted } from "../../dom.js";
+import { onceFor } from "../../arrays.js";
 import { visible } from "../../draw.js";
 import { chosenNorm } from "./norm-choice.js";
 import { centred, meanOf, meanSquare } from "./norms.js";
@@ -13,26 +15,16 @@ const ALL_BYTES = 400_000;
  * which alone has a beta, subtracts `mean`; an RMSNorm subtracts nothing, 0. meanSquare is of what is left, rms = √(meanSquare + eps)
  */
 
-const known = new WeakMap();
-
-function vectorOf(held, row, norm, layer, token, eps) {
-  const name = `${norm} ${layer} ${token}`;
-  if (!known.has(held)) known.set(held, new Map());
-  const vectors = known.get(held);
-  if (!vectors.has(name)) {
-    const width = held.gamma.data.length;
-    const x = held.before.data.subarray(row * width, (row + 1) * width);
-    const [mean, square] = held.beta ? [meanOf(x), meanSquare(centred(x))] : [0, meanSquare(x)];
-    const learned = { gamma: held.gamma.data, beta: held.beta && held.beta.data };
-    vectors.set(name, { norm, layer, token, x, ...learned, eps, mean, meanSquare: square, rms: Math.sqrt(square + eps) });
-  }
-  return vectors.get(name);
-}
+const vectorOf = onceFor((held, _name, trace, norm, layer, token) => {
+  const [width, row, eps] = [held.gamma.data.length, fitsWhole(trace) ? token : 0, trace.model.norm_eps];
+  const x = held.before.data.subarray(row * width, (row + 1) * width);
+  const [mean, square] = held.beta ? [meanOf(x), meanSquare(centred(x))] : [0, meanSquare(x)];
+  const learned = { gamma: held.gamma.data, beta: held.beta && held.beta.data };
+  return { norm, layer, token, x, ...learned, eps, mean, meanSquare: square, rms: Math.sqrt(square + eps) };
+});
 
 /** The vector at a place of a run, from the answer to what `request` asks. @returns {Vector} */
-export function readVector(held, trace, norm, layer, query) {
-  return vectorOf(held, fitsWhole(trace) ? query : 0, norm, layer, query, trace.model.norm_eps);
-}
+export const readVector = (held, trace, norm, layer, query) => vectorOf(held, `${norm} ${layer} ${query}`, trace, norm, layer, query);
 
 const fitsWhole = ({ T, model }) => T * model.d_model * 4 <= ALL_BYTES;
 
@@ -52,3 +44,27 @@ export function vectorAt(glass) {
 
 /** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
 export const nameOf = ({ layer, token }, { trace }) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });
+
+/** x after the norm's division, of one channel, and after its γ and β. @param {import("./vector.js").Vector} vector */
+export function normedAt({ x, gamma, beta, mean, rms }, channel) {
+  const after = (x[channel] - mean) / rms;
+  return { after, product: after * gamma[channel] + (beta ? beta[channel] : 0) };
+}
+
+/** The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not. @param {import("./vector.js").Vector} vector @param {number} channel @param {Function} text */
+export function arithmetic(vector, channel, text) {
+  const { x, gamma, beta, eps, mean, meanSquare, rms } = vector;
+  const { after, product } = normedAt(vector, channel);
+  const [count, square] = [String(x.length), beta ? "(x − μ)²" : "x²"];
+  const sign = (step) => "①②③④⑤"[beta ? step + 1 : step];
+  const name = () => tinted("norm", beta ? "σ(x)" : "RMS(x)");
+  const over = (by) => fraction(beta ? "x − μ" : "x", by);
+  const average = (value) => [fraction(shown(value * x.length, 6), count), " = ", strong(value)];
+  return [
+    ...(beta ? [line`① μ = mean(x) = Σx / ${count} = ${average(mean)}`] : []),
+    line`${sign(0)} mean(${square}) = Σ${square} / ${count} = ${average(meanSquare)}`,
+    line`${sign(1)} ${name()} = ${root(`mean(${square}) + ε`)} = ${root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`)} = ${strong(rms)}`,
+    line`${sign(2)} ${text("at", { channel })}   ${over(name())} = ${fraction(`${shown(x[channel], 5)}${beta ? ` − ${inBrackets(mean)}` : ""}`, shown(rms, 5))} = ${strong(after)}`,
+    line`${sign(3)} ${over(name())} · γ${beta ? " + β" : ""} = ${shown(after, 5)} × ${inBrackets(gamma[channel])}${beta ? ` + ${inBrackets(beta[channel])}` : ""} = ${strong(product)}`,
+  ];
+}

@@ -108,7 +108,7 @@ export default function ropeScore(element, glass) {
   const drawDistances = part((held, distance, count, width) => {
     const { trace, layer, head, query, key } = state;
     const place = placeOf(held, state);
-    const run = runOf(held, trace.model, head);
+    const run = runOf(held, head, trace.model);
     subtitle.textContent = panel.text("far_title", { layer, head, kv: place.kv });
     const { query: q, key: k } = cellNames(state);
     const sampled = run.every > 1 ? panel.text("sampled", { every: run.every }) : "";

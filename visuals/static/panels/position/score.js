@@ -1,5 +1,6 @@
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
 
+import { onceFor } from "../../arrays.js";
 import { kvHead, rotatedHead, scaledByRoot } from "../../compute.js";
 import { wavelength } from "../../rotation.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
@@ -17,18 +18,9 @@ export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance
   return { here, moved, sumHere, sumMoved, deviation: sumMoved - sumHere, precise, query, key, scores };
 }
 
-const runs = new WeakMap();
-
 /** q·k of all the run's pairs of one head by distance; computed once a head. */
-export function runOf(layer, model, head) {
-  if (!runs.has(layer)) runs.set(layer, new Map());
-  const known = runs.get(layer);
-  if (!known.has(head)) {
-    const [q, k] = [rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head))];
-    known.set(head, byDistance(q, k, model.head_dim));
-  }
-  return known.get(head);
-}
+export const runOf = onceFor((layer, head, model) =>
+  byDistance(rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head)), model.head_dim));
 
 /** The lines under the sliders. @returns {HTMLElement[]} */
 export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) {
