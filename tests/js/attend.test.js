@@ -6,10 +6,10 @@ import test from "node:test";
 import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
-import { jobsOf } from "../../visuals/static/panels/attend/names.js";
+import { jobsOf } from "../../visuals/static/panels/attend/known.js";
 import { channelOf, fitsWhole, largestOf, madeName, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
-import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-sources.js";
+import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/cell-values.js";
@@ -127,10 +127,10 @@ test("every thumbnail lies inside the canvas and is found again, at any width", 
         for (let head = 0; head < n_heads; head++) {
           const { x, y } = layout.place(layer, head);
           assert.ok(x + layout.size <= width && y + layout.size <= layout.height, `${n_layers} ${n_heads} ${width}`);
-          assert.deepEqual(thumbAt(layout, { n_layers, n_heads }, x + 1, y + 1), { layer, head });
+          assert.deepEqual(thumbAt(layout, x + 1, y + 1), { layer, head });
         }
       }
-      assert.equal(thumbAt(layout, { n_layers, n_heads }, 1, 40), null);
+      assert.equal(thumbAt(layout, 1, 40), null);
     }
   }
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { habitsOf } from "../../visuals/static/panels/attend/habits.js";
-import { done, promptOf, undone } from "../../visuals/static/panels/attend/names.js";
+import { done, promptOf, undone } from "../../visuals/static/panels/attend/known.js";
 import { llamaParts } from "./parts_help.js";
 
 const bundled = JSON.parse(readFileSync(new URL("../../model/bundled/heads.json", import.meta.url))).kinds;

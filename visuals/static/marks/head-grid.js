@@ -13,6 +13,9 @@ const SLICE = 6; // ms of a frame, or of the browser's idle time
 const LEGEND = 40; // px for a scale where the layout leaves none
 const THUMB = 90; // px under which a map has no hatching and no words
 
+/** The box that a point is in; undefined where it is in none. @template {{ x: number, y: number }} Place @param {Place[]} boxes @returns {Place|undefined} */
+export const boxAt = (boxes, width, height, x, y) => boxes.find((box) => x >= box.x && x < box.x + width && y >= box.y && y < box.y + height);
+
 /**
  * @typedef {{ layer: number, head: number, x: number, y: number }} Box
  * @typedef {{ boxes: Box[], size: number, height: number, legend?: number }} Layout  legend: where the scale begins

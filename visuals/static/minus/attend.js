@@ -8,7 +8,7 @@ import { chosenView, createViews, headMap } from "../panels/attend/cell.js";
 import { apartMap, createOther, otherHead } from "../panels/attend/difference.js";
 import { habitsOf } from "../panels/attend/habits.js";
 import { createThumbs } from "../panels/attend/thumbs.js";
-import { createWalk } from "../panels/attend/walk.js";
+import { createWalk } from "../panels/attend/arcs.js";
 import { tokenName, weightNumbers, weightsTable } from "./glance.js";
 import { arcs, headMaps, oneMap } from "./map-parts.js";
 import { atCell, byDimension, inRun } from "./selection.js";

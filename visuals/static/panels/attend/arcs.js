@@ -1,15 +1,73 @@
-// One query's attention as arcs over the text: from the token that looks to every token that it looks at.
+// One query's attention as arcs over the text: from the token that looks to every token that it looks at. And walking
+// through the tokens that the model wrote: for each, the row of attention that chose it.
 
 import { row } from "../../compute.js";
+import { stepper } from "../../controls.js";
 import { exact, h, share } from "../../dom.js";
-import { cellNames } from "../../draw.js";
+import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createArcs, THICK } from "../../marks/arcs.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { createWalk } from "./walk.js";
+import { part, watched } from "../../reads.js";
 
 export const about = { tensors: ["attention"], minus: "attend", unused: "head", forms: scoreForms };
+
+const PACE = 800; // ms a token while it plays
+
+/** It stops playing when it is no longer seen. @param {object} glass */
+export function createWalk(glass) {
+  const { state } = glass;
+  const text = (name, params) => glass.text(`arcs.${name}`, params);
+  const said = h("span.gp-note");
+  const steps = stepper((by) => {
+    stop();
+    move(by);
+  }, { label: "arcs.written", back: "arcs.earlier", on: "arcs.later", name: false });
+  const play = h("button.at-chip", { click: () => (walk.timer ? stop() : start()) });
+  const element = h("div.at-bar", null, steps.element, play, said);
+  const walk = watched({ timer: 0 }, glass.repaint);
+
+  /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
+  const place = () => state.locked.query + 1 - state.trace.nPrompt;
+  const count = () => state.trace.T - state.trace.nPrompt;
+
+  function go(index) {
+    const query = state.trace.nPrompt - 1 + Math.max(0, Math.min(count() - 1, index));
+    glass.select({ query });
+  }
+  const move = (by) => go(place() + by);
+
+  function stop() {
+    clearInterval(walk.timer);
+    walk.timer = 0;
+  }
+
+  function start() {
+    if (place() < 0 || place() >= count() - 1) go(0);
+    walk.timer = setInterval(() => {
+      const going = element.getClientRects().length && state.chapter === "attend" && place() < count() - 1;
+      if (going) move(1);
+      else stop();
+    }, PACE);
+  }
+
+  const draw = part(() => {
+    const { trace, locked } = state;
+    const written = count();
+    for (const one of [steps.element, play]) one.hidden = written === 0;
+    play.textContent = text(walk.timer ? "pause" : "play");
+    const index = place();
+    const chosen = index >= 0 && index < written;
+    steps.show(chosen ? `${index + 1} / ${written}` : `– / ${written}`, index <= 0, index >= written - 1);
+    const piece = (t) => visible(trace.tokens.pieces[t]);
+    if (trace.generating) said.textContent = text("writing");
+    else if (!written) said.textContent = text("none_written");
+    else if (chosen) said.textContent = text("chose", { from: piece(locked.query), piece: piece(locked.query + 1) });
+    else said.textContent = text("walk");
+  });
+  return { element, draw };
+}
 
 /** @param {HTMLElement} element @param {object} glass */
 export default function arcs(element, glass) {

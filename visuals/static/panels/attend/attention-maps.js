@@ -3,7 +3,7 @@
 
 import { hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
-import { createHeadGrid } from "../../marks/head-grid.js";
+import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, link, steer } from "../../pointing.js";
 
 const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
@@ -134,7 +134,7 @@ export function createMaps(glass, label) {
   /** The head, query and key under a point, or null. */
   function find(x, y) {
     const { boxes, size } = grid.layout() ?? { boxes: [] };
-    const box = boxes.find((b) => x >= b.x && y >= b.y && x < b.x + size && y < b.y + size);
+    const box = boxAt(boxes, size, size, x, y);
     return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace, x, y) } : null;
   }
   link(grid.element, glass, find);

@@ -13,6 +13,13 @@ import { carriedLines, channelLine, writtenLines } from "./formulas.js";
 /** How the strips of a head stand. */
 export const BESIDE = { beside: true, strip: 22, gap: 6 };
 
+/** The strips of q, of k and of their products, which sum to q·k. @param {[string, string]} names of the first two */
+export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
+  { name: ofQ, role: "q", values: q },
+  { name: ofK, role: "k", values: k },
+  { name: "q × k", role: "accent", values: terms, bars: true },
+];
+
 /** @param {object} glass @param {Function} text */
 export function createCarried(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.carried" });

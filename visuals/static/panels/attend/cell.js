@@ -13,7 +13,7 @@ import { scoreForms } from "../../parts.js";
 import { along, inView, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { cellOf, rowTable, sinkText, valueNorms } from "./cell-values.js";
-import { BESIDE, createCarried, createWritten } from "./carried.js";
+import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { jobOfHead } from "./known.js";
 
@@ -95,15 +95,7 @@ export default function cell(element, glass) {
   function drawScore(cellNow, width) {
     const { q, k, terms } = cellNow;
     const { dimension } = view;
-    strips.draw(
-      width,
-      [
-        { name: "q", role: "q", values: q },
-        { name: "k", role: "k", values: k },
-        { name: "q × k", role: "accent", values: terms, bars: true },
-      ],
-      { chosen: dimension },
-    );
+    strips.draw(width, productStrips(q, k, terms), { chosen: dimension });
     one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
     sums.replaceChildren(...scoreLines(state.trace.model, cellNow, text));
     softmax.replaceChildren(maskLine(state.trace.model, cellNow, text), weightLine(cellNow, text));

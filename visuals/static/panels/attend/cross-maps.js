@@ -5,9 +5,10 @@ import { largest, subtract } from "../../arrays.js";
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
-import { crossOff, drawOff } from "../../off.js";
+import { boxAt } from "../../marks/head-grid.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
+import { crossOff, drawOff } from "../../off.js";
 import { along, link, steer, upright } from "../../pointing.js";
 import { part } from "../../reads.js";
 
@@ -54,8 +55,8 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   });
 
   function find(x, y) {
-    const { boxes, size, cell } = layout ?? { boxes: [] };
-    const box = boxes.find((one) => x >= one.x && y >= one.y && x < one.x + size.width && y < one.y + size.height);
+    const { boxes, size, cell } = layout ?? { boxes: [], size: {} };
+    const box = boxAt(boxes, size.width, size.height, x, y);
     return box ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) } : null;
   }
   let under = null;

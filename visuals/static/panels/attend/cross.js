@@ -12,6 +12,7 @@ import { looksAtSource } from "../../parts.js";
 import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { createLargest } from "./attention-row.js";
+import { productStrips } from "./carried.js";
 import { createCrossMaps } from "./cross-maps.js";
 import { productLine, sumOf, weightLine } from "./formulas.js";
 
@@ -70,11 +71,7 @@ export default function crossPanel(element, glass) {
     const [q, k] = [vectorOf(held.cross.q, head, query), vectorOf(held.cross.k, head, source)];
     const terms = Float64Array.from(q, (x, i) => x * k[i]);
     const dimension = Math.min(view.dimension, q.length - 1);
-    strips.draw(width, [
-      { name: text("strip_q"), role: "q", values: q },
-      { name: text("strip_k"), role: "k", values: k },
-      { name: "q × k", role: "accent", values: terms, bars: true },
-    ], { chosen: dimension });
+    strips.draw(width, productStrips(q, k, terms, [text("strip_q"), text("strip_k")]), { chosen: dimension });
     const product = dot(q, k);
     const { cross_scale: scale } = model.parts;
     const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;

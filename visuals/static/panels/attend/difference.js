@@ -79,22 +79,25 @@ export default function difference(element, glass) {
     note,
   );
 
+  /** A head's row at the selected query; null where its layer is not here. @returns {Float64Array|null} */
+  function weightsOf({ layer, head }) {
+    const { trace, query } = state;
+    return trace.layers.has(layer) ? row(trace.layers.get(layer), trace.model, head, query).weights : null;
+  }
+
   function table() {
     const { trace, layer, head, query } = state;
     const b = other();
-    const [heldA, heldB] = [glass.layer(), trace.layers.get(b.layer)];
     const lines = [["query", "key", "piece", `layer_${layer}_head_${head}`, `layer_${b.layer}_head_${b.head}`, "difference"]];
-    if (!heldA || !heldB) return lines;
-    const [a, of] = [row(heldA, trace.model, head, query).weights, row(heldB, trace.model, b.head, query).weights];
-    a.forEach((weight, key) => lines.push([query, key, trace.tokens.pieces[key], weight, of[key], weight - of[key]]));
-    return lines;
+    const [ofA, ofB] = [weightsOf(state), weightsOf(b)];
+    if (!ofA || !ofB) return lines;
+    return [...lines, ...Array.from(ofA, (weight, key) => [query, key, trace.tokens.pieces[key], weight, ofB[key], weight - ofB[key]])];
   }
 
-  function tell(heldB, b) {
-    const { trace, layer, head, query, key } = state;
-    const { weights } = row(glass.layer(), trace.model, head, query);
-    if (!heldB) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
-    const others = row(heldB, trace.model, b.head, query).weights;
+  function tell(b) {
+    const { layer, head, query, key } = state;
+    const [weights, others] = [weightsOf(state), weightsOf(b)];
+    if (!others) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
     const apart = weights.reduce((sum, weight, t) => sum + Math.abs(weight - others[t]), 0) / 2;
     panel.tell(
       `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key} a=${exact(weights[key])} b=${exact(others[key])} difference=${exact(weights[key] - others[key])} apart=${exact(apart)}`,
@@ -109,7 +112,6 @@ export default function difference(element, glass) {
     const held = glass.layer();
     if (!held) return;
     const b = other();
-    const heldB = trace.layers.get(b.layer);
     const end = performance.now() + BUDGET;
     if (!maps.map((map) => map.draw([{ trace }], width, end)).every(Boolean)) glass.unfinished();
     against.draw();
@@ -117,6 +119,6 @@ export default function difference(element, glass) {
     captions[1].textContent = text("caption_b", b);
     captions[2].textContent = text("caption_minus");
     panel.title.textContent = text("title", { layer, head, other_layer: b.layer, other_head: b.head });
-    tell(heldB, b);
+    tell(b);
   });
 }

@@ -1,7 +1,7 @@
 // Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told while their maps are made. Pure.
 
 import { onceFor } from "../../arrays.js";
-import { eachRow, keysSeen } from "../../compute.js";
+import { readHead } from "../../marks/attention-values.js";
 
 /**
  * @typedef {{ first: number, previous: number }} Habits
@@ -9,20 +9,20 @@ import { eachRow, keysSeen } from "../../compute.js";
  */
 
 /** What rows are to be added to. @returns {Habits} */
-export const usual = (tokens) => (tokens < 3 ? { first: NaN, previous: NaN } : { first: 0, previous: 0 });
+const usual = (tokens) => (tokens < 3 ? { first: NaN, previous: NaN } : { first: 0, previous: 0 });
 
 /** Adds a row's weights to the means. @param {Habits} found */
-export function tally(found, tokens, query, weights) {
+function tally(found, tokens, query, weight) {
   if (query < 2) return;
-  found.first += weights[0] / (tokens - 2);
-  found.previous += weights[query - 1] / (tokens - 2);
+  found.first += weight(0) / (tokens - 2);
+  found.previous += weight(query - 1) / (tokens - 2);
 }
 
 /** Of one head. @param {import("../../decode.js").Layer} held @param {import("../../decode.js").Trace} trace @returns {Habits} */
 export const habitsOf = (held, trace, head) => meansOf(held, head, trace);
 const meansOf = onceFor((held, head, { model, T }) => {
   const found = usual(T);
-  eachRow(held, model, head, 0, T, (query, _, weights) => tally(found, T, query, weights));
+  readHead(held, model, head).each(0, T, (query, weight) => tally(found, T, query, weight));
   return found;
 });
 
@@ -43,16 +43,16 @@ export function createSurvey(trace) {
   function read(layer, head) {
     const held = trace.layers.get(layer);
     if (!held) return null;
-    const one = heads[layer][head];
+    const [one, reader] = [heads[layer][head], readHead(held, trace.model, head)];
     const each = (from, to, use) =>
-      eachRow(held, trace.model, head, from, to, (query, _, weights) => {
+      reader.each(from, to, (query, weight) => {
         if (query === one.rows) {
-          tally(one, trace.T, query, weights);
+          tally(one, trace.T, query, weight);
           one.done = (one.rows += 1) === trace.T;
         }
-        use(query, (key) => weights[key]);
+        use(query, weight);
       });
-    return { tokens: trace.T, seen: (query) => keysSeen(trace.model, query, trace.T), each };
+    return { ...reader, each };
   }
   return { heads, read };
 }

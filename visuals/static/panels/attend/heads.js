@@ -5,7 +5,7 @@ import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { createJobs } from "./jobs.js";
-import { jobsOf, labelOf } from "./names.js";
+import { jobsOf, labelOf } from "./known.js";
 import { createSurvey, MEASURES } from "./habits.js";
 import { createThumbs } from "./thumbs.js";
 

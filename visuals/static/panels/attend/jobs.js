@@ -3,7 +3,7 @@
 import { h, shown } from "../../dom.js";
 import { part } from "../../reads.js";
 import { leaders, MEASURED, MEASURES } from "./habits.js";
-import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./names.js";
+import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
 
 const LEADERS = 3;

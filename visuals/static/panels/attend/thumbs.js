@@ -2,17 +2,15 @@
 // and each map as soon as it is made. A click shows that head.
 
 import { cross, ink, write } from "../../draw.js";
-import { createHeadGrid } from "../../marks/head-grid.js";
+import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { across, link, steer, upright } from "../../pointing.js";
-import { jobsOf } from "./names.js";
-
-/** @typedef {import("./thumbs-layout.js").Layout} Layout */
+import { jobsOf } from "./known.js";
 
 const [LEFT, TOP, GAP, BETWEEN] = [72, 24, 3, 10];
 const GROUP = 6; // between heads that read different K/V heads, where heads share them
 const [LEAST, MOST, TALLEST] = [26, 84, 520];
 
-/** @typedef {{ size: number, perLine: number, height: number, place: (layer: number, head: number) => { x: number, y: number } }} Layout */
+/** @typedef {{ boxes: { layer: number, head: number, x: number, y: number }[], size: number, perLine: number, height: number, place: (layer: number, head: number) => { x: number, y: number } }} Layout */
 
 /** @param {number} width @param {{ n_layers: number, n_heads: number }} model @returns {Layout} */
 export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
@@ -29,20 +27,15 @@ export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
     x: LEFT + (layer % perLine) * (size + GAP),
     y: Math.floor(layer / perLine) * lineHeight + TOP + head * (size + GAP) + Math.floor(head / groupSize) * apart,
   });
-  return { size, perLine, height: lines * lineHeight - BETWEEN, place };
+  const heads = Array.from({ length: n_layers * n_heads }, (_, i) => ({ layer: Math.floor(i / n_heads), head: i % n_heads }));
+  const boxes = heads.map((box) => ({ ...box, ...place(box.layer, box.head) }));
+  return { boxes, size, perLine, height: lines * lineHeight - BETWEEN, place };
 }
 
 /** @returns {{ layer: number, head: number }|null} the thumbnail under a point */
-export function thumbAt({ size, perLine, place }, { n_layers, n_heads }, x, y) {
-  const column = Math.floor((x - LEFT) / (size + GAP));
-  if (column < 0 || column >= perLine) return null;
-  for (let layer = column; layer < n_layers; layer += perLine) {
-    for (let head = 0; head < n_heads; head++) {
-      const top = place(layer, head).y;
-      if (y >= top && y < top + size + GAP) return { layer, head };
-    }
-  }
-  return null;
+export function thumbAt({ size, boxes }, x, y) {
+  const box = boxAt(boxes, size + GAP, size + GAP, x, y);
+  return box ? { layer: box.layer, head: box.head } : null;
 }
 
 /** An orange line beside the heads that share a K/V head, where they do. @param {Layout} layout */
@@ -100,11 +93,7 @@ export function createThumbs(glass, label, read) {
     label,
     read,
     of: ({ trace }) => trace,
-    layout(width, model) {
-      const layout = layoutThumbs(width, model);
-      const heads = Array.from({ length: model.n_layers * model.n_heads }, (_, i) => ({ layer: Math.floor(i / model.n_heads), head: i % model.n_heads }));
-      return { ...layout, boxes: heads.map((box) => ({ ...box, ...layout.place(box.layer, box.head) })) };
-    },
+    layout: layoutThumbs,
     labels: (context, layout, model) => labels(context, layout, model, (name, params) => glass.text(`heads.${name}`, params)),
     corner(context, { layer, head, x, y }, size) {
       if (jobsOf(names(), layer, head).length) corner(context, x + size, y, Math.max(7, size / 6));
@@ -113,7 +102,7 @@ export function createThumbs(glass, label, read) {
   });
   let hovered = null;
   link(grid.element, glass, (x, y) => {
-    hovered = grid.layout() && thumbAt(grid.layout(), state.trace.model, x, y);
+    hovered = grid.layout() && thumbAt(grid.layout(), x, y);
     return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
   });
   grid.element.addEventListener("click", () => {

@@ -5,20 +5,15 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { watched } from "../../reads.js";
 import { equals, exactBytes, product, scaled } from "./format.js";
+import { bytesOf } from "./live-state.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
 
 /** The copied sum: heads times the width of all heads, and one tensor where there are two. */
-export const copiedFactors = ({ n_layers, n_heads, d_model }, { tokens, batch }) => [
-  { value: batch, code: "sequences" },
-  { value: tokens, code: "tokens" },
-  { value: n_layers, code: "layers" },
-  { value: n_heads, code: "heads" },
-  { value: d_model, code: "d_model" },
+export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { tokens, batch: sequences }) => [
+  ...Object.entries({ sequences, tokens, layers, heads, d_model }).map(([code, value]) => ({ value, code })),
   { value: 2, code: "bytes", params: { format: "fp16" } },
 ];
-
-const bytesOf = (factors) => factors.reduce((bytes, { value }) => bytes * value, 1);
 
 export const about = { namesChanges: false };
 

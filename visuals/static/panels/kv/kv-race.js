@@ -69,18 +69,17 @@ export default function kvRace(element, glass) {
   const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
   const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });
   const status = h("span.gp-note", { role: "status" });
-  const canvases = { time: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_time" }), work: h("canvas.gp-canvas", { role: "img", "data-text-label": "kv-race.chart_work" }) };
-  const titles = { time: h("h3.gp-subtitle"), work: h("h3.gp-subtitle") };
-  const side = (name) => h("div", null, titles[name], h("div", null, canvases[name]));
+  const charts = Object.keys(CHARTS).map((name) => ({ name, title: h("h3.gp-subtitle"), canvas: h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` }) }));
+  const side = ({ title, canvas }) => h("div", null, title, h("div", null, canvas));
   const stroke = (name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
   const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
   const sums = h("div.kv-sums");
-  const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, side("time"), side("work")), sums);
+  const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, ...charts.map(side)), sums);
   panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
-  const wide = widthOf(canvases.time.parentElement, glass);
+  const wide = widthOf(charts[0].canvas.parentElement, glass);
   const view = watched({ hovered: null }, glass.repaint);
   let chart = null;
-  for (const canvas of Object.values(canvases)) {
+  for (const { canvas } of charts) {
     canvas.addEventListener("pointermove", (event) => {
       const tokens = chart && xAt(chart, placeIn(event, canvas).x);
       view.hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
@@ -120,9 +119,10 @@ export default function kvRace(element, glass) {
     const width = wide(); // known once the results are in view
     if (width === 0) return undefined;
     const at = steps.includes(view.hovered) ? view.hovered : steps.at(-1);
-    titles.time.textContent = panel.text("time_title", { device: `${trace.model.device}, ${trace.model.dtype}` });
-    titles.work.textContent = panel.text("work_title");
-    for (const name of ["time", "work"]) chart = drawChart(canvases[name], width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
+    for (const { name, title, canvas } of charts) {
+      title.textContent = panel.text(`${name}_title`, { device: `${trace.model.device}, ${trace.model.dtype}` });
+      chart = drawChart(canvas, width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
+    }
     tell(at);
   });
 }

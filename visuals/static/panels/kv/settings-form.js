@@ -35,7 +35,7 @@ export function settingsForm(glass, asked) {
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
-  const families = familiesFold(glass, asked, ({ model: chosen }) => OWN.some((kind) => chosen === `:${kind}`));
+  const families = familiesFold(glass, asked);
   const main = [
     slidingField("tokens", set, [7, 20], 8, asked.near),
     slidingField("batch", set, [0, 10], 4, asked.near),
@@ -71,7 +71,7 @@ export function settingsForm(glass, asked) {
       one.element.hidden = !useful(one.name);
       one.show(asked.settings);
     }
-    families.show(asked.settings);
+    families.show();
   }
 
   /** Puts what is wrong under its field. @returns {boolean} whether there is such a field */
@@ -86,15 +86,12 @@ export function settingsForm(glass, asked) {
   return { element, fold, show, complain };
 }
 
-/**
- * Behind a fold, every model_type that the server reads; where GGUF metadata was refused, every architecture.
- * @param {(settings: object) => boolean} useful when it is shown
- */
-function familiesFold(glass, asked, useful) {
+/** Behind a fold, for a model of the reader's own, every model_type that the server reads; where GGUF metadata was refused, every architecture. */
+function familiesFold(glass, asked) {
   const [summary, names] = [h("summary"), h("p.gp-note")];
   const element = h("details.kv-families", null, summary, names);
-  const show = (settings) => {
-    element.hidden = !useful(settings);
+  const show = () => {
+    element.hidden = !OWN.some((kind) => asked.settings.model === `:${kind}`);
     const { reason, names: known } = asked.trouble?.params ?? {};
     const gguf = reason === "unread_architecture";
     summary.textContent = glass.text(`kv.${gguf ? "architectures" : "families"}`);

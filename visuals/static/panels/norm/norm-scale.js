@@ -119,7 +119,7 @@ export default function normScale(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.strips` });
   const curve = h("canvas.gp-canvas", { "data-text-label": `${KIND}.curve` });
-  const view = { vector: null, chart: null, found: null, a: 1, b: 0 };
+  const view = { chart: null, found: null, a: 1, b: 0 };
   const csv = () => [["method", ...CASES], ...(view.found ?? []).map((values, i) => [METHODS[i][0], ...values])];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const scaling = createScaling(glass);
@@ -162,7 +162,6 @@ export default function normScale(element, glass) {
     if (!vector) return;
     readSettings(vector);
     const { a, b } = view;
-    view.vector = vector;
     view.found = changes(vector, a, b);
     panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
     table.fill(view.found, ([, ...fields], row) => writeTexts(fields, row.map((value) => shown(value, 3))));

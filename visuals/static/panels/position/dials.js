@@ -2,12 +2,13 @@
 
 import { strongest } from "../../arrays.js";
 import { kvHead, rotatedPair, scaledByRoot, vectorOf } from "../../compute.js";
-import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
-import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { checkbox } from "../../controls.js";
+import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { createStrips } from "../../marks/strips.js";
 import { across, link, steer } from "../../pointing.js";
 import { reading } from "../../reads.js";
+import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
+import { BESIDE, productStrips } from "../attend/carried.js";
 import { beforeRope, spokenOf, turnsPart } from "./place.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 
@@ -72,7 +73,7 @@ export function createDials(glass, text) {
   const formula = h("div.gp-formula");
   const [title, rest] = [h("h3.gp-subtitle"), h("canvas.gp-canvas", { "data-text-label": "rope.unrotated_strips" })];
   const beside = h("div", null, title, rest);
-  const strips = createStrips(rest, { beside: true, strip: 22, gap: 6 });
+  const strips = createStrips(rest, BESIDE);
   const element = h("div", null, h("div.gp-samples", null, ...Object.values(strokes), own.element), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula), beside);
   let wide = 1;
   link(canvas, glass, (x, y) => {
@@ -90,7 +91,7 @@ export function createDials(glass, text) {
     const of = (vector) => Float64Array.from(channels, (channel) => vector[channel]);
     const [q, k] = [of(all.qTurned), of(all.kTurned)];
     title.textContent = text("unrotated_title", { first: channels[0], last: channels.at(-1), width: model.head_dim, term: signed(all.rest, 5) });
-    strips.draw(width, [{ name: "q", role: "q", values: q }, { name: "k", role: "k", values: k }, { name: "q × k", role: "accent", values: q.map((x, i) => x * k[i]), bars: true }], { chosen: null });
+    strips.draw(width, productStrips(q, k, q.map((x, i) => x * k[i])), { chosen: null });
   }
 
   function draw(held, width) {

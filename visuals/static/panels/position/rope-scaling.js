@@ -1,16 +1,15 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
-import { wavelength } from "../../rotation.js";
 import { exact, h, shown } from "../../dom.js";
 import { chartHeight, fit, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
-import { pointAt } from "../../pointed.js";
-import { inWidth, widthOf } from "../../pointing.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
+import { inWidth, widthOf } from "../../pointing.js";
+import { wavelength } from "../../rotation.js";
 import { adjust, afterQuery, farOf, placeOf } from "./place.js";
 import { createScalingControls, DASHES, makeTable, settingsOf } from "./scaling-controls.js";
-import { drawFar, findDistance, linkPairs } from "./score-charts.js";
+import { createFar, linkPairs } from "./score-charts.js";
 import { product } from "./turning.js";
 
 const KIND = "rope-scaling";
@@ -54,21 +53,20 @@ export const about = { tensors: ["q", "k", "scores"], minus: "position", unused:
 export default function ropeScaling(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const far = h("canvas.gp-canvas", { "data-text-label": `${KIND}.far_chart` });
-  const view = { rows: [], limit: 1 };
+  const view = { rows: [] };
   const csv = () => [
     ["method", "pair", "inv_freq", "attention_scaling"],
-    ...(view.rows ?? []).flatMap(({ name, frequencies }) =>
+    ...view.rows.flatMap(({ name, frequencies }) =>
       Array.from(frequencies.inv_freq, (f, i) => [name, i, f, frequencies.scaling]),
     ),
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const controls = createScalingControls(glass);
   const [formula, table, note, subtitle, after] = [h("p.gp-note"), makeTable(glass), h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
-  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far);
   const wide = widthOf(panel.body, glass);
+  const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { reach: distance }));
+  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far.canvas);
   linkPairs(canvas, glass, wide);
-  const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.limit, x), (distance) => adjust(glass, { reach: distance }));
 
   function tell({ m, n }, method, factor, distance) {
     const values = view.rows
@@ -89,11 +87,11 @@ export default function ropeScaling(element, glass) {
     const held = glass.layer();
     element.classList.toggle("is-coming", !answer);
     if (!held || !answer) return;
-    const set = settingsOf(glass, answer, pointed());
+    const set = settingsOf(glass, answer, far.pointed());
     const { methods: offered, method, limit, distance } = set;
     const place = placeOf(held, state);
     const rows = rowsOf(place, offered, distance);
-    Object.assign(view, { rows, limit });
+    view.rows = rows;
     controls.show(set);
     panel.title.textContent = panel.text("title", {
       ...cellNames(state),
@@ -109,7 +107,7 @@ export default function ropeScaling(element, glass) {
     after.textContent = afterQuery(state, rows.find(({ name }) => name === method).real, glass.text);
     const by = (name) => farOf(place, rows.find((row) => row.name === name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
-    drawFar(far, width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
+    far.draw(width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
     tell(place, method, factor, distance);
   });
 }

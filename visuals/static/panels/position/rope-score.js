@@ -6,12 +6,11 @@ import { exact, h, shown } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
-import { pointAt } from "../../pointed.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
 import { wavelength } from "../../rotation.js";
 import { adjust, afterQuery, farOf, limitOf, placeOf, turnsPart, whole } from "./place.js";
-import { drawFar, drawPairs, findDistance, linkPairs } from "./score-charts.js";
+import { createFar, drawPairs, linkPairs } from "./score-charts.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
 
 const KIND = "rope-score";
@@ -49,8 +48,7 @@ export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "
 export default function ropeScore(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const far = h("canvas.gp-canvas", { "data-text-label": `${KIND}.far_chart` });
-  const view = { found: null, count: 1, place: null };
+  const view = { found: null, place: null };
   const csv = () => {
     if (!view.found) return [];
     const { inv_freq } = view.place.frequencies;
@@ -63,10 +61,10 @@ export default function ropeScore(element, glass) {
   const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => adjust(glass, { both: 0, distance: "" }) });
   const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
   const sliders = h("div.position-sliders", null, both.element, one, reset);
-  panel.body.append(sliders, formula, h("p.gp-note", { "data-text": `${KIND}.bars_note` }), canvas, subtitle, spans, note, far);
   const wide = widthOf(panel.body, glass);
+  const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { distance }));
+  panel.body.append(sliders, formula, h("p.gp-note", { "data-text": `${KIND}.bars_note` }), canvas, subtitle, spans, note, far.canvas);
   linkPairs(canvas, glass, wide);
-  const pointed = pointAt(far, glass, (x) => findDistance(wide(), view.count, x), (distance) => adjust(glass, { distance }));
 
   function tell({ m, n, kv, rest, model }, pair, frequency) {
     const { found } = view;
@@ -115,7 +113,7 @@ export default function ropeScore(element, glass) {
     const after = afterQuery(state, view.found.sumHere + place.rest, glass.text);
     note.textContent = [panel.text("far_note", { query: q, key: k }), sampled, after].filter(Boolean).join(" ");
     const curve = farOf(place, place.frequencies, count);
-    drawFar(far, width, { curve, run, real: query - key, distance, text: panel.text });
+    far.draw(width, { curve, run, real: query - key, distance, text: panel.text });
   });
   return inWidth(element, wide, function draw(width) {
     const { trace, pair } = state;
@@ -125,8 +123,8 @@ export default function ropeScore(element, glass) {
     const set = spanOf(glass);
     const { limit, count } = set;
     const shift = whole(glass.settings.get("rope").both, 0, limit - 1, 0);
-    const distance = pointed() ?? set.distance;
-    Object.assign(view, { place, count, found: scoreOf(place, shift, distance) });
+    const distance = far.pointed() ?? set.distance;
+    Object.assign(view, { place, found: scoreOf(place, shift, distance) });
     both.show(shift, `+${shift}`, { max: limit - 1 });
     show({ limit, distance });
     panel.title.textContent = panel.text("title", cellNames(state));

@@ -1,9 +1,11 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
-import { pairsOf, wavelength } from "../../rotation.js";
+import { h } from "../../dom.js";
 import { chartHeight, fit, ink, write } from "../../draw.js";
-import { across, link, steer } from "../../pointing.js";
 import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
+import { pointAt } from "../../pointed.js";
+import { across, link, steer } from "../../pointing.js";
+import { pairsOf, wavelength } from "../../rotation.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
@@ -110,9 +112,6 @@ export function linkPairs(canvas, glass, wide) {
 const farChart = (width, count, low, high) =>
   chartIn([width, chartHeight(FAR)], [LEFT, RIGHT, 30, AXIS], { low: 0, high: Math.max(1, count - 1) }, roomy(low, high, 0.05));
 
-/** The distance at a pixel. */
-export const findDistance = (width, count, x) => Math.round(xAt(farChart(width, count, 0, 1), x));
-
 /** In each pixel column the least and the largest value, from the last of the column before, so that no swing is lost. */
 function band(context, chart, values, { colour, alpha = 1 }) {
   const columns = Math.max(1, Math.floor(chart.width));
@@ -136,11 +135,27 @@ function band(context, chart, values, { colour, alpha = 1 }) {
 }
 
 /**
+ * A chart of q·k over distance, on which the pointer previews a distance and a click keeps it.
+ * @param {string} label the key of its name @param {() => number} wide @param {(distance: number) => void} keep
+ * @returns {{ canvas: HTMLCanvasElement, pointed: () => number|null, draw: (width: number, what: object) => void }} `draw`: as drawFar has it
+ */
+export function createFar(glass, label, wide, keep) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": label });
+  let count = 1;
+  const pointed = pointAt(canvas, glass, (x) => Math.round(xAt(farChart(wide(), count, 0, 1), x)), keep);
+  function draw(width, what) {
+    count = what.curve.length;
+    drawFar(canvas, width, what);
+  }
+  return { canvas, pointed, draw };
+}
+
+/**
  * q·k over distance: of this q and k (`curve`, and others under it), of all the run's pairs of this head (`run`).
  * @param {{ curve: Float64Array, curves?: { values: Float64Array, colour: string, alpha: number }[], run: object|null,
  *           real: number, distance: number, text: Function }} what  `real`: the distance in the run; `distance`: the chosen one
  */
-export function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
+function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
   const context = fit(canvas, width, chartHeight(FAR));
   const { colour } = ink();
   let [low, high] = [Infinity, -Infinity];

@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
 import { inView } from "../../pointing.js";
+import { part } from "../../reads.js";
 import { hex, kindOf, madeOf } from "./made.js";
 
 /** @param {Function} text */
@@ -60,7 +61,7 @@ export function createList(glass, text) {
     return table.line(contents, { "data-position": position, ...(cut ? { class: "is-cut" } : {}) });
   }
 
-  function fill(trace, info) {
+  const fill = part((trace, info) => {
     lines = trace.tokens.ids.map((_, position) => lineOf(trace, info, position));
     body.replaceChildren(...lines);
     heading.textContent = text("all_title", { tokens: trace.T, ...countsOf(trace.tokens.ids, info) });
@@ -68,13 +69,11 @@ export function createList(glass, text) {
     split.textContent = length
       ? text("split", { count: length, list: info.split.map(({ character }) => `“${character}”`).join(" ") })
       : text("split_none");
-  }
+  });
 
-  let held = null;
   let marked = null;
-  function draw(trace, info, query, fresh) {
-    if (held !== info || fresh) fill(trace, info);
-    held = info;
+  function draw(trace, info, query) {
+    fill(trace, info);
     marked?.classList.remove("is-chosen");
     marked = lines[query];
     marked.classList.add("is-chosen");
@@ -129,22 +128,18 @@ export default function merges(element, glass) {
     verdict.textContent = panel.text(`kind_${kind}`, { count, total: info.merges, kind: info.kind });
     ladder.draw(made);
     const across = info.split.filter(({ first, last }) => first <= query && query <= last);
-    note.textContent = across
-      .map(({ character, first, last }) => panel.text("across", { character, first, last }))
-      .join(" ");
-    const read = info.merges
-      ? panel.text("read", { query, piece, id, count })
-      : panel.text("read_none", { query, piece, id });
-    panel.tell(`token ${query} id=${id} bytes=${hex(info.bytes[id])} merges=${count}`, read);
+    note.textContent = across.map((one) => panel.text("across", one)).join(" ");
+    const reading = panel.text(info.merges ? "read" : "read_none", { query, piece, id, count });
+    panel.tell(`token ${query} id=${id} bytes=${hex(info.bytes[id])} merges=${count}`, reading);
   }
 
-  return inView(element, function draw(fresh) {
+  return inView(element, function draw() {
     const { trace, query } = state;
     info = glass.detail("merges", {});
     waiting.hidden = Boolean(info);
     shown.hidden = !info;
     if (!info) return;
     drawToken(state);
-    list.draw(trace, info, query, fresh);
+    list.draw(trace, info, query);
   });
 }
