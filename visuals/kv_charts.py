@@ -300,7 +300,7 @@ def _layout(bytes_title: str) -> Message:
             "exponentformat": "power",
             "tickformat": "~g",
         },
-        "showlegend": False,  # the page writes its own: panels/kv/chart-legend.js
+        "showlegend": False,  # the page writes its own: panels/kv/points.js
         "margin": {"l": 64, "r": 16, "t": 16, "b": 56},
         "hoverlabel": {
             "bgcolor": _colour("raised"),

@@ -154,7 +154,7 @@ export function hatch(context, x, y, width, height) {
   });
 }
 
-/** A frame that shows on every colour: white inside black. @param {[string, number][]} strokes hue and width, from the undermost on */
+/** A frame; it shows on every colour unless told: white inside black. @param {[string, number][]} strokes hue and width, from the undermost on */
 export function cross(context, x, y, width, height, strokes = [["cross-edge", 4], ["cross", 2]]) {
   for (const [name, line] of strokes) {
     context.strokeStyle = ink().colour(name);

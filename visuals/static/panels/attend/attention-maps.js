@@ -1,7 +1,7 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A hover repaints only the
 // cross-hairs.
 
-import { hatch, ink, roomToDraw, write } from "../../draw.js";
+import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, link, steer } from "../../pointing.js";
@@ -84,9 +84,7 @@ export function layoutMaps(width, model, room = Infinity) {
 function drawFrames(context, { frames }, text) {
   const colour = ink().colour("k");
   for (const { kv, first, last, x, y, width, height } of frames) {
-    context.strokeStyle = colour;
-    context.lineWidth = 1.5;
-    context.strokeRect(x + 1, y + 1, width - 2, height - 2);
+    cross(context, x + 1, y + 1, width - 2, height - 2, [["k", 1.5]]);
     write(context, text(first === last ? "frame_one" : "frame", { kv, first, last }), x + 10, y + 20, { weight: 600, colour, most: width - 20 });
   }
 }
@@ -103,10 +101,7 @@ function mark(context, { boxes, size }, state) {
   for (const { head, x, y } of boxes) {
     const chosen = head === state.head;
     markCell(context, { x, y, size }, state, 7, chosen);
-    if (!chosen) continue;
-    context.strokeStyle = ink().colour("accent");
-    context.lineWidth = 3;
-    context.strokeRect(x - 1.5, y - 1.5, size + 3, size + 3);
+    if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
   }
 }
 

@@ -3,7 +3,7 @@
 import { strongest } from "../../arrays.js";
 import { biasAt, keysSeen, row } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
-import { fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { scoreLine, weightLine } from "./formulas.js";
@@ -69,15 +69,11 @@ export function createRow(place, glass, text) {
       const high = Math.max(1, (weight / ceiling) * HEIGHT);
       context.fillStyle = shade(magnitude, Math.sqrt(weight));
       context.fillRect(t * column + gap / 2, foot - high, Math.max(1, column - gap), high);
-      context.strokeStyle = colour("muted");
-      context.lineWidth = 1;
-      if (gap) context.strokeRect(t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high);
+      if (gap) cross(context, t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high, [["muted", 1]]);
     });
     const off = headOff(trace, glass.state.layer, glass.state.head);
     if (off) drawOff(context, 0, ABOVE, seen * column, HEIGHT, glass.text("off.word"));
-    context.strokeStyle = colour("k");
-    context.lineWidth = 3;
-    context.strokeRect(key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2);
+    cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
     labels(context, { column, foot, ceiling, width }, weights, { trace, query, key });
   }
 

@@ -4,7 +4,7 @@
 import { largest, subtract } from "../../arrays.js";
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
-import { cells, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
+import { cells, cross, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
 import { boxAt } from "../../marks/head-grid.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
@@ -86,20 +86,13 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     const { colour } = ink();
     const { cell, size } = layout;
     for (const { head, x, y } of layout.boxes) {
-      context.lineWidth = 1.5;
-      context.strokeStyle = colour("q");
-      context.strokeRect(x - 0.5, y + query * cell.height, size.width + 1, cell.height);
-      context.strokeStyle = colour("k");
-      context.strokeRect(x + source * cell.width, y - 0.5, cell.width, size.height + 1);
-      if (head !== chosen) continue;
-      context.strokeStyle = colour("accent");
-      context.lineWidth = 3;
-      context.strokeRect(x - 2.5, y - 2.5, size.width + 5, size.height + 5);
+      cross(context, x - 0.5, y + query * cell.height, size.width + 1, cell.height, [["q", 1.5]]);
+      cross(context, x + source * cell.width, y - 0.5, cell.width, size.height + 1, [["k", 1.5]]);
+      if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
     }
     const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
-    write(context, text("row_of", { piece: piece(trace.tokens, query) }), 10, layout.height + 14, { colour: colour("q"), most: context.canvas.clientWidth - 12 });
-    write(context, text("column_of", { piece: piece(trace.encoder.tokens, source) }), 10, layout.height + 36, { colour: colour("k"), most: context.canvas.clientWidth - 12 });
-    write(context, text(scale), 10, layout.height + 58, { colour: colour("muted"), most: context.canvas.clientWidth - 12 });
+    const told = [["q", text("row_of", { piece: piece(trace.tokens, query) })], ["k", text("column_of", { piece: piece(trace.encoder.tokens, source) })], ["muted", text(scale)]];
+    told.forEach(([hue, words], i) => write(context, words, 10, layout.height + 14 + 22 * i, { colour: colour(hue), most: context.canvas.clientWidth - 12 }));
   }
 
   /** @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens @param {number} source that is chosen */

@@ -32,7 +32,7 @@ export const MEASURED = { previous_token: "previous", first_token: "first" };
 export const MEASURES = ["first", "previous"];
 
 /**
- * @typedef {import("./habits.js").Habits & { rows: number, done: boolean }} Head  of which so many rows were read
+ * @typedef {Habits & { rows: number, done: boolean }} Head  of which so many rows were read
  * @returns {{ heads: Head[][], read: (layer: number, head: number) => import("../../marks/attention-values.js").Reader|null }}
  * `read`: a head's weights, for its map; null while the layer is not here
  */

@@ -33,7 +33,7 @@ export function jobsOf(names, layer, head) {
 
 const known = new Map();
 
-/** The jobs of a model's heads as panels/attend/names.js reads them; null until they have come. */
+/** The jobs of a model's heads as heads.json names them; null until they have come. */
 function namesOf(glass) {
   const { name } = glass.state.trace.model;
   if (!known.has(name)) {

@@ -45,13 +45,13 @@ export function vectorAt(glass) {
 /** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
 export const nameOf = ({ layer, token }, { trace }) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });
 
-/** x after the norm's division, of one channel, and after its γ and β. @param {import("./vector.js").Vector} vector */
+/** x after the norm's division, of one channel, and after its γ and β. @param {Vector} vector */
 export function normedAt({ x, gamma, beta, mean, rms }, channel) {
   const after = (x[channel] - mean) / rms;
   return { after, product: after * gamma[channel] + (beta ? beta[channel] : 0) };
 }
 
-/** The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not. @param {import("./vector.js").Vector} vector @param {number} channel @param {Function} text */
+/** The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not. @param {Vector} vector @param {number} channel @param {Function} text */
 export function arithmetic(vector, channel, text) {
   const { x, gamma, beta, eps, mean, meanSquare, rms } = vector;
   const { after, product } = normedAt(vector, channel);

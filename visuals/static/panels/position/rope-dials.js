@@ -2,7 +2,7 @@
 
 import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
-import { fit, ink, roomToDraw, write } from "../../draw.js";
+import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
 
 const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50]; // width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar
 const HEAD = 2.6; // radians between an arrow and the sides of its head
@@ -73,9 +73,7 @@ function drawFace(context, { x, y, radius }) {
 function drawSelection(context, left, top, cell) {
   context.fillStyle = ink().colour("raised");
   context.fillRect(left + 1, top + 1, cell - 2, cell + BELOW - 4);
-  context.strokeStyle = ink().colour("accent");
-  context.lineWidth = 2;
-  context.strokeRect(left + 2, top + 2, cell - 4, cell + BELOW - 6);
+  cross(context, left + 2, top + 2, cell - 4, cell + BELOW - 6, [["accent", 2]]);
 }
 
 /** Under the dial: its dimensions, what it adds to q·k, and that as a bar. */

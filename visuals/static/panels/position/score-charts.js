@@ -1,7 +1,7 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
 import { h } from "../../dom.js";
-import { chartHeight, fit, ink, write } from "../../draw.js";
+import { chartHeight, cross, fit, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
 import { across, link, steer } from "../../pointing.js";
@@ -60,9 +60,7 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     context.globalAlpha = i === pair ? 1 : 0.6;
     context.fillRect(...bar(i, value));
     context.globalAlpha = 1;
-    context.strokeStyle = colour("text");
-    context.lineWidth = 1;
-    context.strokeRect(...bar(i, here[i]));
+    cross(context, ...bar(i, here[i]), [["text", 1]]);
   });
   rule(context, bars, { y: 0, colour: colour("muted") });
   path(context, bars, sums.map((value, i) => [i, value]), { colour: colour("text"), width: 2 });
