@@ -59,16 +59,14 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
 
 const MOST = 64; // bars; of more experts those with the most tokens
 
-/** @param {object} glass @returns {{ element: HTMLElement, draw: (found, ffn) => { tokens: number, weight: number }[] }} */
+/** @param {object} glass @returns {{ element: HTMLElement, draw: (routing, ffn, language: string) => void }} */
 function createLoads(glass) {
   const body = h("tbody", null);
   const even = h("p.gp-note");
   const table = h("table.gp-table.ffn-loads", null, body);
-  const element = h("div", null, even, h("div.gp-list", { tabindex: "0", role: "region", "data-text-label": "experts.loads" }, table));
-  let found = [];
-
-  const fill = part((routing, ffn, _language) => {
-    found = loads(routing, ffn.experts);
+  const element = h("div", null, even, listed("", "experts.loads", { element: table }));
+  const draw = part((routing, ffn, _language) => {
+    const found = loads(routing, ffn.experts);
     const tokens = routing.chosen.shape[0];
     const share = (tokens * ffn.top_k) / ffn.experts;
     const most = Math.max(...found.map((one) => one.tokens), 1);
@@ -81,10 +79,6 @@ function createLoads(glass) {
       h("td.gp-number", null, glass.text("experts.weight_sum", { weight: shown(weight, 3) })),
       h("td.ffn-track", null, h("span.ffn-bar", { style: `width: ${(100 * count) / most}%` })))));
   });
-  function draw(routing, ffn) {
-    fill(routing, ffn, glass.state.language);
-    return found;
-  }
   return { element, draw };
 }
 
@@ -160,12 +154,12 @@ export default function expertsPanel(element, glass) {
     loadTitle.textContent = text("load_title", { layer, tokens: trace.T });
     map.draw([{ trace, layer, details: { experts: found } }], width);
     choose(found, ffn, token, language);
-    const had = load.draw(found, ffn);
+    load.draw(found, ffn, language);
     const taken = chosenAt(found, token);
     const told = taken.map(({ expert, weight }) => `${expert}:${exact(weight)}`).join(",");
     const scores = chooseFor(found, ffn, token);
     panel.tell(
-      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${had.map(({ tokens }) => tokens).join(",")}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
+      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${loads(found, ffn.experts).map(({ tokens }) => tokens).join(",")}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
       text("read", { token, piece, chosen: taken.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`).join(", ") }),
     );
     return undefined;

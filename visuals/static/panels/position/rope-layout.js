@@ -1,6 +1,6 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
-import { softmax } from "../../arrays.js";
+import { once, softmax } from "../../arrays.js";
 import { keysSeen, kvHead, vectorOf } from "../../compute.js";
 import { unrotatedTerm } from "../../rotation.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
@@ -28,13 +28,12 @@ const NAMES = Object.keys(CASES);
 const INTERLEAVED = { ...CASES, mixed: { q: "half", k: "half", moved: true }, one_side: { q: "neighbours", k: "half", moved: true } };
 const casesOf = ({ parts: { rotary } }) => (rotary.interleaved ? INTERLEAVED : CASES);
 
-const caches = new WeakMap();
 const KEPT = 2048; // turned vectors that are kept a layer
 
+const vectorsOf = once(() => new Map());
 /** A vector of a layer, reordered where the case asks for it, turned at its position; kept, since rows share keys. */
 function turnedAt(layer, model, name, head, position, frequencies, layout, reorder) {
-  if (!caches.has(layer)) caches.set(layer, new Map());
-  const known = caches.get(layer);
+  const known = vectorsOf(layer);
   const key = `${name} ${head} ${position} ${layout} ${reorder}`;
   if (!known.has(key)) {
     if (known.size >= KEPT) known.clear();
@@ -124,11 +123,11 @@ export const about = { tensors: ["q", "k", "scores"], minus: "position", unused:
 export default function ropeLayout(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const view = { found: [], rows: [] };
-  const csv = () => [
-    ["key", ...NAMES.map((name) => `q_k_${name}`)],
-    ...Array.from(view.rows?.[0] ?? [], (_, key) => [key, ...view.rows.map((row) => row[key])]),
-  ];
+  let view = { found: [], rows: [] };
+  const csv = () => {
+    const rows = Array.from(view.rows[0] ?? [], (_, key) => [key, ...view.rows.map((row) => row[key])]);
+    return [["key", ...NAMES.map((name) => `q_k_${name}`)], ...rows];
+  };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const [table, note] = [makeTable(), h("p.gp-note")];
   panel.body.append(
@@ -150,18 +149,15 @@ export default function ropeLayout(element, glass) {
     const { trace, head, query, key } = state;
     const held = glass.layer();
     if (!held) return;
-    const { weights, ...found } = layoutsOf(held, state);
-    Object.assign(view, found);
+    view = layoutsOf(held, state);
+    const { weights } = view;
     const apart = weights[0].reduce((total, weight, i) => total + Math.abs(weight - weights[2][i]), 0) / 2;
     panel.title.textContent = panel.text("title", cellNames(state));
     table.entitle((name) => panel.text(name, { m: query, n: key, shift: SHIFT }));
     table.fill(view.found, ([, ...fields], row) => writeTexts(fields, [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)]));
     note.textContent = panel.text("apart", { percent: shown(100 * apart, 3), query: cellNames(state).query });
     drawRow(canvas, width, weights[0], weights[2], key, trace.tokens.pieces, panel.text);
-    const values = NAMES.map(
-      (name, i) =>
-        `${name}=${exact(view.found[i].product, 6)},${exact(view.found[i].shifted, 6)},${exact(view.found[i].weight)}`,
-    );
+    const values = view.found.map((one, i) => `${NAMES[i]}=${exact(one.product, 6)},${exact(one.shifted, 6)},${exact(one.weight)}`);
     const reading = panel.text("read", { key: cellNames(state).key, right: share(view.found[0].weight), mixed: share(view.found[2].weight) });
     panel.tell(`head ${head} query ${query} key ${key} ${values.join(" ")} apart=${exact(apart)}`, reading);
   });

@@ -19,13 +19,8 @@ const HIGH = 270;
 export function rowsOf({ q, k, rest, m, n }, methods, distance) {
   return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
     const frequencies = { inv_freq: data, scaling };
-    return {
-      name,
-      frequencies,
-      real: product(q, k, m, n, frequencies) + rest,
-      far: product(q, k, distance, 0, frequencies) + rest,
-      slowest: wavelength(data.at(-1)),
-    };
+    const [real, far] = [[m, n], [distance, 0]].map(([at, from]) => product(q, k, at, from, frequencies) + rest);
+    return { name, frequencies, real, far, slowest: wavelength(data.at(-1)) };
   });
 }
 
@@ -69,10 +64,8 @@ export default function ropeScaling(element, glass) {
   linkPairs(canvas, glass, wide);
 
   function tell({ m, n }, method, factor, distance) {
-    const values = view.rows
-      .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
-      .join(" ");
-    const pair = state.pair;
+    const values = view.rows.map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`).join(" ");
+    const { pair } = state;
     const [plain, chosen] = ["none", method].map((name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair]);
     panel.tell(
       `head ${state.head} query ${m} key ${n} distance ${distance} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,

@@ -82,9 +82,7 @@ export default function ropeScore(element, glass) {
     };
     const [best] = strongest(found.here, 1);
     const same = found.query - found.key === m - n;
-    const values = Object.entries(numbers)
-      .map(([key, value]) => `${key}=${exact(value, 6)}`)
-      .join(" ");
+    const values = Object.entries(numbers).map(([key, value]) => `${key}=${exact(value, 6)}`).join(" ");
     panel.tell(
       `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
       panel.text(!same ? "read_moved" : pair === best ? "read_most" : "read", {

@@ -29,12 +29,13 @@ function pieceOf(piece) {
 
 /** A click on a token goes to it; on a written one to the moment at which it was chosen. */
 function wire(chips, glass, built) {
-  const select = (chip) => {
-    built.pressed = Number(chip.dataset.position);
-    glass.select(placeOf(chip));
+  const placeOf = (position) => ({ query: placeOfToken(glass.state.trace, position) });
+  const preview = (position) => glass.preview(placeOf(position));
+  const select = (position) => {
+    built.pressed = position;
+    glass.select(placeOf(position));
   };
-  const placeOf = ({ dataset }) => ({ query: placeOfToken(glass.state.trace, Number(dataset.position)) });
-  linkRows(chips, { preview: (chip) => glass.preview(placeOf(chip)), endPreview: glass.endPreview, select }, (chip) => chip, "button[data-position]");
+  linkRows(chips, { preview, endPreview: glass.endPreview, select }, ({ dataset }) => Number(dataset.position), "button[data-position]");
 }
 
 /** The line under the strip that says which moment the panels stand at, with the way back to the end. */
@@ -157,13 +158,8 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
 function table(glass) {
   const { trace, query } = glass.state;
   const weights = tintOf(glass)?.values ?? [];
-  const rows = trace.tokens.ids.map((id, t) => [
-    t,
-    id,
-    trace.tokens.pieces[t],
-    t < trace.nPrompt ? "prompt" : "generated",
-    weights[t] ?? "",
-  ]);
+  const origin = (t) => (t < trace.nPrompt ? "prompt" : "generated");
+  const rows = trace.tokens.ids.map((id, t) => [t, id, trace.tokens.pieces[t], origin(t), weights[t] ?? ""]);
   const name = `${first(glass) ? "B_minus_A_of_" : ""}attention_weight_from_${query}`;
   return [["position", "id", "piece", "origin", name], ...rows];
 }
