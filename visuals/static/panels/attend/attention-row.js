@@ -6,11 +6,11 @@ import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
+import { sinkText } from "./cell-values.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
 const LARGEST = 6;
-const SINK = 0.3; // from this weight on the first token is explained as a sink
 
 /** Short enough to stand over a bar. */
 const brief = (weight) => (weight >= 0.001 ? weight.toFixed(3) : "<0.001");
@@ -120,8 +120,7 @@ export function createRow(place, glass, text) {
     heading.textContent = text("row_title", { head: state.head, query: state.query, piece });
     arithmetic(found, state);
     table.fill(found, state.trace.tokens.pieces);
-    const first = found.weights[0];
-    sink.textContent = state.query > 1 && first >= SINK ? text("sink", { weight: share(first), head: state.head }) : "";
+    sink.textContent = sinkText(found.weights, null, state, text);
   }
   return { canvas, draw, tell, find };
 }

@@ -57,7 +57,7 @@ export function rowTable(glass) {
   return lines;
 }
 
-/** Where the first token takes much of the row: that it does, and whether its value is small, as measured here. */
+/** Where the first token takes much of the row: that it does, and whether its value is small, as measured here. @param {object|null} values the detail "values"; null where nothing is said of them */
 export function sinkText(weights, values, { trace, head, query }, text) {
   if (query < 2 || weights[0] < SINK) return "";
   const said = text("sink", { weight: share(weights[0]), head });

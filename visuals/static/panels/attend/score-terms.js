@@ -17,7 +17,7 @@ import { named } from "../glance/words.js";
 export const sourceKey = ({ kind, layer }, ofLayer) => `source_${kind === "bias" && layer < ofLayer ? "bias_below" : kind}`;
 
 /** Every pair of sources with its term. @param {Terms} found @returns {{ q: Source, k: Source, value: number }[]} */
-export const pairsIn = ({ sources, terms: { data } }) =>
+const pairsIn = ({ sources, terms: { data } }) =>
   Array.from(data, (value, i) => ({ value, q: sources[Math.floor(i / sources.length)], k: sources[i % sources.length] }));
 
 /** What the bias by distance adds to the score; null where there is none. @param {Terms} found @returns {number|null} */

@@ -2,7 +2,7 @@
 // every run, kept in the link.
 
 import { inner, strongestNeuron } from "../../activations.js";
-import { largest } from "../../arrays.js";
+import { largest, onceFor } from "../../arrays.js";
 import { segmented } from "../../controls.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
@@ -10,9 +10,6 @@ import { neuronsOff } from "../../off.js";
 import { expertOf, kindOf } from "./kinds.js";
 
 const CELL = 10;
-
-/** @typedef {{ neurons: number[], gate: { data: Float32Array }|null, up: { data: Float32Array }, weight: { data: Float32Array }|null }} Answer  (K, T) each */
-
 const KIND = "ffn-tokens";
 const VIEWS = ["product", "gates"];
 
@@ -31,12 +28,10 @@ export function createViews(glass) {
   return { element, mark: () => mark(VIEWS[Number(opened(glass))]) };
 }
 
-const made = new WeakMap(); // by what is read, as an answer is the same for all that show it
+/** @typedef {{ neurons: number[], gate: { data: Float32Array }|null, up: { data: Float32Array }, weight: { data: Float32Array }|null }} Answer  (K, T) each */
+
 /** Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert. @param {Answer} answer @param {import("../../decode.js").Ffn} ffn */
-export function cellsOf(answer, ffn) {
-  if (!made.has(answer)) made.set(answer, inner({ ...answer, ffn }));
-  return made.get(answer);
-}
+export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
 /** @param {object} run with its `map` */
 export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, trace.model.parts.ffn[layer]).product;
 

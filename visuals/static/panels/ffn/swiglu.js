@@ -69,7 +69,7 @@ const ROWS = 24;
 const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
 
 /** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
-export function createNeurons(glass) {
+function createNeurons(glass) {
   const table = createTable(null, [["neuron", "th.gp-number"], ...VECTORS.map((name) => [name, "td.gp-number"])], { rows: ROWS, focus: true });
   let neurons = [];
   linkRows(table.element, glass, ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron });

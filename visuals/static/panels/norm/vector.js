@@ -1,7 +1,7 @@
 // The vector that a norm reads, of the run: fetched for all tokens of a layer where that is small, else for one.
 
-import { fraction, inBrackets, line, root, shown, strong, tinted } from "../../dom.js";
 import { onceFor } from "../../arrays.js";
+import { fraction, inBrackets, line, root, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { chosenNorm } from "./norm-choice.js";
 import { centred, meanOf, meanSquare } from "./norms.js";

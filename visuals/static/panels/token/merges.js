@@ -1,5 +1,6 @@
 // How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a ladder:
-// a line for the single symbols, then one for each merge, the new symbol marked.
+// a line for the single symbols, then one for each merge, the new symbol marked. And every
+// token of the run with its id, bytes and merges: hovering a line looks at that token.
 
 import { linkRows } from "../../controls.js";
 import { h } from "../../dom.js";
@@ -40,7 +41,7 @@ function countsOf(ids, info) {
 }
 
 /** @param {object} glass @param {Function} text */
-export function createList(glass, text) {
+function createList(glass, text) {
   const table = createTable("merges", COLUMNS.map((name) => [name, name === "token" ? "th.gp-token" : "td"]));
   const { body } = table;
   const heading = h("h3.gp-subtitle");
