@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Trace
 from model.analysis.circuit import chance_control, circuit
-from model.analysis.effects import ATTENDED, Effects, effects, seen_by
+from model.analysis.effects import ATTENDED, Effects, effects, first_head, seen_by
 from model.analysis.matching import Matching, matching
 from model.analysis.nodes import AnyNode, run_pair
 from model.analysis.outside import Outside
@@ -53,12 +53,12 @@ def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
     """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
     of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
     count = len(trace.token_ids)
-    found = effects(trace, heads=max(1, min(MOST_HEADS, OPENING // count)), neurons=0, chances=0, encoder=False)
-    if found.first is None:
+    first = first_head(trace, max(1, min(MOST_HEADS, OPENING // count)))
+    if first is None:
         return {"layer": 0, "head": 0}
-    start = {"layer": found.first.layer, "head": found.first.number, "query": count - 1}
-    sight = _sight(trace, found.first, count - 1)
-    return start | ({"key": sight.key} if found.first.kind == "head" else {})
+    start = {"layer": first.layer, "head": first.number, "query": count - 1}
+    sight = _sight(trace, first, count - 1)
+    return start | ({"key": sight.key} if first.kind == "head" else {})
 
 
 def looks_payload(info: Looks, piece: str) -> Message:
