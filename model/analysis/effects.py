@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..errors import check_index
 from ..trace import Trace
-from .switching import Kind, Part, Pull, head_taps, neuron_pushes, pulls_of, stacks, without
+from .switching import Kind, Part, Pull, head_taps, held_taps, neuron_pushes, pulls_of, stacks, without
 
 ATTENDED: tuple[Kind, ...] = ("head", "cross")  # the kinds of heads
 LOOKS = 0.5  # the least weight with which a head counts as looking at a token
@@ -254,7 +254,7 @@ def _brought(
     for i in range(trace.n_layers):
         for kind, tap in head_taps(trace.lm.net, i).items():
             slope = pulls[tap].slope[position].double().cpu()
-            alpha, values = (torch.from_numpy(_array(trace, name, kind, i)).double() for name in ("attention", "v"))
+            alpha, values = (pulls[name].value.double().cpu() for name in held_taps(trace.lm.net, i)[kind])
             alpha = alpha[:, position]
             silent = kind == "head" and i in trace.intervention.attention
             on = [head for head in range(len(slope)) if not silent and Part(kind, i, head) not in taken]

@@ -72,7 +72,8 @@ def pulls_of(runs: Sequence[Trace], target: int, position: int, held: bool = Fal
     """What heads and neurons write and how the log-odds of `target` follow it, by tap, in each of a run's stacks.
 
     `runs` are `stacks(trace)`, or of these the last alone: then the encoder's are left out. With `held` attention
-    weights are held, so that only what is carried counts, and not where it makes a later head look.
+    weights are held, so that only what is carried counts, and not where it makes a later head look; the weights, of
+    slope 0, and the heads' values are then told too.
     """
     trace = runs[-1]
     net = trace.lm.net
@@ -84,7 +85,8 @@ def pulls_of(runs: Sequence[Trace], target: int, position: int, held: bool = Fal
         if len(runs) > 1:  # what the decoder remembers of the source follows what the encoder writes
             net = net.reading(torch.tensor([runs[0].token_ids], device=trace.lm.device), eager=held)
         ids = torch.tensor([trace.token_ids], device=trace.lm.device)
-        log_p = net(ids, eager=held)[0, position].float().log_softmax(-1)
+        last_only = position == len(trace.token_ids) - 1
+        log_p = net(ids, eager=held, last_only=last_only)[0, -1 if last_only else position].float().log_softmax(-1)
         is_other = torch.arange(len(log_p), device=log_p.device) != target
         odds = log_p[target] - log_p[is_other].logsumexp(-1)
         if odds.requires_grad:  # not where everything is off
@@ -102,11 +104,19 @@ def _nudges(run: Trace, seen: dict[str, tuple[Tensor, Tensor]], held: bool) -> d
 
         return add
 
+    def holding(name: str) -> Swap:
+        def hold(value: Tensor) -> Tensor:
+            seen[name] = value.detach(), torch.zeros(())
+            return value.detach()
+
+        return hold
+
     net, every = run.lm.net, range(run.n_layers)
     nudges = {name: nudging(name) for i in every for name in (*head_taps(net, i).values(), *_neuron_taps(net, i))}
     if held:
-        weights = [name.replace(".mixed", ".attention") for i in every for name in head_taps(net, i).values()]
-        nudges |= dict.fromkeys(weights, Tensor.detach)
+        for reads in (held_taps(net, i) for i in every):
+            nudges |= {name: holding(name) for name, _ in reads.values()}
+            nudges |= {name: nudging(name) for _, name in reads.values()}
     return nudges
 
 
@@ -208,6 +218,12 @@ def _silent_neurons(net: Network, layer: int, places: list[tuple[int, int]]) -> 
 def head_taps(net: Network, layer: int) -> dict[Kind, str]:
     """The taps of what a layer's heads write, by their kind."""
     return {kind: f"layers.{layer}.{tap}" for kind, tap in net.block(layer).writes.items() if kind != "ffn"}
+
+
+def held_taps(net: Network, layer: int) -> dict[Kind, tuple[str, str]]:
+    """The taps of a layer's attention weights and of the values that they weigh, by the kind of its heads."""
+    mixed = head_taps(net, layer).items()
+    return {kind: (name.replace(".mixed", ".attention"), name.replace(".mixed", ".v")) for kind, name in mixed}
 
 
 def _neuron_taps(net: Network, layer: int) -> list[str]:
