@@ -137,13 +137,15 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   built.list.forEach((chip, t) => {
     const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const name = `${back} ${t >= seen} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off}`;
-    if (built.drawn[t] === name) return; // a hover changes few of 512 chips
-    built.drawn[t] = name;
+    const front = place === null || off ? "" : inkOn(colours, place);
+    const marks = `${t >= seen} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off && place !== null}`;
+    const was = built.drawn[t] ?? {};
+    built.drawn[t] = { back, front, marks, off }; // a hover changes few of 512 chips, and of most of these the tint alone
+    if (was.back !== back || was.off !== off) chip.style.background = off ? "" : back;
+    if (was.front !== front) chip.style.color = front;
+    if (was.marks === marks && !(off && was.back !== back)) return;
     chip.classList.toggle("is-off", off && place !== null);
-    chip.style.setProperty("--tint", back);
-    chip.style.background = off ? "" : back;
-    chip.style.color = place === null || off ? "" : inkOn(colours, place);
+    chip.style.setProperty("--tint", off ? back : ""); // of what is hatched
     chip.classList.toggle("is-masked", t >= seen);
     chip.classList.toggle("is-key", t === key && t !== query);
     chip.classList.toggle("is-query", t === query);
