@@ -137,13 +137,18 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   built.list.forEach((chip, t) => {
     const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const front = place === null || off ? "" : inkOn(colours, place);
-    const marks = `${t >= seen} ${t === query} ${t === key} ${t === pressed} ${t === chosen} ${off && place !== null}`;
+    const marks = (t >= seen) | ((t === query) << 1) | ((t === key) << 2) | ((t === pressed) << 3) | ((t === chosen) << 4) | ((off && place !== null) << 5);
     const was = built.drawn[t] ?? {};
-    built.drawn[t] = { back, front, marks, off }; // a hover changes few of 512 chips, and of most of these the tint alone
-    if (was.back !== back || was.off !== off) chip.style.background = off ? "" : back;
-    if (was.front !== front) chip.style.color = front;
-    if (was.marks === marks && !(off && was.back !== back)) return;
+    const tinted = was.back !== back || was.off !== off;
+    if (tinted) { // of 512 chips a hover changes few, and an arrow key of most the tint alone
+      chip.style.background = off ? "" : back;
+      chip.style.color = place === null || off ? "" : inkOn(colours, place);
+    }
+    if (was.marks === marks && !(off && tinted)) {
+      Object.assign(was, { back, off });
+      return;
+    }
+    built.drawn[t] = { back, off, marks };
     chip.classList.toggle("is-off", off && place !== null);
     chip.style.setProperty("--tint", off ? back : ""); // of what is hatched
     chip.classList.toggle("is-masked", t >= seen);
