@@ -79,9 +79,15 @@ class Engine(Protocol):
         ...
 
     def generate(
-        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+        self,
+        name: str,
+        ids: Sequence[int],
+        count: int,
+        settings: Settings,
+        written: Sequence[int] = (),
+        changes: Intervention = NOTHING,
     ) -> Iterator[model.Step]:
-        """Up to `count` further tokens after a prompt and what is written, one at a time.
+        """Up to `count` further tokens after a prompt and what is written, one at a time, under these changes.
 
         Ends early at the end of a text and at the model's context.
         """
@@ -173,11 +179,18 @@ class LocalEngine:
             return work(lm if trace is None else trace.lm, *args)
 
     def generate(
-        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
+        self,
+        name: str,
+        ids: Sequence[int],
+        count: int,
+        settings: Settings,
+        written: Sequence[int] = (),
+        changes: Intervention = NOTHING,
     ) -> Iterator[model.Step]:
         lm = self._get(name)
         with lm.in_use():
-            steps = model.generate(lm, **_text(lm, ids, written), max_new_tokens=count, **asdict(settings))
+            text = _text(lm, ids, written)
+            steps = model.generate(lm, **text, max_new_tokens=count, intervention=changes, **asdict(settings))
             while True:
                 with self._turns[name].turn(long=True):
                     step = next(steps, None)

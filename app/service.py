@@ -136,15 +136,16 @@ class Service:
 
     @answered
     def step(self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: str = "") -> Message:
-        """One more token after the run that the page shows, or after the prompt where that has changed."""
+        """One more token after the run that is shown, changed as that is, or after the prompt where it is another."""
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
-        held = self._shown(prompt, model, object_of(view, "view")) or self._run(prompt, model, visitor=visitor)
+        shown = self._shown(prompt, model, object_of(view, "view"))
+        held = shown if shown and shown.tells_all else self._begin(prompt, model, shown, visitor)
         n = len(held.steps)
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = Settings(settings.temperature, settings.top_k, settings.top_p, settings.seed + n)
         self._need_room(model, held.trace.token_ids)
-        new = self.engine.generate(model, held.prompt_ids, 1, seeded, held.trace.token_ids[held.n_prompt :])
+        new = self._written(held, 1, seeded)
         return self.show(self._grown(held, (*held.steps, *new)), self._layer_of(view, model))
 
     def generate(
@@ -152,17 +153,18 @@ class Service:
     ) -> Iterator[Message]:
         """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
-        `view` may name the `layer` to send along and a `ticket` by which the generation can be stopped.
+        `view` may name the `layer` to send along, a `ticket` by which the generation can be stopped, and the `run` that
+        the page shows: what is changed in that is changed in this, as long as prompt and model are the same.
         """
         try:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
             model, ticket = model_of(self.engine, {"model": model}), text_of(view, "ticket", default="")
-            held = self._run(prompt, model, visitor=visitor)
+            held = self._begin(prompt, model, self._shown(prompt, model, view), visitor)
             yield {**self.show(held, self._layer_of(view, model)), "generating": True}
             self._need_room(model, held.trace.token_ids)
             steps: list[Step] = []
             told, due = 0.0, time.perf_counter() + RUN_EVERY
-            for step in self.engine.generate(model, held.prompt_ids, count, settings):
+            for step in self._written(held, count, settings):
                 steps.append(step)
                 if time.perf_counter() >= due:
                     held = self._so_far(held, steps)
@@ -215,9 +217,19 @@ class Service:
     def _pieces(self, held: HeldRun) -> Pieces:
         return partial(self.engine.pieces, held.model)
 
-    def _run(self, prompt: Any, model: str, visitor: str) -> HeldRun:
+    def _run(self, prompt: Any, model: str, visitor: str, changes: dict[str, Any] | None = None) -> HeldRun:
         ids = checked_ids(self.engine, model, prompt)
-        return self._trace(model, prompt, ids, visitor=visitor)
+        return self._trace(model, prompt, ids, changes=changes, visitor=visitor)
+
+    def _begin(self, prompt: Any, model: str, shown: HeldRun | None, visitor: str) -> HeldRun:
+        """The prompt's run to write on from, with what is changed in the run that the page shows of it."""
+        return self._run(prompt, model, visitor, shown.changes if shown else None)
+
+    def _written(self, held: HeldRun, count: int, settings: Settings) -> Iterator[Step]:
+        """Up to `count` tokens after a run, changed as that is."""
+        written = held.trace.token_ids[held.n_prompt :]
+        what = intervention(held.changes, self.runs, held.model, len(held.trace.token_ids))
+        return self.engine.generate(held.model, held.prompt_ids, count, settings, written, what)
 
     def _trace(
         self,
@@ -255,7 +267,7 @@ class Service:
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
         written = [step.token_id for step in steps]
-        return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, visitor=held.visitor)
+        return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, held.changes, held.visitor)
 
     def _need_room(self, model: str, ids: Sequence[int]) -> None:
         if len(ids) >= self.engine.about(model).config.context_limit:
@@ -267,9 +279,7 @@ class Service:
             held = self.runs.get(text_of(view, "run"))
         except GlassLlamaError:
             return None
-        # Steps are known for each generated token, save where a link or an expired run brought bare ids.
-        whole_story = not held.changes and held.n_prompt + len(held.steps) == len(held.trace.token_ids)
-        return held if (held.prompt, held.model) == (prompt, model) and whole_story else None
+        return held if (held.prompt, held.model) == (prompt, model) else None
 
     def _place(self, data: dict[str, Any]) -> tuple[HeldRun, int, int]:
         held = self._held(data)

@@ -75,6 +75,11 @@ class HeldRun:
         return ffn_parts(self.trace.lm.net.block(layer).ffn)
 
     @property
+    def tells_all(self) -> bool:
+        """Whether it is known how each written token was chosen: a link, and a run that expired, bring bare ids."""
+        return self.n_prompt + len(self.steps) == len(self.trace.token_ids)
+
+    @property
     def prompt_ids(self) -> list[int]:
         """The tokens of the prompt, whichever stack read them."""
         read = self.trace.source

@@ -70,13 +70,17 @@ def running_process(*arguments: str) -> Iterator[tuple[str, int]]:
             app.terminate()
 
 
+# A page of the tests is there for seconds: to compile its scripts for speed takes longer than they then save.
+BRIEF = "--js-flags=--no-maglev --no-turbofan"
+
+
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*flags: str) -> Iterator[Browser]:
     """Debian's Chromium, headless; its build for that alone where it is installed."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert found, f"none of {', '.join(BROWSERS)} is installed"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=found, args=[*CHROMIUM_FLAGS, *flags])
         try:
             yield browser
         finally:

@@ -5,10 +5,14 @@ wrong type, and a checker that steps in first would hide that error from its own
 """
 
 import dataclasses
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, get_args, get_origin
 
 import jaxtyping
+import numpy as np
+import torch
 from beartype import beartype
 from jaxtyping import AbstractArray, install_import_hook
 
@@ -27,7 +31,60 @@ def install(package: str) -> None:
 
 def where_shapes_are(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
     """`jaxtyped` for a function, method or dataclass that is annotated with a shape; any other as it is."""
-    return lambda given: jaxtyped(given, typechecker=typechecker) if any(map(_holds_array, _hints(given))) else given
+
+    def decorated(given: Any) -> Any:
+        if not any(map(_holds_array, _hints(given))):
+            return given
+        checked = jaxtyped(given, typechecker=typechecker)
+        plain = inspect.isfunction(given) and not inspect.isgeneratorfunction(given)
+        return once_for_its_shapes(given, checked) if plain else checked
+
+    return decorated
+
+
+def once_for_its_shapes(function: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
+    """`checked` where arguments, or what comes of them, have shapes that were not looked at yet; else `function`.
+
+    A check takes many times as long as the work of a small network, and what it finds depends on shapes alone.
+    """
+    found: dict[Hashable, set[Hashable]] = {}  # by the arguments' shapes, those of the results
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        given = (tuple([shape(value) for value in args]), *[(name, shape(value)) for name, value in named.items()])
+        known = found.get(given)
+        if known is None:
+            result = checked(*args, **named)
+            found[given] = {shape(result)}
+            return result
+        result = function(*args, **named)
+        made = shape(result)
+        if made not in known:
+            jaxtyped(_returning(function, result), typechecker=check_shapes)(*args, **named)
+            known.add(made)
+        return result
+
+    return call
+
+
+def shape(value: Any) -> Hashable:
+    """What a check of shapes depends on: dtype and shape of an array, of a tuple or list those of each part."""
+    kind = type(value)
+    if kind is torch.Tensor or kind is np.ndarray:
+        return value.dtype, value.shape
+    if isinstance(value, tuple | list):
+        return kind, *map(shape, value)
+    return (kind, value.dtype, value.shape) if isinstance(value, torch.Tensor) else kind
+
+
+def _returning(function: Callable[..., Any], result: Any) -> Callable[..., Any]:
+    """A function of the same signature that gives this."""
+
+    @functools.wraps(function)
+    def gives(*_args: Any, **_named: Any) -> Any:
+        return result
+
+    return gives
 
 
 def check_shapes(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from torch import Tensor
 from model.norms import rms
 from model.positions import Rotation, rotate
 from model.sampling import Sampling, filtered_logits
-from tests.shape_checks import check_shapes
+from tests.shape_checks import check_shapes, once_for_its_shapes, where_shapes_are
 
 
 def test_a_wrongly_shaped_call_raises() -> None:
@@ -41,6 +41,32 @@ def test_results_and_shared_names_are_checked() -> None:
         join(torch.ones(2, 3), torch.ones(2, 4))
     with pytest.raises(TypeCheckError, match="parameter"):
         join(torch.ones(2, 3), torch.ones(3, 4))
+
+
+def test_what_was_looked_at_once_is_not_looked_at_again_while_its_shapes_are_the_same() -> None:
+    looked: list[tuple[int, ...]] = []
+
+    def turn(x: Float[Tensor, "n d"], wide: bool = False) -> Float[Tensor, "d n"]:
+        return x.new_ones(3, 3) if wide else x.T
+
+    def look(x: Tensor, wide: bool = False) -> Tensor:
+        looked.append(tuple(x.shape))
+        return checked(x, wide)
+
+    checked = where_shapes_are(typechecker=check_shapes)(turn)
+    once = once_for_its_shapes(turn, look)
+    for size in ((2, 3), (2, 3), (3, 3), (2, 3)):
+        once(torch.ones(size))
+    assert looked == [(2, 3), (3, 3)]
+    with pytest.raises(TypeCheckError, match="parameter"):
+        checked(torch.ones(2))
+    with pytest.raises(TypeCheckError, match="parameter"):
+        checked(torch.ones(2, 3, dtype=torch.int64))
+    with pytest.raises(TypeCheckError, match="return"):
+        checked(torch.ones(2, 3), True)
+    checked(torch.ones(2, 3), False)
+    with pytest.raises(TypeCheckError, match="return"):  # the same shapes in, others out
+        checked(torch.ones(2, 3), True)
 
 
 def test_plain_annotations_are_left_to_the_code_that_explains_them() -> None:

@@ -1,19 +1,20 @@
 """A page over the stand-in model, and a browser that looks at it."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import model
-from app.engine import LocalEngine, Settings
+from app.engine import LocalEngine
 from app.service import Service
 from app.session import Runs
-from tests.page import chromium, leave, new_page, wait_for_run, watched
+from tests.page import BRIEF, chromium, leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
 from tests.served import gradio_site
 from tests.standin import make_checkpoint
@@ -30,10 +31,8 @@ def roomy_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Unhurried(LocalEngine):
     """Writes at the pace of a real model; the stand-in would be done before anyone could press Stop."""
 
-    def generate(
-        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
-    ) -> Iterator[model.Step]:
-        for step in super().generate(name, ids, count, settings, written):
+    def generate(self, *args: Any, **kwargs: Any) -> Iterator[model.Step]:
+        for step in super().generate(*args, **kwargs):
             time.sleep(0.03)
             yield step
 
@@ -72,7 +71,7 @@ def panels_alone(engine: LocalEngine, runs: Runs) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all tests; what a page keeps in it goes before the next is opened (tests/page.py)."""
-    with chromium() as running:
+    with chromium(BRIEF) as running:
         yield running
 
 

@@ -11,6 +11,7 @@ from app.engine import LocalEngine, Settings
 from app.requests import MAX_NEW_TOKENS
 from app.service import Service
 from app.session import Runs
+from model.interventions import Intervention, Patch
 from visuals.payload import unpack
 from visuals.run import STEPS_A_MESSAGE
 
@@ -199,6 +200,39 @@ def test_step_starts_afresh_where_the_prompt_changed(service: Service) -> None:
     run = service.run(PROMPT, "roomy")
     other = service.step("A dog", "roomy", GREEDY, {"run": run["id"]})
     assert (other["prompt"], len(other["steps"])) == ("A dog", 1)
+
+
+def test_a_changed_run_is_written_on_as_it_is_changed(service: Service, roomy_checkpoint: Any) -> None:
+    lm = model.load(roomy_checkpoint, device="cpu")
+    changes: dict[str, Any] = {"heads": [[0, 0], [0, 1], [1, 2]], "ffn": [1]}
+    off = Intervention(heads=((0, 0), (0, 1), (1, 2)), ffn=(1,))
+    theirs = [step.token_id for step in model.generate(lm, PROMPT, 5, intervention=off)]
+    assert theirs != [step.token_id for step in model.generate(lm, PROMPT, 5)]
+    shown = service.change({"run": service.run(PROMPT, "roomy")["id"], "changes": changes})
+    for message in service.generate(PROMPT, "roomy", 5, GREEDY, {"run": shown["id"]}):
+        assert message.get("changes", changes) == changes
+        written = message
+    assert written["tokens"]["ids"][written["n_prompt"] :] == theirs
+    for count in (1, 2):
+        shown = service.step(PROMPT, "roomy", GREEDY, {"run": shown["id"]})
+        assert (shown["changes"], shown["tokens"]["ids"][shown["n_prompt"] :]) == (changes, theirs[:count])
+    cut = service.cut({"run": written["id"], "count": 3, "layer": 0})
+    assert (cut["changes"], cut["tokens"]["ids"]) == (changes, written["tokens"]["ids"][:-2])
+    other = service.step("A dog", "roomy", GREEDY, {"run": shown["id"]})
+    assert not other["changes"]  # another prompt is run as it is
+
+
+def test_a_patched_run_is_written_on_with_the_same_streams(service: Service, roomy_checkpoint: Any) -> None:
+    lm = model.load(roomy_checkpoint, device="cpu")
+    first, second = service.run("The dog plays", "roomy"), service.run("The cat sleeps", "roomy")
+    stream = model.run_trace(lm, "The dog plays").residual[2, 3]
+    patch = Intervention(patches=(Patch(2, 3, tuple(stream.tolist())),))
+    theirs = [step.token_id for step in model.generate(lm, "The cat sleeps", 4, intervention=patch)]
+    changes = {"patches": [[2, 3]], "source": first["id"]}
+    shown = service.change({"run": second["id"], "changes": changes})
+    for _ in theirs:
+        shown = service.step("The cat sleeps", "roomy", GREEDY, {"run": shown["id"]})
+    assert shown["tokens"]["ids"][shown["n_prompt"] :] == theirs
 
 
 def test_a_link_brings_generated_tokens_back(service: Service) -> None:

@@ -16,7 +16,7 @@ from starlette.requests import HTTPConnection
 import model
 from app.build import build, launch_options
 from app.chapters.kv import RACES
-from app.engine import LocalEngine, Settings
+from app.engine import LocalEngine
 from app.service import Service
 from app.waiting import LIMITS, LISTENING, Limit, Line, address_of
 
@@ -35,11 +35,9 @@ class Counting(LocalEngine):
         self.work.append("trace")
         return super().trace(*args, **kwargs)
 
-    def generate(
-        self, name: str, ids: Sequence[int], count: int, settings: Settings, written: Sequence[int] = ()
-    ) -> Iterator[model.Step]:
+    def generate(self, *args: Any, **kwargs: Any) -> Iterator[model.Step]:
         try:
-            for step in super().generate(name, ids, count, settings, written):
+            for step in super().generate(*args, **kwargs):
                 assert not self.waits or self.allowed.acquire(timeout=60)
                 self.work.append("token")
                 yield step

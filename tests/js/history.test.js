@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keepHistory } from "../../visuals/static/history.js";
 import { readLink } from "../../visuals/static/link.js";
+import { createSettings } from "../../visuals/static/settings.js";
 import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
 
@@ -25,11 +26,11 @@ function opened() {
   const store = createStore();
   const seen = { bar: [], brought: [], stopped: 0, followed: 0 };
   store.state.chapter = "glance";
-  store.state.settings = {};
   store.on("run", (trace) => { store.state.status = trace.generating ? "generating" : "idle"; });
   const open = (chapter) => { store.state.chapter = chapter; store.emit("chapter", chapter); };
+  const settings = createSettings(store);
   keepHistory(store, {
-    open, fill: (bar) => seen.bar.push(bar.prompt), stop: () => { seen.stopped += 1; },
+    open, settings, fill: (bar) => seen.bar.push(bar.prompt), stop: () => { seen.stopped += 1; },
     bring: async (hash) => { seen.brought.push(readLink(hash)); }, follow: async () => { seen.followed += 1; },
   });
   const back = async (n) => {
@@ -44,7 +45,7 @@ function opened() {
     listeners.popstate({ state: null });
     listeners.hashchange();
   };
-  return { store, seen, open, back, paste, count: () => entries.length, links: () => entries.map(({ hash }) => readLink(hash)), entries };
+  return { store, seen, settings, open, back, paste, count: () => entries.length, links: () => entries.map(({ hash }) => readLink(hash)), entries };
 }
 
 const run = (prompt, ids, more = {}) => runMessage(ids, { id: `${prompt} ${ids.length} ${more.generating ?? ""}`, prompt, ...more });
@@ -67,6 +68,19 @@ test("each run and each chapter is an entry; what is selected is written into it
   assert.deepEqual([shown(store), seen.bar], [["b", 2, "kv", 1, 1], ["a", "b"]]);
   await back(1);
   assert.deepEqual([shown(store), count(), seen.brought], [["b", 2, "glance", 1, 1], 3, []]);
+});
+
+test("Back brings back which of two stacks was read", async () => {
+  const { store, settings, open, back } = opened();
+  store.publish(run("a", [1, 2, 3]));
+  settings.set("run", { stack: "encoder" });
+  open("attend");
+  settings.set("run", {});
+  await pause();
+  await back(1);
+  assert.deepEqual(settings.get("run"), { stack: "encoder" });
+  await back(-1);
+  assert.deepEqual(settings.get("run"), {});
 });
 
 test("a text that is written is one entry, after that of its prompt", async () => {

@@ -224,7 +224,7 @@ function bringBack(hash) {
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
 const { address } = keepHistory(store, {
-  open, bring, fill: page.fill,
+  open, bring, fill: page.fill, settings,
   stop: () => document.querySelector("#stop")?.click(),
   follow: async () => {
     if (await connection.answers()) return location.reload();

@@ -12,11 +12,11 @@ const keyOf = ({ model, prompt, nPrompt, tokens, changes }) => JSON.stringify([m
 /**
  * @param {object} store
  * @param {{ open: (chapter: string) => void, fill: (bar: { prompt: string, model: string }) => void, stop: () => void,
- *   bring: (hash: string) => Promise<void>, follow: () => Promise<void> }} page
+ *   bring: (hash: string) => Promise<void>, follow: () => Promise<void>, settings: { set: Function } }} page
  * `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
  * describes, and `follow` opens an address that was pasted
  */
-export function keepHistory(store, { open, fill, stop, bring, follow }) {
+export function keepHistory(store, { open, fill, stop, bring, follow, settings }) {
   const { state } = store;
   const name = `${performance.timeOrigin}-`; // of this load: an entry of an earlier one has only its address
   const entries = new Map(); // by name, the last used last
@@ -92,7 +92,8 @@ export function keepHistory(store, { open, fill, stop, bring, follow }) {
     stop();
   });
 
-  function show({ trace, kept, side, locked, chosen, chapter }) {
+  function show({ trace, kept, side, locked, chosen, chapter, settings: { run: read = {} } }) {
+    settings.set("run", read); // which of two stacks panels read: a place is one in that
     if (chapter !== state.chapter) open(chapter);
     const last = view();
     if (trace !== last.trace) fill({ prompt: trace.prompt, model: trace.model.name });
