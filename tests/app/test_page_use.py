@@ -11,6 +11,7 @@ from app.build import EXAMPLES
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
+from model.interventions import Intervention
 from tests.app.looking import BOX, PANELS, idle, run, settled, shown, type_in
 from tests.page import leave, open_page, wait_for_run
 
@@ -53,6 +54,28 @@ def test_one_more_token(page: Page) -> None:
         page.click("#step")
         page.wait_for_function("(n) => glass.state.trace.T === n && glass.state.status === 'idle'", arg=before + extra)
     assert page.evaluate("glass.state.trace.steps.map((step) => step.index)") == [0, 1]
+
+
+@pytest.mark.gradio
+def test_what_is_switched_off_stays_off_while_the_page_writes_on(page: Page, roomy_checkpoint: Any) -> None:
+    changes = {"heads": [[0, 0], [1, 2]], "ffn": [1]}
+    off = Intervention(heads=((0, 0), (1, 2)), ffn=(1,))
+    prompt = page.evaluate("glass.state.trace.prompt")
+    theirs = [step.token_id for step in model.generate(model.load(roomy_checkpoint), prompt, 32, intervention=off)]
+    page.evaluate("(changes) => glass.change(changes)", changes)
+    page.wait_for_function("glass.state.trace.changes.ffn && glass.state.status === 'idle'")
+    for button, count in (("#step", 1), ("#step", 2), ("#generate", len(theirs))):
+        page.click(button)
+        written = "glass.state.status === 'idle' && glass.state.trace.steps.length === n"
+        page.wait_for_function(f"(n) => {written}", arg=count)
+        ids, made = page.evaluate(
+            "[glass.state.trace.tokens.ids.slice(glass.state.trace.nPrompt), glass.state.trace.changes]"
+        )
+        assert (ids, made) == (theirs[:count], changes)
+        expect(page.locator("section[data-kind=why] .gp-changed")).to_contain_text("FFN of layer 1 off")
+    page.click("#run")
+    page.wait_for_function("glass.state.status === 'idle' && !glass.state.trace.steps.length")
+    assert page.evaluate("glass.state.trace.changes") == {}
 
 
 BAD = {

@@ -225,10 +225,10 @@ def test_a_changed_run_is_written_on_as_it_is_changed(service: Service, roomy_ch
 def test_a_patched_run_is_written_on_with_the_same_streams(service: Service, roomy_checkpoint: Any) -> None:
     lm = model.load(roomy_checkpoint, device="cpu")
     first, second = service.run("The dog plays", "roomy"), service.run("The cat sleeps", "roomy")
-    stream = model.run_trace(lm, "The dog plays").residual[2, 3]
-    patch = Intervention(patches=(Patch(2, 3, tuple(stream.tolist())),))
+    stream = model.run_trace(lm, "The dog plays").residual[2, 2]
+    patch = Intervention(patches=(Patch(2, 2, tuple(stream.tolist())),))
     theirs = [step.token_id for step in model.generate(lm, "The cat sleeps", 4, intervention=patch)]
-    changes = {"patches": [[2, 3]], "source": first["id"]}
+    changes = {"patches": [[2, 2]], "source": first["id"]}
     shown = service.change({"run": second["id"], "changes": changes})
     for _ in theirs:
         shown = service.step("The cat sleeps", "roomy", GREEDY, {"run": shown["id"]})
