@@ -88,7 +88,8 @@ class Service:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
-        changed = self._trace(held.model, held.prompt, *text, held.steps, changes_of(data), visitor)
+        steps = held.steps, held.chosen
+        changed = self._trace(held.model, held.prompt, *text, *steps, changes=changes_of(data), visitor=visitor)
         return self.show(changed, self._layer_of(data, held.model))
 
     @answered
@@ -238,6 +239,7 @@ class Service:
         ids: Sequence[int],
         written: Sequence[int] = (),
         steps: tuple[Step, ...] = (),
+        chosen: tuple[str, ...] = (),
         changes: dict[str, Any] | None = None,
         visitor: str = "",
     ) -> HeldRun:
@@ -246,7 +248,9 @@ class Service:
         trace = self.engine.trace(model, ids, what, written)
         seconds = time.perf_counter() - start
         n_prompt = len(trace.token_ids) - len(written)
-        return self.runs.hold(HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor))
+        held = HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor=visitor)
+        own = (held.key,) * (len(steps) - len(chosen))
+        return self.runs.hold(replace(held, chosen=(*chosen[: len(steps)], *own)))
 
     def _begun(self, model: str, ids: Sequence[int]) -> int:
         """How many tokens stand before what is written: the prompt's, or a start token where an encoder reads it."""
@@ -267,7 +271,8 @@ class Service:
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
         written = [step.token_id for step in steps]
-        return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, held.changes, held.visitor)
+        more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
+        return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
 
     def _need_room(self, model: str, ids: Sequence[int]) -> None:
         if len(ids) >= self.engine.about(model).config.context_limit:

@@ -4,6 +4,7 @@ Runs go by an id that nobody can guess; the least recently used go when the byte
 of their own: docs/decisions/shares-of-the-store.md.
 """
 
+import json
 import secrets
 import sys
 import threading
@@ -11,6 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,8 @@ class HeldRun:
     Where an encoder read the prompt, the trace is of what is written, after one token that begins it; `source` is then
     the encoder's run, which goes by the same id with SOURCE after it.
     `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
-    (app/comparing.py); `visitor` whose run it is, as the page's session says.
+    (app/comparing.py), and `chosen` under which changes each of the `steps` was chosen, as `key` tells them apart;
+    `visitor` whose run it is, as the page's session says.
     """
 
     model: str
@@ -67,12 +70,22 @@ class HeldRun:
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
     changes: dict[str, Any] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
     visitor: str = ""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
     def ffn(self, layer: int) -> FfnParts:
         """What the feed-forward of a layer is made of."""
         return ffn_parts(self.trace.lm.net.block(layer).ffn)
+
+    @property
+    def key(self) -> str:
+        """The changes, as a text of a few characters."""
+        return sha256(json.dumps(self.changes, sort_keys=True).encode()).hexdigest() if self.changes else ""
+
+    def chose(self, step: int) -> bool:
+        """Whether a step was chosen with the changes of this run, and not given to it."""
+        return self.chosen[step] == self.key
 
     @property
     def tells_all(self) -> bool:
@@ -100,7 +113,7 @@ class HeldRun:
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""
         trace = self.trace
-        beside = (self.prompt, self.visitor, self.steps, self.changes)
+        beside = (self.prompt, self.visitor, self.steps, self.changes, self.chosen)
         return weight((*beside, trace.token_ids, trace.pieces, trace.intervention))
 
 

@@ -178,8 +178,11 @@ def buckets_payload(made: BucketParts) -> Message:
     return {"before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
 
 
-def step_payload(index: int, step: Step, piece: str, following: Message | None = None) -> Message:
-    """One generated token; `following` is the next_payload of what it was chosen from, where that is wanted."""
+def step_payload(index: int, step: Step, piece: str, following: Message | None = None, own: bool = True) -> Message:
+    """One generated token; `following` is the next_payload of what it was chosen from, where that is wanted.
+
+    `own`: it was chosen with the changes of the run that it is of, and not by one with others.
+    """
     return {
         "index": index,
         "id": step.token_id,
@@ -192,6 +195,7 @@ def step_payload(index: int, step: Step, piece: str, following: Message | None =
         "stop": step.stop,
         "sampling": {**step.sampling._asdict(), "seed": step.seed, "draws": step.draws},
         "next": following,
+        "own": own,
     }
 
 

@@ -46,6 +46,7 @@ class Run(Protocol):
     def changes(self) -> dict[str, Any]: ...
     @property
     def source(self) -> "Run | None": ...
+    def chose(self, step: int) -> bool: ...
     def ffn(self, layer: int) -> FfnParts: ...
 
 
@@ -60,7 +61,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         run.trace,
         offers(offered, about, pieces),
         layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer, run.ffn(index)),
-        [step_payload(i, step, pieces([step.token_id])[0]) for i, step in enumerate(run.steps)],
+        [step_payload(i, step, pieces([step.token_id])[0], own=run.chose(i)) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,
         None if run.source is None else source_payload(run.source.id, about, run.source.trace, run.source.changes),

@@ -216,6 +216,13 @@ def test_a_changed_run_is_written_on_as_it_is_changed(service: Service, roomy_ch
     for count in (1, 2):
         shown = service.step(PROMPT, "roomy", GREEDY, {"run": shown["id"]})
         assert (shown["changes"], shown["tokens"]["ids"][shown["n_prompt"] :]) == (changes, theirs[:count])
+    assert [step["own"] for step in written["steps"]] == [True] * 5
+    undone = service.change({"run": shown["id"], "changes": {}})
+    assert [step["own"] for step in undone["steps"]] == [False, False]  # which are still those of the changed run
+    on = service.step(PROMPT, "roomy", GREEDY, {"run": undone["id"]})
+    assert [step["own"] for step in on["steps"]] == [False, False, True]
+    again = service.change({"run": on["id"], "changes": changes})
+    assert [step["own"] for step in again["steps"]] == [True, True, False]
     cut = service.cut({"run": written["id"], "count": 3, "layer": 0})
     assert (cut["changes"], cut["tokens"]["ids"]) == (changes, written["tokens"]["ids"][:-2])
     other = service.step("A dog", "roomy", GREEDY, {"run": shown["id"]})

@@ -32,10 +32,15 @@ test("a click on a written token leads to where it was chosen, on another to its
   assert.deepEqual([0, 1, 2, 3].map((position) => placeOfToken(trace, position)), [0, 1, 1, 2]);
 });
 
-test("a changed run chose nothing of what it was given", () => {
-  const moment = momentAt(decodeRun(message({ changes: { heads: [[0, 1]] } })), 2);
-  assert.deepEqual([moment.kind, moment.step], ["given", null]);
-  assert.equal(momentAt(decodeRun(message({ changes: { heads: [], source: "r" } })), 2).kind, "chosen");
+test("a run chose nothing of what another with other changes wrote, and a changed run nothing of what a link brought", () => {
+  const changes = { heads: [[0, 1]] };
+  const steps = message().steps.map((step) => ({ ...step, own: false }));
+  for (const more of [{ changes, steps }, { steps }, { changes, steps: [] }]) {
+    const moment = momentAt(decodeRun(message(more)), 2);
+    assert.deepEqual([moment.kind, moment.step], ["given", null]);
+  }
+  const own = momentAt(decodeRun(message({ changes })), 2);
+  assert.deepEqual([own.kind, own.step.id], ["chosen", 8]);
 });
 
 test("what a link brought back was chosen, but nobody knows how", () => {

@@ -25,7 +25,7 @@ const next = () => ({ ids: [1, 2], pieces: ["a", "b"], logits: pack([2, 1]), log
 
 export const stepMessage = (index, id = 7) => ({
   index, id, piece: "x", probability: 0.5, drawn_probability: 0.6, cache_bytes: 128, cache_tokens: 3, seconds: 0.01,
-  stop: null, next: next(),
+  stop: null, next: next(), own: true,
 });
 
 export const runMessage = (ids = [5, 6, 7], more = {}) => ({

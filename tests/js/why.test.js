@@ -28,6 +28,8 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.99, look }), "falls");
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.9 } }), "stays");
   assert.equal(verdict({ probability: 0.99, look: { heads: [], without: 0.99 } }), "nobody");
+  assert.equal(verdict({ probability: 0.0004, look: { ...look, without: 0.14 } }), "rises");
+  assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.98999 } }), "same"); // as the numbers beside it read
 });
 
 test("the list names as many of an encoder's heads as of what writes, then neurons of either, what is missed most first", () => {

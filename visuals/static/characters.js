@@ -27,3 +27,8 @@ export function shownTokens(tokens) {
   });
   return found;
 }
+
+/** What an encoder read, without the tokens that end it. @param {import("./decode.js").Trace} encoder */
+export const sourceTokens = ({ model, tokens: { ids, pieces } }) =>
+  shownTokens(pieces.map((piece, t) => ({ id: ids[t], piece, position: t })).filter(({ id }) => !model.eos_ids.includes(id)))
+    .map(({ position, text }) => ({ position: `source${position}`, text }));

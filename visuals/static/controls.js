@@ -20,16 +20,16 @@ export function segmented(values, { choose, label, text, sign, title, look, grou
 }
 
 /** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values the first is the default */
-export function choices({ settings, on }, panel, name, values) {
+export function choices({ settings, on }, panel, name, values, first = values[0]) {
   const now = () => {
     const given = settings.get(panel)[name];
-    return values.includes(given) ? given : values[0];
+    return values.includes(given) ? given : first;
   };
   const { element, mark } = segmented(values, {
     label: `${panel}.${name}`,
     text: (value) => `${panel}.${name}_${value}`,
     choose(value) {
-      settings.set(panel, { ...settings.get(panel), [name]: value === values[0] ? "" : value });
+      settings.set(panel, { ...settings.get(panel), [name]: value === first ? "" : value });
       show();
     },
   });

@@ -101,10 +101,10 @@ export function decodeNext(payload) {
 
 /** @param {object} payload @returns {Step} */
 export function decodeStep(payload) {
-  const { index, id, piece, probability, seconds, stop, sampling } = payload;
+  const { index, id, piece, probability, seconds, stop, sampling, own } = payload;
   const drawnProbability = payload.drawn_probability;
   const cache = { cacheBytes: payload.cache_bytes, cacheTokens: payload.cache_tokens };
-  return { index, id, piece, probability, drawnProbability, seconds, stop, sampling, ...cache, next: decodeNext(payload.next) };
+  return { index, id, piece, probability, drawnProbability, seconds, stop, sampling, own, ...cache, next: decodeNext(payload.next) };
 }
 
 /** All that a run read and wrote, as what makes runs has it: of an encoder's network the prompt's ids first. @param {Trace} trace @returns {{ ids: number[], n_prompt: number }} */

@@ -100,6 +100,9 @@ async function mount(kind, element) {
   new ResizeObserver(again).observe(element);
 }
 
+const nameTab = () => { document.title = texts.text("page.title"); };
+store.on("run", nameTab); // gradio gives the tab a name of its own when it is there
+
 /** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */
 async function setLanguage(code) {
   if (!(await texts.load(code).catch(() => store.emit("message", { level: "error", code: "no_connection", params: {} })))) {
@@ -108,7 +111,7 @@ async function setLanguage(code) {
   state.language = code;
   document.documentElement.dataset.language = code;
   document.documentElement.lang = code === "zh" ? "zh-CN" : code;
-  document.title = texts.text("page.title");
+  nameTab();
   texts.translate(document);
   store.emit("language", code);
   store.repaint(true);

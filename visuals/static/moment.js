@@ -9,8 +9,8 @@ import { isChanged } from "./off.js";
  * @typedef {{ at: number, kind: "end"|"chosen"|"given"|"prompt", token: { position: number, id: number, piece: string }|null,
  *             step: import("./decode.js").Step|null }} Moment
  * `at`: the position after which a token was chosen, `token`: that token; none yet at the "end". It was "chosen" by this
- * run, "given" to it where a changed run reads what the unchanged one wrote, or stood in the "prompt". `step`: how it was
- * drawn, where that is known: of a text that a link brought back it is not.
+ * run, "given" to it where a run with other changes chose it, or stood in the "prompt". `step`: how it was drawn, where that
+ * is known: of a text that a link brought back it is not, and in a changed run such a text counts as given.
  */
 
 /** @param {import("./decode.js").Trace} trace @param {number} at a position of it @returns {Moment} */
@@ -20,9 +20,10 @@ export function momentAt(trace, at) {
   const { ids, pieces } = trace.tokens;
   const token = { position, id: ids[position], piece: pieces[position] };
   if (position < trace.nPrompt) return { at, kind: "prompt", token, step: null };
-  if (isChanged(trace)) return { at, kind: "given", token, step: null };
   const step = trace.steps[position - trace.nPrompt];
-  return { at, kind: "chosen", token, step: step?.id === token.id && step.sampling ? step : null };
+  const known = step?.id === token.id && step.sampling ? step : null;
+  if (known ? !known.own : isChanged(trace)) return { at, kind: "given", token, step: null };
+  return { at, kind: "chosen", token, step: known };
 }
 
 /**

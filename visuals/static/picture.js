@@ -32,7 +32,8 @@ function describe({ model, prompt, changes }, glass) {
 }
 
 /** The panel's title, and what is said beside it. */
-const titleOf = ({ title }) => Array.from(title.childNodes, ({ textContent }) => textContent).join(" · ");
+const titleOf = ({ title }) => Array.from(title.childNodes, (node) => `${node.matches?.(BESIDE) ? " · " : ""}${node.textContent}`).join("");
+const BESIDE = ".gp-job, .gp-here"; // what stands beside the title's words
 
 /** An SVG file on the theme's ground. @returns {Picture} */
 function finished(width, height, ...content) {

@@ -1,6 +1,6 @@
 // What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the strip's tokens are buttons.
 
-import { shownTokens, textOf } from "./characters.js";
+import { shownTokens, sourceTokens, textOf } from "./characters.js";
 import { createChosen } from "./chosen.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
@@ -12,11 +12,6 @@ export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps 
   const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })).slice(nPrompt), ...steps.slice(T - nPrompt)];
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
 }
-
-/** What an encoder read, without the tokens that end it. @param {import("./decode.js").Trace} encoder */
-const sourceTokens = ({ model, tokens: { ids, pieces } }) =>
-  shownTokens(pieces.map((piece, t) => ({ id: ids[t], piece, position: t })).filter(({ id }) => !model.eos_ids.includes(id)))
-    .map(({ position, text }) => ({ position: `source${position}`, text }));
 
 /** Keeps the elements of a text in step with its tokens: what stays of it stays selected. */
 function fill(place, tokens) {

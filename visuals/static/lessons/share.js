@@ -5,6 +5,9 @@ import { h, svg } from "../dom.js";
 import { LONGEST_LINK, packLesson } from "./pack.js";
 import { saveLesson } from "./save.js";
 
+/** What a computer calls itself: to others that is an address of their own. */
+const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 /** @param {object} glass @param {object} desk of desk.js */
 export function createShare(glass, desk) {
   const { text } = desk;
@@ -25,7 +28,8 @@ export function createShare(glass, desk) {
     }
     const field = h("input.ls-link", { type: "text", readonly: "", value: link, "aria-label": text("link"), focus: () => field.select() });
     const room = h("div.ls-room", null, h("p.ls-none", null, text("drawing")));
-    box.replaceChildren(h("div.ls-does", null, field, copyButton("ls-button", (key) => glass.text(key), ["lessons.copy_link", "page.copied"], () => link)), room);
+    const here = HERE.test(location.hostname) ? [h("p.ls-none", null, text("only_here"))] : [];
+    box.replaceChildren(...here, h("div.ls-does", null, field, copyButton("ls-button", (key) => glass.text(key), ["lessons.copy_link", "page.copied"], () => link)), room);
     glass.translate(box);
     const { data, message } = await glass.calculate("qr", { text: link });
     if (mine !== turn) return;

@@ -1,5 +1,6 @@
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
+import { sourceTokens, textOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -12,7 +13,8 @@ const SIDES = ["A", "B", "B-A"];
 
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
 function describe(text, trace, glass) {
-  const prompt = h("p.cmp-prompt", null, trace.tokens.pieces.join(""));
+  const read = trace.encoder ? `${textOf(sourceTokens(trace.encoder).map(({ text: words }) => words))} → ` : "";
+  const prompt = h("p.cmp-prompt", null, read, trace.tokens.pieces.join(""));
   const changes = listed(trace.changes).map((change) => changeName("is", change, trace.model, glass.text));
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
   return [prompt, h("p.gp-note", null, facts.join(" · "))];
@@ -45,7 +47,12 @@ export default function compare(element, glass) {
   /** What follows A and B, with all logits once the server has sent them. */
   const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
   const view = watched({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
-  glass.on("run", (trace) => { if (trace !== state.kept && listed(trace.changes).length) view.changes = changesOf(trace); });
+  let model = state.run?.model.name;
+  glass.on("run", (trace) => {
+    const other = trace.model.name !== model; // which has other layers and heads
+    model = trace.model.name;
+    if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
+  });
   const set = (changes) => { view.changes = changes; };
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;

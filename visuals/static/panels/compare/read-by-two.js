@@ -6,6 +6,7 @@ import { exact, h, share } from "../../dom.js";
 import { ink, inkOn, shade, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { WEIGHTS } from "../../marks/scales.js";
+import { changesOf } from "../../off.js";
 import { createTable } from "../../marks/table.js";
 import { drawing, part, watched } from "../../reads.js";
 import { createCosts, rowsOfCost } from "./costs.js";
@@ -46,7 +47,8 @@ function createCard(side, glass, panel, step, point) {
 
   function draw({ trace, label, layer, head, query, found }) {
     title.textContent = text(`of_${side}`, { model: label });
-    facts.textContent = trace.encoder ? text("facts_source", { source: trace.encoder.T, count: trace.T }) : text("facts", { count: trace.T });
+    const size = trace.encoder ? text("facts_source", { source: trace.encoder.T, count: trace.T }) : text("facts", { count: trace.T });
+    facts.textContent = [size, changesOf(trace, glass.text)].filter(Boolean).join(" · "); // of a head that is off, what it would read
     const { n_layers: layers, n_heads: heads } = trace.model;
     steps.layer.show(text("of", { value: layer, last: layers - 1 }), layer === 0, layer === layers - 1);
     steps.head.show(text("of", { value: head, last: heads - 1 }), head === 0, head === heads - 1);

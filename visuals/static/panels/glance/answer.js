@@ -5,12 +5,12 @@ import { isChanged, takenBack } from "../../off.js";
 import { part, watched } from "../../reads.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { neuronIn } from "../ffn/kinds.js";
-import { isMatch, marksOf, matchingOf, namesOf } from "./matching.js";
+import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
 import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
-const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide
+const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
 
 const isNeuron = ({ kind }) => kind.endsWith("neuron");
 /** A part in words: a neuron as the chapter on the feed-forward names it. @param {Function} text glass.text */
@@ -32,6 +32,8 @@ const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?
 /** Which sentence tells what the heads that read the answer are worth. */
 export function verdict({ probability, look }) {
   if (!look.heads.length) return "nobody";
+  if (share(look.without) === share(probability)) return "same";
+  if (probability < KEPT * look.without) return "rises";
   return look.without < KEPT * probability ? "falls" : "stays";
 }
 
@@ -81,7 +83,7 @@ export function createAnswer(glass, moment) {
     const alike = formOf(first.kind) === formOf(look.kind) && first.key === look.key;
     const among = alike && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
     const [count, form] = [look.heads.length, formOf(look.kind)];
-    const lot = othersTakeAsMuch(shown);
+    const lot = kind !== "same" && othersTakeAsMuch(shown);
     const itself = !form && look.key === position;
     return {
       says: [sentence(`${!among ? "looks_between" : itself ? "looks_itself" : "looks"}${form}`, { ...given, ...best })],
@@ -104,7 +106,7 @@ export function createAnswer(glass, moment) {
     const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("matching", names)),
-      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text("matching_other") : isMatch(found) ? "" : text("matching_little"))),
+      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text(isRefuted(found) ? "matching_other_not" : "matching_other") : isMatch(found) ? "" : text("matching_little"))),
     );
     sum.draw(found, names, say);
     return undefined;

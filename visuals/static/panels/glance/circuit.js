@@ -7,7 +7,7 @@ import { part, watched } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons, word } from "./words.js";
 
-const COUNTS = ["20", "10", "40"];
+const COUNTS = ["10", "20", "40"];
 const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
 /** To a tenth of a percent; what rounds to nothing has no sign. */
 const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
@@ -20,7 +20,7 @@ export function createCircuit(glass, element, moment) {
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
   const form = h("form.wy-form", { submit: compare }, box, h("button.gp-option", { "data-text": "why.compare", click: compare }));
-  const counts = choices(glass, "why", "nodes", COUNTS);
+  const counts = choices(glass, "why", "nodes", COUNTS, "20");
   const note = h("p.gp-note");
   const faith = h("div.wy-faith");
   const measure = h("button.gp-option.gp-holds", { click: toggleEdges });
@@ -90,7 +90,7 @@ export function createCircuit(glass, element, moment) {
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
-      note.textContent = changed ? text("changed") : long ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit }) : found && !found.swaps.length ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
+      note.textContent = changed ? text("changed") : long ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit }) : found && !found.swaps.length && !other ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
       if (!circuit) return;

@@ -27,6 +27,8 @@ const LEAST = 0.2; // the share of the difference between two scores from which 
 
 /** Whether what was brought to the query makes a telling share of the difference. @param {Matching} found */
 export const isMatch = (found) => broughtApart(found) >= LEAST * (found.score - found.rival_score);
+/** Whether with the other word in the text the head still prefers the token that it reads here, while the answer is another. @param {Matching} found */
+export const isRefuted = ({ other }) => other !== null && other.score >= other.rival_score;
 /** What was brought to the query makes of the difference between the two scores. @param {Matching} found */
 const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
 
@@ -63,7 +65,7 @@ export function namesOf(found, { query, key }, text, pieces) {
   const [asking, telling, beside, fetched] = [query, key, rival, near].map((t) => named(text, pieces, t));
   return {
     query: asking, key: telling, rival: beside, score: shown(score, 4), rival_score: shown(against, 4), gap: shown(score - against, 4),
-    term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(broughtApart(found), 3), n_terms: String(count),
+    term: shown(term, 3), rival_term: shown(less, 3), from_asked: shown(broughtApart(found), 3), from_share: `${shown((100 * broughtApart(found)) / (score - against), 2)} %`, n_terms: String(count),
     asked: wayOf(asked, text, pieces), told: wayOf(told, text, pieces), near: fetched, near_there: text("why.token_at", { piece: word(pieces[near]), position: near }), origin: of, same: of === on,
     ...(other && { other: word(other.piece), other_score: shown(other.score, 4), other_rival: shown(other.rival_score, 4) }),
   };

@@ -8,7 +8,7 @@ import { noChoice } from "../../parts.js";
 import { drawing, part, watched } from "../../reads.js";
 import { createMade } from "./made.js";
 import { createOutside, strangeAt } from "./outside.js";
-import { word } from "./words.js";
+import { apart, word } from "./words.js";
 
 const OTHERS = 4;
 
@@ -97,7 +97,14 @@ export default function why(element, glass) {
       const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panel.text("outside_mark")}`)] : []; // for who hears the text
       return [...framed(words, `${kind}${last >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`, { "data-position": last }), ...said];
     }));
+    requestAnimationFrame(follow);
   });
+
+  /** Of a text that is longer than its room, what is seen ends with the place that is asked about, else with the text. */
+  function follow() {
+    const last = text.querySelector(".is-query") ?? written.lastElementChild;
+    if (last) text.scrollTop = last.offsetTop + last.offsetHeight - text.offsetTop - text.clientHeight;
+  }
 
   /** What is said of the word: of B − A, both runs' words. */
   function offer(moment) {
@@ -108,7 +115,8 @@ export default function why(element, glass) {
     const first = sides && of(sides.A);
     chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
     sure.textContent = first ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}` : share(now.own.probability);
-    const rest = now.others.map(({ piece, probability }) => `${word(piece)}\u00a0${share(probability)}`); // one does not stand without the other
+    const [, ...names] = apart([now.own, ...now.others].map(({ piece }) => piece));
+    const rest = now.others.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`); // one does not stand without the other
     others.textContent = `${panel.text("others")} ${rest.join(" · ")}`;
     return now.own;
   }
