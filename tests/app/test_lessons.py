@@ -81,6 +81,16 @@ def check_stage(at: dict[str, Any], width: int, height: int) -> None:
     assert (at["failed"], at["trouble"]) == ("", ""), at
 
 
+def check_unmoved(page: Page) -> None:
+    """What comes under a pointer that lies still is not pointed at: the panel says the same once it is away."""
+    value = "document.querySelector('.is-presented').dataset.value"
+    told = page.evaluate(value)
+    page.mouse.move(1, 1)
+    settled(page)
+    assert page.evaluate(value) == told
+    page.mouse.move(640, 400)  # on something, for the view that follows
+
+
 @pytest.mark.parametrize("language", SIZES)
 def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page, language: str) -> None:
     width, height = SIZES[language]
@@ -104,6 +114,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 at = on_stage(page)
                 assert not at["covered"]
             check_stage(at, width, height)
+            check_unmoved(page)
             least = 23.9 if view["panel"].startswith("kv-") else 21.9
             assert 14 * at["size"] >= least, view  # the smallest text
             assert at["shrunk"] == 1, at  # that of pictures, too
@@ -219,6 +230,7 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
     press(page, "share")
     link = page.locator(".ls-link").input_value()
     check_qr(page, link)
+    expect(page.locator(".ls-share")).to_contain_text(text("lessons.only_here"))  # an address of this computer's own
     press(page, "edit")
     press(page, "list")
     press(page, "share_view")

@@ -21,5 +21,7 @@ export function createModels(text, count) {
     return list().map(({ name, label }) => [label, name]);
   }
   const offer = (models) => { offered = models; };
-  return { offer, list, choices };
+  /** What a reader calls a run's network. @param {string} name */
+  const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
+  return { offer, list, nameOf, choices };
 }

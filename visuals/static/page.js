@@ -189,5 +189,5 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     dropLate();
   });
 
-  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus, models: models.list };
+  return { parts, begin, first, opened, view, relabel, fill, filled, onFill, attach, setStatus, models: models.list, modelName: models.nameOf };
 }

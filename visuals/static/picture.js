@@ -28,7 +28,7 @@ function runLine(panel, glass) {
 function describe({ model, prompt, changes }, glass) {
   const start = prompt.length > PROMPT ? `${prompt.slice(0, PROMPT)}…` : prompt;
   const changed = listed(changes).map((change) => changeName("is", change, model, glass.text));
-  return [model.name, start, ...changed].join(" · ");
+  return [glass.modelName(model.name), start, ...changed].join(" · ");
 }
 
 /** The panel's title, and what is said beside it. */

@@ -73,8 +73,6 @@ export default function readByTwo(element, glass) {
   const both = h("div", null, h("div.cmp-runs", null, ...SIDES.map((side) => cards[side].element)), costs.element);
   panel.body.append(h("p.gp-note", { "data-text": "read-by-two.by" }), offers, hint, both);
 
-  const labelOf = (name) => glass.models().find((one) => one.name === name)?.label ?? name;
-
   /** What is shown of both runs; null where there are not two. */
   function shown() {
     const shownOf = glass.sides();
@@ -87,7 +85,7 @@ export default function readByTwo(element, glass) {
       const { layer, head } = headOf(settings.get("read-by-two")[side.toLowerCase()], state, trace.model);
       const query = trace === state.trace ? state.query : two ? trace.T - 1 : samePlace(last, trace, state.query);
       const held = glass.layerOf(trace, layer);
-      return { side, trace, label: labelOf(trace.model.name), layer, head, query, found: held && reading(held, trace.model, head, query), cost: glass.detail("cost", {}, trace) };
+      return { side, trace, label: glass.modelName(trace.model.name), layer, head, query, found: held && reading(held, trace.model, head, query), cost: glass.detail("cost", {}, trace) };
     });
   }
 

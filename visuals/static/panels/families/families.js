@@ -58,8 +58,7 @@ export default function families(element, glass) {
 
   function head(column) {
     const [name] = liveOf(view.answer, column);
-    const model = glass.models().find((one) => one.name === name)?.label ?? name;
-    const said = [column.release, model && panel.text("live", { model })].filter(Boolean);
+    const said = [column.release, name && panel.text("live", { model: glass.modelName(name) })].filter(Boolean);
     return h("th", { scope: "col" }, h("strong", null, column.name), ...said.map((words) => h("span.fa-line", null, words)));
   }
 

@@ -38,10 +38,11 @@ export default function kvFit(element, glass) {
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const [fit, needs] = [fitView(glass), needsView(glass)];
-  const side = (list) => h("div.kv-form", null, ...list.map((one) => one.element));
+  const side = (list, ...more) => h("div.kv-form", null, ...list.map((one) => one.element), ...more);
+  const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   panel.body.append(
     stale,
-    h("div.kv-two", null, side(fields), h("div", null, trouble.kv_fit, fit.element)),
+    h("div.kv-two", null, side(fields, limited), h("div", null, trouble.kv_fit, fit.element)),
     h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)));
   glass.translate(element);
 
@@ -88,6 +89,8 @@ export default function kvFit(element, glass) {
     }
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
+    limited.hidden = !found || found.use.percent >= Number(view.settings.usable_percent);
+    if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
     const explained = { usable: found?.use.percent ?? view.settings.usable_percent };
     for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);

@@ -181,7 +181,7 @@ export default function overview(element, glass) {
     name(width, trace, layer);
     fill(width, ...Object.values(run));
     const { model } = trace;
-    panel.title.textContent = panel.text("title", { name: model.name, ...model, piece: visible(trace.tokens.pieces[token]) });
+    panel.title.textContent = panel.text("title", { ...model, name: glass.modelName(model.name), piece: visible(trace.tokens.pieces[token]) });
     player.show();
     band.draw();
     tell();

@@ -75,7 +75,7 @@ export default function training(element, glass) {
   return inView(element, function draw() {
     const found = glass.detail("training");
     known = found;
-    panel.title.textContent = panel.text("title", { model: state.trace.model.name });
+    panel.title.textContent = panel.text("title", { model: glass.modelName(state.trace.model.name) });
     const nothing = !found?.log.length && !found?.measured.length;
     empty.hidden = !nothing;
     empty.textContent = panel.text(found ? "empty" : "waiting");
