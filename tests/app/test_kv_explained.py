@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app.kv_chapter import opened, panel
+from app.texts import text
+from tests.app.kv_chapter import field, opened, panel
 from tests.app.looking import number, shown
 from tests.page import leave, open_page, wait_for_run
 
@@ -98,3 +99,16 @@ def test_the_bound_on_decoding_says_that_it_is_one(chapter: Page) -> None:
     fact = panel(page, "kv-fit").locator(".kv-fact", has_text="解码不会快于")
     expect(fact.locator(".gp-note").first).to_contain_text(f"= {1000 * took:.2f} 毫秒，即每秒最多 {1 / took:.0f} 步。")
     page.click("#language >> text=English")
+
+
+def test_what_the_system_keeps_of_a_shared_memory_is_said_beside_what_is_set(chapter: Page) -> None:
+    page = chapter
+    limited = panel(page, "kv-fit").locator(".kv-limited")
+    for gpu, percent in (("Apple M4 Max 128 GB", 75), ("H100 80 GB", None)):
+        field(page, "kv-fit", "gpu").select_option(gpu)
+        shown(page, "kv-fit", f"gpu={gpu}")
+        expect(field(page, "kv-fit", "usable_percent")).to_have_value("90")
+        if percent:
+            expect(limited).to_have_text(text("kv-fit.limited", percent=percent))
+        else:
+            expect(limited).to_be_hidden()
