@@ -141,7 +141,7 @@ class Service:
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
         shown = self._shown(prompt, model, object_of(view, "view"))
-        held = shown if shown and shown.tells_all else self._begin(prompt, model, shown, visitor)
+        held = shown if shown and shown.tells_all else self._run(prompt, model, visitor, shown)
         n = len(held.steps)
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = Settings(settings.temperature, settings.top_k, settings.top_p, settings.seed + n)
@@ -160,7 +160,7 @@ class Service:
         try:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
             model, ticket = model_of(self.engine, {"model": model}), text_of(view, "ticket", default="")
-            held = self._begin(prompt, model, self._shown(prompt, model, view), visitor)
+            held = self._run(prompt, model, visitor, self._shown(prompt, model, view))
             yield {**self.show(held, self._layer_of(view, model)), "generating": True}
             self._need_room(model, held.trace.token_ids)
             steps: list[Step] = []
@@ -218,13 +218,10 @@ class Service:
     def _pieces(self, held: HeldRun) -> Pieces:
         return partial(self.engine.pieces, held.model)
 
-    def _run(self, prompt: Any, model: str, visitor: str, changes: dict[str, Any] | None = None) -> HeldRun:
+    def _run(self, prompt: Any, model: str, visitor: str, shown: HeldRun | None = None) -> HeldRun:
+        """The run of a prompt, with what is changed in the one that the page shows of it."""
         ids = checked_ids(self.engine, model, prompt)
-        return self._trace(model, prompt, ids, changes=changes, visitor=visitor)
-
-    def _begin(self, prompt: Any, model: str, shown: HeldRun | None, visitor: str) -> HeldRun:
-        """The prompt's run to write on from, with what is changed in the run that the page shows of it."""
-        return self._run(prompt, model, visitor, shown.changes if shown else None)
+        return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
 
     def _written(self, held: HeldRun, count: int, settings: Settings) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is."""

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
@@ -78,7 +78,7 @@ class HeldRun:
         """What the feed-forward of a layer is made of."""
         return ffn_parts(self.trace.lm.net.block(layer).ffn)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The changes, as a text of a few characters."""
         return sha256(json.dumps(self.changes, sort_keys=True).encode()).hexdigest() if self.changes else ""

@@ -68,12 +68,12 @@ def once_for_its_shapes(function: Callable[..., Any], checked: Callable[..., Any
 
 
 def shape(value: Any) -> Hashable:
-    """What a check of shapes depends on: dtype and shape of an array, of a tuple or list those of each part."""
+    """What a check of shapes depends on: dtype and shape of an array, of a tuple, list or dict those of each part."""
     kind = type(value)
     if kind is torch.Tensor or kind is np.ndarray:
         return value.dtype, value.shape
-    if isinstance(value, tuple | list):
-        return kind, *map(shape, value)
+    if isinstance(value, tuple | list | dict):
+        return kind, *map(shape, value.values() if isinstance(value, dict) else value)
     return (kind, value.dtype, value.shape) if isinstance(value, torch.Tensor) else kind
 
 

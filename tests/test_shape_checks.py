@@ -8,7 +8,7 @@ from torch import Tensor
 from model.norms import rms
 from model.positions import Rotation, rotate
 from model.sampling import Sampling, filtered_logits
-from tests.shape_checks import check_shapes, once_for_its_shapes, where_shapes_are
+from tests.shape_checks import check_shapes, once_for_its_shapes, shape, where_shapes_are
 
 
 def test_a_wrongly_shaped_call_raises() -> None:
@@ -67,6 +67,14 @@ def test_what_was_looked_at_once_is_not_looked_at_again_while_its_shapes_are_the
     checked(torch.ones(2, 3), False)
     with pytest.raises(TypeCheckError, match="return"):  # the same shapes in, others out
         checked(torch.ones(2, 3), True)
+
+
+def test_the_shapes_of_a_call_are_those_of_every_array_in_it() -> None:
+    one, other = torch.ones(2, 3), torch.ones(3, 2)
+    for hold in (lambda x: x, lambda x: (x, 1), lambda x: [None, x], lambda x: {"a": x}, lambda x: (x.numpy(),)):
+        assert shape(hold(one)) == shape(hold(one + 1))
+        assert shape(hold(one)) != shape(hold(other))
+        assert shape(hold(one)) != shape(hold(one.double()))
 
 
 def test_plain_annotations_are_left_to_the_code_that_explains_them() -> None:

@@ -157,12 +157,8 @@ EVERY = [
 @pytest.mark.parametrize(("chapter", "kind"), EVERY, ids=lambda part: part)
 def test_every_panel_saves_as_png_svg_and_csv(shown: Page, chapter: str, kind: str) -> None:
     panel = panel_of(shown, chapter, kind)
-    words = (
-        "[...title.childNodes].filter((node) => !node.matches?.('.gp-job, .gp-here')).map((node) => node.textContent)"
-    )
-    title = panel.locator(".gp-title").evaluate(
-        f"(title) => {words}.join('')"
-    )  # with words explained, which are elements
+    own = "(title) => [...title.childNodes].filter((node) => !node.matches?.('.gp-job, .gp-here'))"
+    title = panel.locator(".gp-title").evaluate(f"{own}.map((node) => node.textContent).join('')")
     width = panel.evaluate("(panel) => panel.clientWidth")
     picture, drawing = (
         Image.open(io.BytesIO(save(shown, panel, kind, "png"))).convert("RGB"),

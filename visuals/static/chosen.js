@@ -1,12 +1,11 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
 import { h, share } from "./dom.js";
-import { visible } from "./draw.js";
 import { choiceOf, momentOf, offeredOf } from "./moment.js";
+import { apart, word } from "./panels/glance/words.js";
 import { part } from "./reads.js";
 
 const OTHERS = 4;
-const word = (piece) => piece.trim() || visible(piece);
 
 /** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} for the chapters that have no panel on why in view */
 export function createChosen(glass) {
@@ -22,7 +21,8 @@ export function createChosen(glass) {
   }
   const write = part((_offered, _token, _language) => {
     const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
-    const rest = others.map(({ piece, probability }) => `${word(piece)} ${share(probability)}`).join(" · ");
+    const [, ...names] = apart([own, ...others].map(({ piece }) => piece));
+    const rest = others.map(({ probability }, i) => `${names[i]} ${share(probability)}`).join(" · ");
     said.replaceChildren(h("b", null, word(own.piece)), ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`);
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });
   });

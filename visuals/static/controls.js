@@ -19,7 +19,7 @@ export function segmented(values, { choose, label, text, sign, title, look, grou
   return { element: h(group, { role: "group", "data-text-label": label }, ...buttons), mark };
 }
 
-/** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values the first is the default */
+/** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values @param {string} [first] the default */
 export function choices({ settings, on }, panel, name, values, first = values[0]) {
   const now = () => {
     const given = settings.get(panel)[name];

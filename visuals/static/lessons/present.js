@@ -65,12 +65,12 @@ export function createPresenter(glass) {
   glass.on("language", () => { if (lesson) { glass.translate(bar.element); show(false); } });
   let last = { place: "", time: 0 };
   /** What came under a pointer that lies still was not pointed at: a view that changes under it would show something else. */
-  function moved(event) {
+  function passOver(event) {
     const place = `${event.clientX} ${event.clientY}`;
     if (lesson && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time) event.stopImmediatePropagation();
     else last = { place, time: event.timeStamp };
   }
-  for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, moved, true);
+  for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, passOver, true);
   addEventListener("resize", () => { if (lesson) stage.again(); });
   addEventListener("popstate", leave);
 
