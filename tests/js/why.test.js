@@ -10,7 +10,7 @@ const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-map.js`);
 const { nameOfPart, ranked, verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
+const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
   const store = createStore();
@@ -21,6 +21,12 @@ test("a run that says where to start is shown from there, also after another run
   store.pin({ head: 0 });
   store.publish({ ...runMessage([9, 8, 7, 6, 5]), id: "third", start: { layer: 0, head: 1, query: 4, key: 1 } });
   assert.deepEqual([store.state.head, store.state.query, store.state.key], [0, 4, 1]);
+});
+
+test("of two candidates with one word the second is told by its blank", () => {
+  const text = (_name, { word }) => `${word}!`;
+  assert.deepEqual(apart(text, [" red", " ball", "red", "\n"]), ["red", "ball", "red!", "⏎"]);
+  assert.deepEqual(apart(text, ["red", " red"]), ["red", "·red"]);
 });
 
 test("heads that read the answer are said to decide only where little of it is left without them", () => {

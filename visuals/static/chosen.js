@@ -21,7 +21,7 @@ export function createChosen(glass) {
   }
   const write = part((_offered, _token, _language) => {
     const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
-    const [, ...names] = apart([own, ...others].map(({ piece }) => piece));
+    const [, ...names] = apart(glass.text, [own, ...others].map(({ piece }) => piece));
     const rest = others.map(({ probability }, i) => `${names[i]} ${share(probability)}`).join(" · ");
     said.replaceChildren(h("b", null, word(own.piece)), ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`);
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });

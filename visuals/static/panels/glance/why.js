@@ -115,7 +115,7 @@ export default function why(element, glass) {
     const first = sides && of(sides.A);
     chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
     sure.textContent = first ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}` : share(now.own.probability);
-    const [, ...names] = apart([now.own, ...now.others].map(({ piece }) => piece));
+    const [, ...names] = apart(glass.text, [now.own, ...now.others].map(({ piece }) => piece));
     const rest = now.others.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`); // one does not stand without the other
     others.textContent = `${panel.text("others")} ${rest.join(" · ")}`;
     return now.own;

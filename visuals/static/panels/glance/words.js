@@ -7,8 +7,11 @@ import { hold } from "../../hold.js";
 /** A piece as a word within a sentence. @param {string} piece */
 export const word = (piece) => piece.trim() || visible(piece);
 
-/** How each of several pieces is written: as its word or, where two have one word, as the token is. @param {string[]} pieces */
-export const apart = (pieces) => pieces.map((piece) => (pieces.filter((one) => word(one) === word(piece)).length > 1 ? visible(piece) : word(piece)));
+/** How each of several pieces is written: as its word; where an earlier one has the same, with what tells them apart. @param {Function} text glass.text @param {string[]} pieces */
+export const apart = (text, pieces) => pieces.map((piece, i) => {
+  if (!pieces.slice(0, i).some((one) => word(one) === word(piece))) return word(piece);
+  return piece.startsWith(" ") ? visible(piece) : text("why.joined", { word: word(piece) });
+});
 
 /** A token within a sentence, in quotes: where its word stands in the text more than once, with its position. @param {Function} text @param {string[]} pieces @param {number} t */
 export function named(text, pieces, t) {
