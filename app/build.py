@@ -1,63 +1,56 @@
 """Puts the page together: the bar, the panels, and which event asks the service for what."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.events import api
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 
-from visuals import PLOTLY, STATIC
 from visuals.payload import Message, message_payload
 
 from . import panels
-from .chapters import CHAPTERS, FIRST, all_panels, homes
+from .chapters import CALCULATORS, CHAPTERS, DETAILS, FIRST, all_panels
 from .chapters.glance import COLUMNS
-from .doors import Doors
+from .direct_calls import DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
 from .examples import EXAMPLES
-from .intake import Intake, visitor_of
+from .labels import LABELS
+from .metrics import Metrics
+from .operating import Drain
 from .requests import MAX_NEW_TOKENS
 from .service import Service
-from .serving import PackedFiles, PageHead
 from .session import Runs
-from .texts import DIRECTORY, LANGUAGES, text, text_file
-from .theme import theme
-from .waiting import BoundedQueue, Line, Listening, limited
+from .texts import LANGUAGES, text
+from .visitors import visitor_of
+from .waiting import BoundedQueue, limited, reader_follows
 from .zoo import offers
 
-# The properties of gradio's components that hold words, by component, and the text of each.
-LABELS = {
-    "prompt": {"label": "bar.prompt", "placeholder": "bar.prompt_hint"},
-    "model": {"label": "bar.model"},
-    "language": {"label": "bar.language"},
-    "run": {"value": "bar.run"},
-    "generate": {"value": "bar.generate"},
-    "stop": {"value": "bar.stop"},
-    "step": {"value": "bar.step"},
-    "settings": {"label": "bar.settings"},
-    "max_new_tokens": {"label": "bar.max_new_tokens"},
-    "temperature": {"label": "bar.temperature"},
-    "top_k": {"label": "bar.top_k"},
-    "top_p": {"label": "bar.top_p"},
-    "seed": {"label": "bar.seed"},
-}
 # Values come as they were sent (preprocess=False): what gradio makes of odd ones is no message to anyone.
 FEEDS_BUS: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
 FEEDS_BUS |= {"preprocess": False}
 IN_PAGE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
 
 
-def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
-    """The page over an engine, with room for `runs`. Show it with `demo.launch(**launch_options())`."""
-    service = Service(engine, runs)
-    with gr.Blocks(title=text("page.title"), analytics_enabled=False, fill_width=True) as demo:
-        bus = panels.bus(server_functions(service))
+class GlassPage(gr.Blocks):
+    """The page, with what answers it (`service`), what it counts (`metrics`), and whether it goes down (`drain`)."""
+
+    bounded_queue: BoundedQueue
+
+    def __init__(self, engine: Engine, runs: Runs | None = None):
+        super().__init__(title=text("page.title"), analytics_enabled=False, fill_width=True)
+        self.drain = Drain()
+        self.metrics = Metrics()
+        self.service = Service(engine, runs, self.drain)
+
+
+def build(engine: Engine, runs: Runs | None = None) -> GlassPage:
+    """The page over an engine, with room for `runs`. Put it up with app/hosting.py."""
+    demo = GlassPage(engine, runs)
+    service, calls = demo.service, DirectCallLimiter(metrics=demo.metrics)
+    with demo:
+        bus = panels.bus([calls.guarded(method, (*DETAILS, *CALCULATORS)) for method in direct_calls(service)])
         bar = Bar(engine)
         all_columns()
         # First the public names: gradio numbers whatever asks for a name that is taken.
@@ -66,13 +59,18 @@ def build(engine: Engine, runs: Runs | None = None) -> gr.Blocks:
             api(function, api_name=name, **limited(kind))
         bar.connect(demo, service, bus)
         # Never raised (a click is, by Bar.connect): it answers in place of an event that is one too many.
-        busy = bus.retry(lambda: panels.sealed(message_payload("busy")), None, bus, **FEEDS_BUS, **limited("busy"))
+        busy = bus.retry(lambda: panels.sealed(refusal(demo)), None, bus, **FEEDS_BUS, **limited("busy"))
     demo.queue(api_open=False)
-    demo._queue = BoundedQueue(demo, busy["id"])
+    demo._queue = demo.bounded_queue = BoundedQueue(demo, busy["id"], demo.metrics, demo.drain)
     return demo
 
 
-def past_the_queue(service: Service) -> list[Callable[..., Message]]:
+def refusal(demo: GlassPage) -> Message:
+    """What the page is told whose event is not taken in."""
+    return message_payload("draining" if demo.drain.begun else "busy")
+
+
+def direct_calls(service: Service) -> list[Callable[..., Message]]:
     """What the page asks for by itself, without waiting in gradio's queue."""
     return [
         service.layer,
@@ -86,120 +84,9 @@ def past_the_queue(service: Service) -> list[Callable[..., Message]]:
     ]
 
 
-def server_functions(service: Service) -> list[Callable[..., Any]]:
-    """The same for gradio, which goes by their names."""
-    line = Line()
-    return [line.guarded(method) for method in past_the_queue(service)]
-
-
 def all_columns() -> gr.HTML:
     """Every panel: the first chapter's columns, and one for all that the other chapters add."""
     return panels.body([*COLUMNS, [kind for kind in all_panels() if kind not in CHAPTERS[FIRST]]])
-
-
-def launch_options() -> dict[str, Any]:
-    """What launch() needs for this page."""
-    return {
-        "theme": theme(),
-        "footer_links": [],
-        "run_history": False,
-        "ssr_mode": False,
-        "enable_monitoring": False,
-        "max_file_size": "1mb",
-        # gradio keeps what each session was last sent, by itself of ten thousand sessions.
-        "state_session_capacity": 64,
-        "pwa": False,
-        "show_error": False,
-        "quiet": True,
-        # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
-        "app_kwargs": {
-            "middleware": [
-                Middleware(Doors),
-                Middleware(Listening),
-                Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
-                Middleware(GZipMiddleware, compresslevel=6),
-                Middleware(PageHead, head=head()),
-                Middleware(Intake),
-            ]
-        },
-    }
-
-
-def static_files() -> list[Path]:
-    """All that the page fetches by an address of its own."""
-    return [
-        *scripts(),
-        PLOTLY,
-        *(text_file(code) for code in LANGUAGES),
-        *(path for some in lesson_files().values() for path in some),
-    ]
-
-
-def lesson_files() -> dict[str, list[Path]]:
-    """The lessons that come with the page, by language; visuals/static/lessons/lesson.js says what is in one."""
-    return {code: sorted((DIRECTORY / "lessons").glob(f"lesson-*.{code}.json")) for code in LANGUAGES}
-
-
-def scripts() -> list[Path]:
-    """The page's own modules and styles."""
-    return [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css")]
-
-
-def address(path: Path) -> str:
-    """Where the page finds a static file, relative to itself, so that it also works under a path prefix.
-
-    Says nothing of where the file is on the server.
-    """
-    name = path.relative_to(STATIC).as_posix() if path.is_relative_to(STATIC) else path.name
-    return f"glass/{name}"
-
-
-def chapter_style(chapter: str) -> str | None:
-    """Where the page finds the styles of a chapter's own panels, if it has any."""
-    path = STATIC / "panels" / chapter / "style.css"
-    return address(path) if path.is_file() else None
-
-
-def imported(*modules: Path) -> set[Path]:
-    """These modules and all that they import."""
-    found: set[Path] = set()
-    waiting = list(modules)
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            names = re.findall(r'from "(\.[^"]+)"', module.read_text(encoding="utf-8"))
-            waiting += [(module.parent / name).resolve() for name in names]
-    return found
-
-
-def head() -> str:
-    """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
-    config = json.dumps(
-        {
-            "texts": {code: address(text_file(code)) for code in LANGUAGES},
-            "chapters": {
-                name: {"panels": kinds, "style": None if name == FIRST else chapter_style(name)}
-                for name, kinds in CHAPTERS.items()
-            },
-            "homes": homes(),
-            "plotly": address(PLOTLY),
-            "labels": LABELS,
-            "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
-            "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
-        }
-    )
-    first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]
-    styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
-    styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
-    # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
-    panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
-    modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
-    styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
-    start = (
-        f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"
-    )
-    return f"{styles}<script>{start}</script><script type='module' src='{address(STATIC / 'glass.js')}'></script>"
 
 
 class Bar:
@@ -262,7 +149,10 @@ class Bar:
             prompt: Any, model: Any, view: Any, count: Any, heat: Any, k: Any, p: Any, seed: Any, request: gr.Request
         ) -> Iterator[str]:
             settings = (heat, k, p, seed)
-            yield from map(panels.sealed, service.generate(prompt, model, count, settings, view, visitor_of(request)))
+            for message in service.generate(prompt, model, count, settings, view, visitor_of(request)):
+                yield panels.sealed(message)
+                if not reader_follows():
+                    return
 
         def step(
             prompt: Any, model: Any, view: Any, _count: Any, heat: Any, k: Any, p: Any, seed: Any, request: gr.Request

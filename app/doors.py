@@ -31,28 +31,30 @@ OPEN = {
     "POST": tuple(API + path for path in (*SENT, "call/", "mcp/")),
     "DELETE": (f"{API}mcp/",),
 }
+# Where visitors have accounts, they log in and out.
+WITH_ACCOUNTS = {"GET": ("/logout", f"{API}login_check", f"{API}user"), "POST": ("/login", "/login/")}
 # The longest request that makes sense is a pasted config.json of 100,000 characters, of up to six bytes each in JSON.
 MAX_BYTES = 1_000_000
 
 
-def is_open(method: str, path: str) -> bool:
+def is_open(method: str, path: str, with_accounts: bool = False) -> bool:
     """Whether the server has anything at a path."""
-    return any(
-        path == door or (door != "/" and door[-1] == "/" and path.startswith(door)) for door in OPEN.get(method, ())
-    )
+    doors = (*OPEN.get(method, ()), *(WITH_ACCOUNTS.get(method, ()) if with_accounts else ()))
+    return any(path == door or (door != "/" and door[-1] == "/" and path.startswith(door)) for door in doors)
 
 
 class Doors:
     """Lets through what OPEN names, with a body of up to MAX_BYTES; answers 404 or 413 for anything else."""
 
-    def __init__(self, app: ASGIApp):
+    def __init__(self, app: ASGIApp, with_accounts: bool = False):
         self.app = app
+        self.with_accounts = with_accounts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        if not is_open(scope["method"], path_of(scope)):
+        if not is_open(scope["method"], path_of(scope), self.with_accounts):
             return await PlainTextResponse("Not found", 404)(scope, receive, send)
         if scope["method"] != "POST":
             return await self.app(scope, receive, send)
@@ -63,11 +65,13 @@ class Doors:
 
 
 async def read_whole(receive: Receive) -> bytes | None:
-    """A request's body, or None as soon as it is over MAX_BYTES."""
+    """A request's body; None as soon as it is over MAX_BYTES, or where the sender leaves before its end."""
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         part = message.get("body", b"")
         size, more = size + len(part), message.get("more_body", False)
         if size > MAX_BYTES:

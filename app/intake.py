@@ -2,12 +2,13 @@
 
 gradio and the JSON writers beneath it answer some requests with an internal error: half a surrogate pair, an integer of
 more than 64 bits, deep nesting, an event or a component that there is not, too few values. Each is refused here, with
-what is wrong in words. It also says whose a request is (`visitor_of`): a server function is told no more than the data.
+what is wrong in words. It also notes which page asks (app/visitors.py): a server function is told the data alone.
 """
 
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,10 @@ from .serving import path_of
 
 NOT_JSON = (f"{API}upload", f"{API}process_recording")
 MAX_DEPTH = 32
+# The most that a page sends are the token ids of a long text and what is changed in its run: some thousands.
+MAX_VALUES = 20_000
+# A text of a JSON text, to its end or to the end of all: it never begins again, so it takes time with the length alone.
+TEXT = re.compile(rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)', re.DOTALL)
 MAX_NAME = 64  # characters of a session's name and the like; gradio makes up some ten
 # What JSON writers hold as an integer.
 LEAST_INT, MOST_INT = -(2**63), 2**64 - 1
@@ -31,15 +36,6 @@ class RefusedError(Exception):
         super().__init__(detail)
         self.status = status
         self.detail = detail
-
-
-def visitor_of(request: Any) -> str:
-    """Whose request this is: the session, which a page makes up when it is opened. "" where it names none.
-
-    Takes gradio's Request, or the plain one that gradio hands to server functions.
-    """
-    named = getattr(request, "session_hash", None) or getattr(getattr(request, "state", None), "visitor", None)
-    return named if isinstance(named, str) else ""
 
 
 class Intake:
@@ -65,7 +61,7 @@ class Intake:
             answer = JSONResponse({"detail": refused.detail, "error": refused.detail}, refused.status)
             return await answer(scope, receive, send)
         if isinstance(body, dict):
-            scope.setdefault("state", {})["visitor"] = body.get("session_hash")
+            scope.setdefault("state", {})["session"] = body.get("session_hash")
         return await self.app(scope, once_again(raw, receive), send)
 
 
@@ -75,6 +71,9 @@ def checked(raw: bytes, page: bool = False) -> Any:
     Of an event of the `page` the texts in its `data` may hold half a pair: what is wrong with a prompt is said there,
     in the reader's language (app/prompts.py), and nothing of it is sent back.
     """
+    plain = TEXT.sub(b"", raw)
+    if sum(map(plain.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise RefusedError(413, f"The request has too many values: up to {MAX_VALUES:,} are read.")
     try:
         value = json.loads(raw, parse_constant=_no_constant)
     except RecursionError:

@@ -22,6 +22,7 @@ from .answers import answered, failure
 from .chapters import CALCULATORS, DETAILS, OF_A_CHOICE
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
+from .operating import Drain
 from .prompts import MAX_CHARACTERS, checked_ids
 from .remarks import in_languages
 from .requests import (
@@ -41,6 +42,7 @@ from .requests import (
     whole,
 )
 from .session import HeldRun, Runs, Tickets
+from .visitors import NOBODY, Visitor
 
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
@@ -51,10 +53,11 @@ RUN_EVERY = 1.0
 class Service:
     """Answers the page's requests with messages (visuals/payload.py). Safe to call from several threads.
 
-    What makes a run is also told whose it will be, the `visitor`: a page's session (app/intake.py).
+    What makes a run is also told whose it will be, the `visitor` (app/visitors.py).
     """
 
-    def __init__(self, engine: Engine, runs: Runs | None = None):
+    def __init__(self, engine: Engine, runs: Runs | None = None, drain: Drain | None = None):
+        self.drain = drain or Drain()
         self.engine = engine
         self.runs = Runs() if runs is None else runs
         self.tickets = Tickets()
@@ -62,7 +65,7 @@ class Service:
     # What a visitor asks for. Each gives a message, of kind "message" where something is wrong.
 
     @answered
-    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: str = "") -> Message:
+    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: Visitor = NOBODY) -> Message:
         """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append.
 
         Where it names no layer, the answer's `start` says which layer and head to show first.
@@ -72,7 +75,7 @@ class Service:
         return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
-    def rerun(self, data: dict[str, Any], visitor: str = "") -> Message:
+    def rerun(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}, the first
         `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
@@ -84,7 +87,7 @@ class Service:
         return self.show(held, self._layer_of(data, name))
 
     @answered
-    def change(self, data: dict[str, Any], visitor: str = "") -> Message:
+    def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
@@ -93,7 +96,7 @@ class Service:
         return self.show(changed, self._layer_of(data, held.model))
 
     @answered
-    def recall(self, data: dict[str, Any], visitor: str = "") -> Message:
+    def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """A page's first run, or one that a link describes: {prompt, model, generated, changes, layer}.
 
         Without a model it is of the first one; without a layer, the answer's `start` says what to show first. Where
@@ -136,7 +139,9 @@ class Service:
         return {"kind": "calculation", "what": what, "data": in_languages(CALCULATORS[what](self.engine, data))}
 
     @answered
-    def step(self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: str = "") -> Message:
+    def step(
+        self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
+    ) -> Message:
         """One more token after the run that is shown, changed as that is, or after the prompt where it is another."""
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
@@ -150,7 +155,7 @@ class Service:
         return self.show(self._grown(held, (*held.steps, *new)), self._layer_of(view, model))
 
     def generate(
-        self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: str = ""
+        self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
     ) -> Iterator[Message]:
         """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
@@ -174,7 +179,7 @@ class Service:
                 elif time.perf_counter() - told >= STREAM_EVERY:
                     yield steps_message(held.id, steps, self.engine.about(held.model), self._pieces(held))
                     told = time.perf_counter()
-                if self.tickets.stopped(ticket):
+                if self.tickets.stopped(ticket) or self.drain.over:
                     break
             yield self.show(self._grown(held, tuple(steps)), self._layer_of(view, model))
         except Exception as error:  # the boundary to the page, as in `answered`
@@ -218,7 +223,7 @@ class Service:
     def _pieces(self, held: HeldRun) -> Pieces:
         return partial(self.engine.pieces, held.model)
 
-    def _run(self, prompt: Any, model: str, visitor: str, shown: HeldRun | None = None) -> HeldRun:
+    def _run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None = None) -> HeldRun:
         """The run of a prompt, with what is changed in the one that the page shows of it."""
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
@@ -238,7 +243,7 @@ class Service:
         steps: tuple[Step, ...] = (),
         chosen: tuple[str, ...] = (),
         changes: dict[str, Any] | None = None,
-        visitor: str = "",
+        visitor: Visitor = NOBODY,
     ) -> HeldRun:
         what = intervention(changes or {}, self.runs, model, self._begun(model, ids) + len(written))
         start = time.perf_counter()

@@ -8,7 +8,7 @@ import json
 import secrets
 import sys
 import threading
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
@@ -22,6 +22,7 @@ from model.parts import FfnParts, ffn_parts
 
 from .engine import Engine
 from .memory import give_back
+from .visitors import NOBODY, Visitor
 
 SOURCE = "~source"  # no character of an id
 OF_ENCODER = "encoder_"  # what the names of changes in an encoder begin with
@@ -60,7 +61,7 @@ class HeldRun:
     the encoder's run, which goes by the same id with SOURCE after it.
     `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
     (app/comparing.py), and `chosen` under which changes each of the `steps` was chosen, as `key` tells them apart;
-    `visitor` whose run it is, as the page's session says.
+    `visitor` whose run it is.
     """
 
     model: str
@@ -71,7 +72,7 @@ class HeldRun:
     seconds: float = 0.0
     changes: dict[str, Any] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
-    visitor: str = ""
+    visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
     def ffn(self, layer: int) -> FfnParts:
@@ -146,12 +147,17 @@ class Shelf:
     def oldest(self) -> str:
         return next(iter(self.sizes))
 
+    @property
+    def newest(self) -> str:
+        return next(reversed(self.sizes))
+
 
 class Runs:
     """Held runs within `max_bytes`; a visitor's within `share` bytes and `each` runs, their own oldest going first.
 
-    The newest is always kept, whatever its size. Every call takes the same few steps however many runs are held: a
-    trace says by itself when it grew. Safe to use from several threads.
+    Over `max_bytes` the oldest run of the address that holds the most goes, of its page that holds the most: so nobody
+    has others' runs go by making up sessions. The newest is always kept, whatever its size. What a call takes does not
+    grow with the runs that are held: a trace says by itself when it grew. Safe to use from several threads.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, share: int | None = None, each: int = RUNS_EACH):
@@ -160,7 +166,7 @@ class Runs:
         self.each = each
         self._runs: dict[str, HeldRun] = {}
         self._all = Shelf()
-        self._of: defaultdict[str, Shelf] = defaultdict(Shelf)
+        self._of: defaultdict[Visitor, Shelf] = defaultdict(Shelf)
         self._let_go = 0
         self._lock = threading.Lock()
 
@@ -215,12 +221,20 @@ class Runs:
                     shelf.grow(run_id, nbytes)
                 self._shrink(run.visitor)
 
-    def _shrink(self, visitor: str) -> None:
+    def _shrink(self, visitor: Visitor) -> None:
         own = self._of[visitor]
         while len(own) > 1 and (own.nbytes > self.share or len(own) > self.each):
             self._drop(own.oldest)
         while len(self._all) > 1 and self._all.nbytes > self.max_bytes:
-            self._drop(self._all.oldest)
+            self._drop(self._first_to_go())
+
+    def _first_to_go(self) -> str:
+        newest = self._all.newest
+        of_address: Counter[str] = Counter()
+        for visitor, shelf in self._of.items():
+            of_address[visitor.address] += shelf.nbytes
+        shelves = [(who, shelf) for who, shelf in self._of.items() if shelf and shelf.oldest != newest]
+        return max(shelves, key=lambda one: (of_address[one[0].address], one[1].nbytes))[1].oldest
 
     def _drop(self, run_id: str) -> None:
         if (run := self._runs.pop(run_id, None)) is None:

@@ -104,7 +104,7 @@ class Kept:
         async def kept(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 headers = MutableHeaders(scope=message)
-                headers["content-security-policy"] = OWN
+                headers.setdefault("content-security-policy", OWN)
                 if scope["path"].startswith(("/glass/", "/assets/")):
                     headers["cache-control"] = "max-age=86400, immutable"
             await send(message)

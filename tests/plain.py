@@ -21,8 +21,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from app import panels
-from app.build import address, all_columns, head, past_the_queue, static_files
+from app.build import all_columns, direct_calls
 from app.engine import Engine
+from app.files import address, head, static_files
 from app.service import Service
 from app.serving import PackedFiles
 from app.session import Runs
@@ -83,7 +84,7 @@ def html(service: Service, names: list[str]) -> str:
 def application(engine: Engine, runs: Runs) -> Starlette:
     """Serves the page, its files and what it asks for."""
     service = Service(engine, runs)
-    asked: dict[str, Any] = {function.__name__: function for function in past_the_queue(service)}
+    asked: dict[str, Any] = {function.__name__: function for function in direct_calls(service)}
 
     source = html(service, list(asked))
 

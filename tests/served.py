@@ -5,8 +5,10 @@ from contextlib import contextmanager
 
 from starlette.middleware import Middleware
 
-from app.build import build, launch_options
+from app.build import build
+from app.connections import bounded_server
 from app.engine import Engine
+from app.hosting import HOSTING, launch_options
 from app.session import Runs
 from tests.page import Kept
 
@@ -14,8 +16,10 @@ from tests.page import Kept
 @contextmanager
 def gradio_site(engine: Engine, runs: Runs) -> Iterator[str]:
     """The address of the page as gradio serves it, for as long as the context lasts."""
-    demo, options = build(engine, runs), launch_options()
+    demo = build(engine, runs)
+    options = launch_options(demo, HOSTING)
     options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
-    _, address, _ = demo.launch(prevent_thread_lock=True, **options)
+    with bounded_server():
+        _, address, _ = demo.launch(prevent_thread_lock=True, **options)
     yield address
     demo.close(verbose=False)

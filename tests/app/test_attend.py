@@ -14,8 +14,9 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 
 import model
-from app.build import build, launch_options
+from app.build import build
 from app.engine import LocalEngine
+from app.hosting import launch
 from app.service import Service
 from tests.app.looking import faults, number, questions, run, shown
 from tests.page import leave, open_page, wait_for_run
@@ -255,8 +256,7 @@ def named(roomy_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest.fixture(scope="module")
 def named_site(named: Path) -> Iterator[str]:
     demo = build(LocalEngine([model.load(named, device="cpu")]))
-    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_options())
-    yield address
+    yield launch(demo)
     demo.close(verbose=False)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.build import EXAMPLES
+from app.examples import EXAMPLES
 from app.texts import text
 from tests.app.looking import BOX, faults, run, settled, state
 from tests.page import leave, open_page, wait_for_run

@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from app.build import address, head, launch_options, scripts
 from app.doors import MAX_BYTES, Doors, is_open
+from app.files import address, head, scripts
 from tests.page import ROOT
 
 # Of gradio's routes those that this page, its endpoints or launch() ask for. A new version's other ones stay shut.
@@ -129,7 +129,3 @@ def test_a_request_is_read_up_to_a_limit() -> None:
     assert client.post(path, content=b"x" * (MAX_BYTES + 1)).status_code == 413
     parts = iter([b"x" * MAX_BYTES] * 100)
     assert client.post(path, content=parts).status_code == 413
-
-
-def test_doors_are_the_outermost() -> None:
-    assert launch_options()["app_kwargs"]["middleware"][0].cls is Doors

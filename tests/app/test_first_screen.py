@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import model
-from app.build import EXAMPLES
 from app.engine import LocalEngine
+from app.examples import EXAMPLES
 from app.session import Runs
 from app.texts import text
 from model.analysis.circuit import circuit

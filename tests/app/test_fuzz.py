@@ -17,6 +17,7 @@ from app.chapters.kv import ANSWERS
 from app.engine import LocalEngine
 from app.panels import sealed
 from app.service import Service
+from app.visitors import Visitor as Whose
 from tests.visitor import Site, Visitor
 
 # Nothing here does; in another thread gradio's queue shuffles what waits in it, which hypothesis takes for ours.
@@ -103,7 +104,7 @@ def fine(answer: Any) -> None:
 def held(engine: LocalEngine) -> tuple[Service, str, str]:
     """A service with two runs of one text."""
     service = Service(engine)
-    return service, *(service.run(PROMPT, "roomy", visitor=name)["id"] for name in ("one", "two"))
+    return service, *(service.run(PROMPT, "roomy", visitor=Whose(session=name))["id"] for name in ("one", "two"))
 
 
 @given(data=st.data())

@@ -9,7 +9,7 @@ import pytest
 import zxingcpp
 from playwright.sync_api import Page, expect
 
-from app.build import lesson_files
+from app.files import lesson_files
 from app.texts import text
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture

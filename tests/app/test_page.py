@@ -12,8 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
-from app.build import build, launch_options
+from app.build import build
 from app.engine import LocalEngine
+from app.hosting import HOSTING, launch_options
 from app.texts import text
 from tests.app.looking import BOX, PANELS, array, calm, faults, number, questions, run, settled, shown, state, trace_of
 from tests.page import free_port, leave, open_page, wait_for_run
@@ -139,8 +140,9 @@ LAUNCH_ALONE = ("quiet", "state_session_capacity")  # what gradio takes where it
 
 
 def test_it_works_under_a_path(browser: Browser, engine: LocalEngine) -> None:
-    options = {name: value for name, value in launch_options().items() if name not in LAUNCH_ALONE}
-    app = gr.mount_gradio_app(FastAPI(), build(engine), path="/some/where", **options)
+    demo = build(engine)
+    options = {name: value for name, value in launch_options(demo, HOSTING).items() if name not in LAUNCH_ALONE}
+    app = gr.mount_gradio_app(FastAPI(), demo, path="/some/where", **options)
     port = free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -5,8 +5,9 @@ import re
 
 import gradio as gr
 
-from app.build import Bar, head
+from app.build import Bar
 from app.engine import LocalEngine
+from app.files import head
 from app.panels import sealed
 from visuals import STATIC
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from app.session import HeldRun, Runs, Tickets, weight
+from app.visitors import Visitor
 from model import GlassLlamaError, LanguageModel, Trace, run_trace
 from model.layer_cache import LayerCache
 from model.sampling import Candidates
@@ -49,8 +50,8 @@ class Sized(HeldRun):
         return 0
 
 
-def run_of(nbytes: int, visitor: str = "") -> HeldRun:
-    return Sized("m", "p", 1, cast(Trace, OfSize(nbytes)), visitor=visitor)
+def run_of(nbytes: int, session: str = "", address: str = "") -> HeldRun:
+    return Sized("m", "p", 1, cast(Trace, OfSize(nbytes)), visitor=Visitor(address, session))
 
 
 def roomy(max_bytes: int) -> Runs:
@@ -114,6 +115,17 @@ def test_a_visitor_has_so_many_runs() -> None:
     quiet = runs.hold(run_of(0, "quiet"))
     assert sum(held(runs, *[runs.hold(run_of(0, "busy")) for _ in range(10)])) == 3
     assert held(runs, quiet) == [True]
+
+
+def test_who_makes_up_sessions_pushes_out_nobody_else() -> None:
+    runs = Runs(max_bytes=100)
+    quiet = [runs.hold(run_of(10, "one", "8.8.8.8")), runs.hold(run_of(10, "two", "9.9.9.9"))]
+    many = [runs.hold(run_of(10, f"made up {number}", "6.6.6.6")) for number in range(100)]
+    assert held(runs, *quiet) == [True, True]
+    assert sum(held(runs, *many)) == 8
+    # Who is alone has all of it: a class behind one router.
+    runs = Runs(max_bytes=100)
+    assert sum(held(runs, *[runs.hold(run_of(10, f"pupil {number}", "7.7.7.7")) for number in range(10)])) == 10
 
 
 def test_nothing_is_left_of_visitors_who_are_gone() -> None:
@@ -194,7 +206,7 @@ def test_many_threads_look_at_layers_while_runs_come_and_go(lm: LanguageModel) -
     def visit(number: int) -> None:
         try:
             for turn in range(40):
-                run = runs.hold(HeldRun("m", "", 3, run_trace(lm, [1, 2, 3]), visitor=str(number)))
+                run = runs.hold(HeldRun("m", "", 3, run_trace(lm, [1, 2, 3]), visitor=Visitor(session=str(number))))
                 for index in range(200):
                     run.trace._layers.get(index, lambda: layer)
                     assert runs.nbytes >= 0

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import gradio as gr
 import httpx
 import pytest
 from starlette.requests import HTTPConnection
 
 import model
-from app.build import build, launch_options
+from app.build import GlassPage, build
 from app.chapters.kv import RACES
+from app.direct_calls import DirectCallLimiter
 from app.engine import LocalEngine
+from app.hosting import Hosting, launch
 from app.service import Service
-from app.waiting import LIMITS, LISTENING, Limit, Line, address_of
+from app.waiting import LIMITS, Limit
 
 HEADERS = {"x-forwarded-for": "8.8.8.8"}
 
@@ -63,15 +64,15 @@ def engine(counting: Counting) -> Counting:
 
 
 @pytest.fixture(scope="module")
-def demo(counting: Counting) -> Iterator[gr.Blocks]:
+def demo(counting: Counting) -> Iterator[GlassPage]:
     page = build(counting)
-    page.launch(prevent_thread_lock=True, **launch_options())
+    launch(page, Hosting(trusted=("127.0.0.1",)))  # the tests speak for the proxy
     yield page
     page.close(verbose=False)
 
 
 @pytest.fixture
-def address(demo: gr.Blocks, monkeypatch: pytest.MonkeyPatch) -> str:
+def address(demo: GlassPage, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where the page's routes are; nobody waits, and who comes is waited for, however busy the machine is."""
     for line in demo._queue.event_queue_per_concurrency_id.values():
         line.queue.clear()
@@ -161,16 +162,16 @@ def permitted(engine: Counting, tokens: int) -> None:
     until(lambda: engine.work.count("token") == tokens)
 
 
-def ended(engine: Counting, demo: gr.Blocks, name: str) -> None:
+def ended(engine: Counting, demo: GlassPage, name: str) -> None:
     """Once the server knows that nobody listens any more, all further tokens are allowed: the generator ends."""
     until(lambda: not any(event.alive for job in demo._queue.active_jobs for event in job or ()))
-    until(lambda: name not in LISTENING)
+    until(lambda: name not in demo.bounded_queue.listeners)
     engine.allowed.release(256)
     assert engine.over.wait(20)
 
 
 def test_a_generation_ends_when_its_listener_leaves(
-    address: str, demo: gr.Blocks, engine: Counting, monkeypatch: pytest.MonkeyPatch
+    address: str, demo: GlassPage, engine: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.service.STREAM_EVERY", 0)
     engine.slow()
@@ -183,7 +184,7 @@ def test_a_generation_ends_when_its_listener_leaves(
     assert engine.work.count("token") <= 3 + 2
 
 
-def test_a_programs_generation_ends_when_it_leaves(address: str, demo: gr.Blocks, engine: Counting) -> None:
+def test_a_programs_generation_ends_when_it_leaves(address: str, demo: GlassPage, engine: Counting) -> None:
     engine.slow()
     asked = httpx.post(f"{address}call/generate", json={"data": ["The cat", 256, 0, 0, 1, 0]}, headers=HEADERS)
     name = asked.json()["event_id"]
@@ -195,7 +196,7 @@ def test_a_programs_generation_ends_when_it_leaves(address: str, demo: gr.Blocks
     assert engine.work.count("token") <= 3 + 2
 
 
-def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: gr.Blocks) -> None:
+def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: GlassPage) -> None:
     """It keeps 65 kB of what a session was last sent, by itself for 10,000 of them."""
     remembered = demo.app.state_holder
     for number in range(1000):
@@ -216,7 +217,7 @@ def test_races_of_many_are_refused_beyond_a_few(engine: Counting) -> None:
 
 
 def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
-    go, line, found = threading.Event(), Line(Limit(at_once=2, waiting=5, each=3)), []
+    go, line, found = threading.Event(), DirectCallLimiter(Limit(at_once=2, waiting=5, each=3)), []
 
     def layer(data: object) -> dict[str, object]:
         assert go.wait(60)
@@ -242,13 +243,3 @@ def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
     thread.join()
     assert [message.get("code") for message in found[:5]] == ["busy"] * 5
     assert sorted(message["of"] for message in found[5:]) == [0, 1, 2, 6, 7]  # three of a, and as many as there is room
-
-
-def test_an_address_is_that_of_the_visitor_not_of_the_proxy() -> None:
-    def seen(host: str, passed: str = "") -> str:
-        headers = [(b"x-forwarded-for", passed.encode())]
-        return address_of(HTTPConnection({"type": "http", "client": (host, 1), "headers": headers}))
-
-    assert seen("8.8.8.8", "9.9.9.9") == "8.8.8.8"  # no proxy of ours: what it says is not believed
-    assert seen("10.0.0.3", "1.1.1.1, 9.9.9.9, 10.0.0.2") == "9.9.9.9"
-    assert seen("127.0.0.1") == "127.0.0.1"

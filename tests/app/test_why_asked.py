@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import model
-from app.build import EXAMPLES
 from app.engine import LocalEngine
+from app.examples import EXAMPLES
 from app.service import Service
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit

@@ -1,0 +1,133 @@
+"""Per-visitor limits on what the page asks past gradio's queue: answered in threads of their own, in fair order."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from functools import cached_property
+from inspect import signature
+from typing import Any, NamedTuple
+
+import anyio
+import anyio.to_thread
+import gradio as gr
+
+from visuals.payload import Message, message_payload
+
+from .fairness import Fairness, Rank
+from .metrics import Metrics
+from .visitors import Visitor, visitor_of
+from .waiting import Limit
+
+# `each` is of an address here: a page asks for some at once, and a class behind one router for many.
+DIRECT_CALLS = Limit(at_once=16, waiting=256, each=128)
+
+
+def kind_of(name: str, data: Any, questions: Collection[str]) -> str:
+    """What a call is counted as: its name, and the question where it asks one of these."""
+    what = data.get("what") if isinstance(data, dict) else None
+    return f"{name}.{what}" if isinstance(what, str) and what in questions else name
+
+
+class Place(NamedTuple):
+    """Someone who waits to work."""
+
+    visitor: Visitor
+    free: asyncio.Future[None]
+
+
+class FairPlaces:
+    """So many places to work, which go to the visitor whose turn it is. For use from one event loop."""
+
+    def __init__(self, places: int):
+        self._free = places
+        self._waiting: list[Place] = []
+        self._fairness = Fairness()
+
+    @asynccontextmanager
+    async def place(self, visitor: Visitor) -> AsyncIterator[None]:
+        """A context in which the visitor has a place; waits for it."""
+        if self._free:
+            self._free -= 1
+            self._fairness.begin(visitor)
+        else:
+            await self._wait(visitor)
+        try:
+            yield
+        finally:
+            self._fairness.end(visitor)
+            self._free += 1
+            self._hand_on()
+
+    async def _wait(self, visitor: Visitor) -> None:
+        waiting = Place(visitor, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        try:
+            await waiting.free
+        except asyncio.CancelledError:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            elif not waiting.free.cancelled():  # the place came in the same moment
+                self._fairness.end(visitor)
+                self._free += 1
+                self._hand_on()
+            raise
+
+    def _hand_on(self) -> None:
+        def due(place: Place) -> Rank:
+            return self._fairness.rank(place.visitor)
+
+        while self._free and self._waiting:
+            following = min(self._waiting, key=due)
+            self._waiting.remove(following)
+            if following.free.cancelled():
+                continue
+            self._free -= 1
+            self._fairness.begin(following.visitor)
+            following.free.set_result(None)
+
+
+class DirectCallLimiter:
+    """What the page asks past the queue: so many at once, and so many of each address."""
+
+    def __init__(self, limit: Limit = DIRECT_CALLS, metrics: Metrics | None = None):
+        self.limit = limit
+        self.metrics = metrics or Metrics()
+        self._asked: Counter[str] = Counter()
+
+    @cached_property
+    def _places(self) -> FairPlaces:
+        return FairPlaces(self.limit.at_once)
+
+    @cached_property
+    def _threads(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(self.limit.at_once)
+
+    def guarded(self, answer: Callable[..., Message], questions: Collection[str] = ()) -> Callable[..., Any]:
+        """`answer` as a function for gradio, of the same name, that waits in line or says that it is busy.
+
+        Where `answer` takes a `visitor`, it is told whose request it is. `questions` are those of the field `what` that
+        are told apart in the figures.
+        """
+        told = "visitor" in signature(answer).parameters
+
+        async def in_line(data: Any, request: gr.Request) -> Message:
+            visitor = visitor_of(request)
+            if self._asked.total() >= self.limit.waiting or self._asked[visitor.address] >= self.limit.each:
+                self.metrics.refused(answer.__name__, "busy", visitor)
+                return message_payload("busy")
+            self._asked[visitor.address] += 1
+            since = time.monotonic()
+            try:
+                whose = (visitor,) if told else ()
+                async with self._places.place(visitor):
+                    with self.metrics.work(kind_of(answer.__name__, data, questions), visitor, since):
+                        return await anyio.to_thread.run_sync(answer, data, *whose, limiter=self._threads)
+            finally:
+                self._asked[visitor.address] -= 1
+                if not self._asked[visitor.address]:
+                    del self._asked[visitor.address]
+
+        in_line.__name__ = answer.__name__
+        return in_line

@@ -1,0 +1,89 @@
+"""The page's own files: where each is found, and the head that names them in gradio's page."""
+
+import json
+import re
+from pathlib import Path
+
+from visuals import PLOTLY, STATIC
+
+from .chapters import CHAPTERS, FIRST, homes
+from .examples import EXAMPLES
+from .labels import LABELS
+from .texts import DIRECTORY, LANGUAGES, text_file
+
+
+def static_files() -> list[Path]:
+    """All that the page fetches by an address of its own."""
+    return [
+        *scripts(),
+        PLOTLY,
+        *(text_file(code) for code in LANGUAGES),
+        *(path for some in lesson_files().values() for path in some),
+    ]
+
+
+def lesson_files() -> dict[str, list[Path]]:
+    """The lessons that come with the page, by language; visuals/static/lessons/lesson.js says what is in one."""
+    return {code: sorted((DIRECTORY / "lessons").glob(f"lesson-*.{code}.json")) for code in LANGUAGES}
+
+
+def scripts() -> list[Path]:
+    """The page's own modules and styles."""
+    return [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css")]
+
+
+def address(path: Path) -> str:
+    """Where the page finds a static file, relative to itself, so that it also works under a path prefix.
+
+    Says nothing of where the file is on the server.
+    """
+    name = path.relative_to(STATIC).as_posix() if path.is_relative_to(STATIC) else path.name
+    return f"glass/{name}"
+
+
+def chapter_style(chapter: str) -> str | None:
+    """Where the page finds the styles of a chapter's own panels, if it has any."""
+    path = STATIC / "panels" / chapter / "style.css"
+    return address(path) if path.is_file() else None
+
+
+def imported(*modules: Path) -> set[Path]:
+    """These modules and all that they import."""
+    found: set[Path] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            names = re.findall(r'from "(\.[^"]+)"', module.read_text(encoding="utf-8"))
+            waiting += [(module.parent / name).resolve() for name in names]
+    return found
+
+
+def head() -> str:
+    """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
+    config = json.dumps(
+        {
+            "texts": {code: address(text_file(code)) for code in LANGUAGES},
+            "chapters": {
+                name: {"panels": kinds, "style": None if name == FIRST else chapter_style(name)}
+                for name, kinds in CHAPTERS.items()
+            },
+            "homes": homes(),
+            "plotly": address(PLOTLY),
+            "labels": LABELS,
+            "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
+            "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
+        }
+    )
+    first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]
+    styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
+    styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
+    # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
+    panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
+    modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
+    styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
+    start = (
+        f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"
+    )
+    return f"{styles}<script>{start}</script><script type='module' src='{address(STATIC / 'glass.js')}'></script>"

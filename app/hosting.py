@@ -1,0 +1,88 @@
+"""How the page is put up: launch() with all that this server needs and answers for, inside and out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from .build import GlassPage
+from .connections import TIMES, Times, bounded_server
+from .doors import Doors
+from .files import address, head, static_files
+from .headers import SafeHeaders
+from .intake import Intake
+from .listening import Listening
+from .operating import OperatorRoutes
+from .serving import PackedFiles, PageHead
+from .theme import theme
+from .visitors import TrustedProxies
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """What an operator decides.
+
+    `trusted` are addresses or networks of proxies whose word on visitors is taken; `frames` the sites that may show the
+    page inside their own; `accounts` (name, password) of those who are let in, everyone where there are none;
+    `open_metrics` whether /metrics answers others than this machine; `times` how long a connection may take for what.
+    """
+
+    trusted: Sequence[str] = ()
+    frames: Sequence[str] = ()
+    accounts: Sequence[tuple[str, str]] = ()
+    open_metrics: bool = False
+    times: Times = TIMES
+
+
+HOSTING = Hosting()
+
+
+def launch(demo: GlassPage, hosting: Hosting = HOSTING, **options: Any) -> str:
+    """Put the page up, with further `options` of gradio's launch(); gives its address. Does not wait for its end."""
+    with bounded_server(hosting.trusted, hosting.times):
+        _, local, _ = demo.launch(prevent_thread_lock=True, **launch_options(demo, hosting), **options)
+    server = demo.server
+    demo.metrics.gauge("connections", "Open connections.", lambda: len(server.server_state.connections))
+    return local
+
+
+def launch_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
+    """What gradio's launch() needs for this page."""
+    return {
+        "theme": theme(),
+        "footer_links": [],
+        "run_history": False,
+        "ssr_mode": False,
+        "enable_monitoring": False,
+        "max_file_size": "1mb",
+        # gradio keeps what each session was last sent, by itself of ten thousand sessions.
+        "state_session_capacity": 64,
+        "pwa": False,
+        "show_error": False,
+        "quiet": True,
+        "auth": list(hosting.accounts) or None,
+        "app_kwargs": {"middleware": middleware(demo, hosting)},
+    }
+
+
+def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:
+    """What each request goes through before gradio, the outermost first."""
+    return [
+        Middleware(TrustedProxies, trusted=hosting.trusted),
+        Middleware(SafeHeaders, frames=hosting.frames),
+        Middleware(
+            OperatorRoutes,
+            metrics=demo.metrics,
+            is_draining=lambda: demo.drain.begun,
+            open_metrics=hosting.open_metrics,
+        ),
+        Middleware(Doors, with_accounts=bool(hosting.accounts)),
+        Middleware(Listening),
+        # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
+        Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
+        Middleware(GZipMiddleware, compresslevel=6),
+        Middleware(PageHead, head=head()),
+        Middleware(Intake),
+    ]
