@@ -7,6 +7,7 @@ from typing import Any
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
+from .accounts import LoginLimit
 from .build import GlassPage
 from .connections import TIMES, Times, bounded_server
 from .doors import Doors
@@ -78,6 +79,7 @@ def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:
             is_draining=lambda: demo.drain.begun,
             open_metrics=hosting.open_metrics,
         ),
+        *([Middleware(LoginLimit)] if hosting.accounts else []),
         Middleware(Doors, with_accounts=bool(hosting.accounts)),
         Middleware(Listening),
         # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.

@@ -155,6 +155,8 @@ class BoundedQueue(Queue):
             line.queue = self._next(kind, line)
         found = super().get_events()
         taken, oldest = found[0] if found else [], time.monotonic() - PATIENCE
+        for event in taken:
+            self._fairness_of(event.concurrency_id).begin(whose(event))
         for kind, line in self.event_queue_per_concurrency_id.items():
             line.queue = [event for event in held_back[kind] if event not in taken]
             for event in [event for event in line.queue if event.enqueue_time < oldest and not self._is_heard(event)]:
@@ -175,16 +177,13 @@ class BoundedQueue(Queue):
         return self._fairness.setdefault(kind, Fairness())
 
     async def process_events(self, events: list[Event], batch: bool, begin_time: float, fn: Any) -> None:
-        """Work on events (each is alone here: none of the page's functions takes a batch)."""
-        fairness, visitors = self._fairness_of(fn.concurrency_id), [whose(event) for event in events]
-        for visitor in visitors:
-            fairness.begin(visitor)
+        """Work on what get_events gave (one event: none of the page's functions takes a batch)."""
         try:
-            with self.metrics.work(fn.concurrency_id, visitors[0], events[0].enqueue_time):
+            with self.metrics.work(fn.concurrency_id, whose(events[0]), events[0].enqueue_time):
                 await super().process_events(events, batch, begin_time, fn)
         finally:
-            for visitor in visitors:
-                fairness.end(visitor)
+            for event in events:
+                self._fairness_of(fn.concurrency_id).end(whose(event))
 
     def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
         """Nothing: the page shows no estimates, and one to each who waits, at each change, is much to say."""

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from app.chapters import CALCULATORS, DETAILS
 from app.chapters.kv import ANSWERS
 from app.engine import LocalEngine
+from app.intake import RefusedError, checked
 from app.panels import sealed
 from app.service import Service
 from app.visitors import Visitor as Whose
@@ -231,6 +233,21 @@ def test_values_that_break_json_are_refused_in_words(asked: Site) -> None:
                     continue
                 assert answer.status_code in (400, 404, 422), (body[:60], answer.text)
                 assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"0,", b'"",', b'{"":0},'])
+def test_more_values_than_a_page_sends_are_not_read(asked: Site, part: bytes) -> None:
+    """A megabyte of them held everything up for one to two seconds; what a text says is no value."""
+    for data in (part * (900_000 // len(part)) + b"0", b'"\\' * 3 + b"," * 300_000):
+        body = b'{"data": [%s], "component_id": %d, "fn_name": "layer", "session_hash": "s"}' % (data, asked.bus)
+        before = time.process_time()
+        with pytest.raises(RefusedError) as refused:
+            checked(body)
+        assert refused.value.status in (400, 413)
+        assert time.process_time() - before < 0.2
+        assert asked.post("component_server", body).status_code == refused.value.status
+    text = json.dumps({"data": '[],{}"\\"' * 50_000, "component_id": asked.bus, "fn_name": "x", "session_hash": "s"})
+    assert checked(text.encode())["component_id"] == asked.bus
 
 
 def test_a_name_or_a_body_too_long_is_refused(asked: Site) -> None:

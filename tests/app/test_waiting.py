@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from gradio.server_messages import ProcessCompletedMessage
 from starlette.requests import HTTPConnection
 
 import model
@@ -19,7 +20,8 @@ from app.direct_calls import DirectCallLimiter
 from app.engine import LocalEngine
 from app.hosting import Hosting, launch
 from app.service import Service
-from app.waiting import LIMITS, Limit
+from app.unread import CountedQueue, Unread
+from app.waiting import AHEAD_BYTES, LIMITS, Limit
 
 HEADERS = {"x-forwarded-for": "8.8.8.8"}
 
@@ -243,3 +245,124 @@ def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
     thread.join()
     assert [message.get("code") for message in found[:5]] == ["busy"] * 5
     assert sorted(message["of"] for message in found[5:]) == [0, 1, 2, 6, 7]  # three of a, and as many as there is room
+
+
+def listening(address: str, session: str) -> socket.socket:
+    """A connection on which a session's answers come, and of which little is read ahead."""
+    connection = socket.create_connection((httpx.URL(address).host, httpx.URL(address).port or 80), timeout=60)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sendall(f"GET /gradio_api/queue/data?session_hash={session} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+    return connection
+
+
+def test_a_page_that_asks_and_never_reads_is_let_go(
+    address: str, demo: GlassPage, engine: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits for it would grow without end: a third of a megabyte for each run."""
+    unread = demo.bounded_queue.unread
+    monkeypatch.setattr(unread, "each", 300_000)
+    running, most = event_of(address, "run"), 0
+    join(address, running, "never-reads", "The cat " * 100, "roomy", {})
+    with listening(address, "never-reads"):
+        for _ in range(60):
+            join(address, running, "never-reads", "The cat " * 100, "roomy", {})
+            most = max(most, unread.nbytes)
+            if "never-reads" not in demo.bounded_queue.listeners:
+                break
+        until(lambda: "never-reads" not in demo.bounded_queue.listeners)
+    until(lambda: unread.nbytes == 0)
+    assert most <= 300_000
+    join(address, running, "somebody-else", "The cat sleeps.", "roomy", {})
+    assert [message["kind"] for message in told(answers(address, "somebody-else"))] == ["run"]
+
+
+def test_what_waits_for_all_is_bounded_too() -> None:
+    dropped: list[str] = []
+    queues: dict[str, CountedQueue] = {}
+
+    def drop(session: str) -> None:
+        dropped.append(session)
+        queues.pop(session).empty_out()
+
+    unread = Unread(drop, each=1_000_000, most=100_000)
+    for session, length in (("a", 20_000), ("b", 50_000), ("c", 20_000), ("d", 30_000)):
+        queues[session] = CountedQueue(unread, session)
+        queues[session].put_nowait(ProcessCompletedMessage(output={"data": ["x" * length]}, success=True))
+    assert dropped == ["b"]  # for whom the most waits
+    assert 70_000 < unread.nbytes < 80_000
+    for queue in queues.values():
+        queue.get_nowait()
+    assert (unread.nbytes, unread.of_session) == (0, {})
+
+
+def test_a_text_is_not_written_on_ahead_of_its_reader(
+    address: str, demo: GlassPage, engine: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.service.STREAM_EVERY", 0)
+    engine.slow()
+    join(address, event_of(address, "generate"), "reads-slowly", "The cat", "roomy", {}, 200, 0, 0, 1, 0)
+    unread = demo.bounded_queue.unread
+    with listening(address, "reads-slowly") as connection:
+        permitted(engine, 3)
+        unread.grew("reads-slowly", AHEAD_BYTES + 1)  # as if so much waited here, and not in the kernel
+        engine.allowed.release(200)
+        threading.Event().wait(0.3)  # time for all of them
+        assert engine.work.count("token") <= 5
+        unread.grew("reads-slowly", -AHEAD_BYTES - 1)
+        until(lambda: engine.work.count("token") == 200)
+        until(lambda: not demo.bounded_queue._working("generate"))
+        assert b"process_generating" in connection.recv(65_536)
+
+
+def test_many_generations_of_one_address_do_not_keep_another_waiting(
+    address: str, demo: GlassPage, engine: Counting
+) -> None:
+    writing, mine, theirs = event_of(address, "generate"), "one-more", [f"made-up-{i}" for i in range(20)]
+    engine.slow()
+    for session in theirs:
+        join(address, writing, session, *WRITE)
+    connections = [listening(address, session) for session in theirs]
+    most = LIMITS["generate"].at_once - 1
+    until(lambda: len(demo.bounded_queue._working("generate")) == most)
+    other = {"x-forwarded-for": "9.9.9.9"}
+    body = {"data": ["The cat", "roomy", {}, 3, 0, 0, 1, 0], "fn_index": writing, "session_hash": mine}
+    httpx.post(f"{address}queue/join", json=body, headers=other)
+    with listening(address, mine):
+        until(lambda: any(event.session_hash == mine for event in demo.bounded_queue._working("generate")))
+        assert len(demo.bounded_queue._waiting("generate")) == len(theirs) - most
+        for connection in connections:
+            connection.close()
+        engine.allowed.release(5_000)
+        until(lambda: not demo.bounded_queue._working("generate"))
+
+
+def test_what_nobody_asked_for_is_not_listened_to(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    """gradio writes a hundred lines of traceback for each such request."""
+    for path in ("queue/data?session_hash=made-up", "call/generate/made-up", "call/v2/generate/made-up", "queue/data"):
+        assert httpx.get(address + path).status_code == 404, path
+    assert caplog.records == []
+
+
+def test_a_server_that_goes_down_takes_nothing_new_in(address: str, demo: GlassPage, engine: Counting) -> None:
+    engine.slow()
+    join(address, event_of(address, "generate"), "writer", "The cat", "roomy", {"ticket": "t"}, 200, 0, 0, 1, 0)
+    found: list[dict[str, Any]] = []
+    reader = threading.Thread(target=lambda: found.extend(answers(address, "writer")))
+    reader.start()
+    until(lambda: "writer" in demo.bounded_queue.listeners)
+    permitted(engine, 3)
+    demo.drain.begin(0)
+    try:
+        join(address, event_of(address, "run"), "late", "The cat sleeps.", "roomy", {})
+        assert [message["code"] for message in told(answers(address, "late"))] == ["draining"]
+        call = httpx.post(f"{address}call/generate", json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers=HEADERS)
+        assert (call.status_code, call.json()["detail"][:10]) == (503, "draining: ")
+        assert httpx.get(address.replace("gradio_api/", "healthz")).status_code == 503
+        engine.allowed.release(1)
+        reader.join(60)
+        last = told(found)[-1]
+        assert last["kind"] == "run"  # what was written so far, as a run of its own
+        assert len(last["steps"]) == 4
+    finally:
+        demo.drain._begun.clear()
+    assert httpx.get(address.replace("gradio_api/", "healthz")).json() == {"status": "ok"}
