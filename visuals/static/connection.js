@@ -1,4 +1,5 @@
-// When the server does not answer: the page says what happened and, where there may be no server, asks until there is one again.
+// When the server does not answer: the page says what happened and, where there may be no server, asks until there is
+// one again.
 
 import { withEnds } from "./events.js";
 import { isAway } from "./unanswered.js";

@@ -1,7 +1,8 @@
-// Every event of gradio's ends, whatever becomes of its requests: the one that joins the queue, and the stream that brings
-// the answers of all. By itself gradio keeps an event without an end under way, and then no press on its button does
-// anything; told that the connection broke, it shuts its events down for good and loads the page anew, and what was typed is
-// gone. So it is told neither: an event whose answer cannot come ends as one that changed nothing, and the page hears why.
+// Every event of gradio's ends, whatever becomes of its requests: the one that joins the queue, and the stream that
+// brings the answers of all. By itself gradio keeps an event without an end under way, and then no press on its button
+// does anything; told that the connection broke, it shuts its events down for good and loads the page anew, and what was
+// typed is gone. So it is told neither: an event whose answer cannot come ends as one that changed nothing, and the page
+// hears why.
 
 import { failedOnServer, LOST, troubleOf } from "./unanswered.js";
 
@@ -13,7 +14,12 @@ const written = (message) => `data: ${JSON.stringify(message)}`;
 /** The message that ends an event without a change of anything. @param {string} id of the event */
 const nothing = (id) => ({ msg: "process_completed", event_id: id, output: { data: [] }, success: true });
 
-/** What `work` gives; rejects where that takes longer than SILENCE. @template Value @param {Promise<Value>} work @returns {Promise<Value>} */
+/**
+ * What `work` gives; rejects where that takes longer than SILENCE.
+ * @template Value
+ * @param {Promise<Value>} work
+ * @returns {Promise<Value>}
+ */
 function soon(work) {
   let timer = 0;
   const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error("silence")), SILENCE); });
@@ -41,9 +47,10 @@ const isJson = (answer) => answer.headers.get("content-type")?.includes("json") 
 
 /**
  * @param {typeof fetch} ask the browser's own
- * @param {(trouble: import("./unanswered.js").Trouble) => void} tell called whenever an event, or all that are under way, cannot be answered
- * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble, which is a
- * message like any of the server's.
+ * @param {(trouble: import("./unanswered.js").Trouble) => void} tell called whenever an event, or all that are under
+ * way, cannot be answered
+ * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble, which is
+ * a message like any of the server's.
  */
 export function withEnds(ask, tell) {
   const waiting = new Set(); // events under way, by gradio's names of them
@@ -75,7 +82,7 @@ export function withEnds(ask, tell) {
     failed.add(mine);
     tell(trouble ?? (await troubleOf(answer)));
     flush?.();
-    await new Promise((done) => setTimeout(done)); // gradio has heard of the end of a stream before it decides to open one
+    await new Promise((done) => setTimeout(done)); // gradio hears of a stream's end before it decides to open one
     return Response.json({ event_id: mine });
   }
 
@@ -146,7 +153,12 @@ export function withEnds(ask, tell) {
     return answer && isJson(answer) ? answer : Response.json(trouble ?? (await troubleOf(answer)));
   }
 
-  const ways = [["/queue/join", join], ["/queue/data", stream], ["/run/predict", direct], ["/component_server/", question]];
+  const ways = [
+    ["/queue/join", join],
+    ["/queue/data", stream],
+    ["/run/predict", direct],
+    ["/component_server/", question],
+  ];
   return (...asked) => {
     const address = addressOf(asked[0]);
     const [, way = ask] = ways.find(([end]) => address.endsWith(end)) ?? [];

@@ -1,7 +1,10 @@
-// What is said where an answer is none: a message of the page's own, as the server's messages are, for each way in which
-// a request can fail.
+// What is said where an answer is none: a message of the page's own, as the server's messages are, for each way in
+// which a request can fail.
 
-/** @typedef {{ kind: "message", level: "error", code: string, params: object, unanswered: true }} Trouble `unanswered`: nobody has read the request */
+/**
+ * @typedef {{ kind: "message", level: "error", code: string, params: object, unanswered: true }} Trouble
+ * `unanswered`: no service has read the request
+ */
 
 /** What a proxy answers for a server that is away. gradio's own 503, in JSON, says that its queue is full. */
 const BEHIND = new Set([502, 503, 504]);
