@@ -1,6 +1,10 @@
 """A request that is not answered as it should be: the page says how it failed, keeps what it shows, and goes on."""
 
+import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -155,6 +159,76 @@ def test_a_question_past_the_queue_says_how_it_failed_and_is_asked_again(lone: P
         lone.wait_for_function("glass.layer()")
         told = lone.evaluate("async () => (await glass.calculate('qr', { text: 'x' })).message ?? null")
         assert told is None
+
+
+class Wire:
+    """A port that leads to another, and all of whose connections can be cut in the middle of what they carry."""
+
+    def __init__(self, port: int):
+        self.port = port
+        self.ends: list[socket.socket] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:  # closed
+                return
+            far = socket.create_connection(("127.0.0.1", self.port))
+            self.ends += [near, far]
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def cut(self) -> None:
+        for end in self.ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self.ends.clear()
+
+
+@pytest.fixture
+def wire(site: str) -> Iterator[Wire]:
+    """A way to the page that can be cut."""
+    made = Wire(int(urlsplit(site).port or 80))
+    yield made
+    made.listener.close()
+    made.cut()
+
+
+def test_a_connection_that_is_cut_while_a_text_is_written_keeps_the_text_and_run_works(
+    browser: Browser, wire: Wire
+) -> None:
+    page = open_page(browser, wire.address)
+    page.evaluate("window.stays = true; glass.settings.set('pace', { speed: 'all' })")
+    calm(page)
+    write_on(page)
+    wire.cut()
+    said(page, text("message.no_connection"))
+    expect(page.locator(".page-message")).to_have_text(text("message.connected"))
+    page.wait_for_function("glass.state.run.T - glass.state.run.nPrompt > 3")  # what came is run as it stands
+    for prompt in ("My own text.", "Another one."):
+        page.fill(BOX, prompt)
+        works_again(page, prompt)
+    page.fill(BOX, "At once.")
+    write_on(page)
+    wire.cut()
+    works_again(page, "At once.")  # before anyone has said that the server is there
+    leave(page)
 
 
 def write_on(page: Page) -> None:

@@ -1,8 +1,8 @@
 // Every event of gradio's ends, whatever becomes of its requests: the one that joins the queue, and the stream that
-// brings the answers of all. By itself gradio keeps an event without an end under way, and then no press on its button
-// does anything; told that the connection broke, it shuts its events down for good and loads the page anew, and what was
-// typed is gone. So it is told neither: an event whose answer cannot come ends as one that changed nothing, and the page
-// hears why.
+// brings the answers of all. By itself gradio keeps an event without an end under way, and then no press on its
+// button does anything; told that the connection broke, it shuts its events down for good and loads the page anew, and
+// what was typed is gone. So it is told neither: an event whose answer cannot come ends as one that changed nothing,
+// and the page hears why.
 
 import { failedOnServer, LOST, troubleOf } from "./unanswered.js";
 
@@ -108,7 +108,11 @@ export function withEnds(ask, tell) {
     return LOST;
   }
 
-  /** Sends what gradio is to hear, until nothing is under way any more. @param {() => boolean} left whether nobody reads it */
+  /**
+   * Sends what gradio is to hear, until nothing is under way any more.
+   * @param {Parameters<typeof fetch>} asked @param {(part: string) => void} send
+   * @param {() => boolean} left whether nobody reads it
+   */
   async function flow(asked, send, left) {
     flush = () => {
       for (const id of failed) send(written(nothing(id)));
