@@ -5,8 +5,10 @@ script (visuals/static/glass.js) keeps, so that it does not matter which of them
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import count
 from typing import Any
 
 import gradio as gr
@@ -14,6 +16,11 @@ import gradio as gr
 from visuals.payload import Message
 
 from .texts import text
+
+# Numbers what goes over the bus. gradio hands on a value that differs from the last one, and no other: without a number
+# the second of two equal messages, such as a prompt that is refused twice, would not reach the page. It begins with the
+# time, so that a server that is started again goes on after the last one.
+SENT = count(time.time_ns() // 1_000_000)
 
 
 def when_ready(code: str) -> str:
@@ -25,8 +32,10 @@ def sealed(message: Message) -> str:
     """A message (visuals/payload.py) as the bus carries it: one text, which gradio hands on without looking inside.
 
     It would clone and wrap every object in a dict, which takes longer than drawing. No "<", so no tag is found in it.
+    The field `sent` makes the text differ from every other one.
     """
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    numbered = {"sent": next(SENT), **message}
+    return json.dumps(numbered, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def bus(server_functions: list[Callable[[Any], Any]]) -> gr.HTML:

@@ -2,12 +2,15 @@
 
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zxingcpp
-from playwright.sync_api import Page, expect
+from PIL import Image, ImageChops
+from playwright.sync_api import Locator, Page, expect
 
 from app.files import lesson_files
 from app.texts import text
@@ -197,6 +200,82 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
 
 
+def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_goes_on(page: Page) -> None:
+    make(page)
+    page.get_by_role("button", name=re.compile(text("lessons.present"))).last.click()
+    on_stage(page)
+    count, note, guess = (page.locator(f".ls-{name}") for name in ("count", "note", "guess"))
+    guess.click()
+    page.keyboard.type("nr next?")
+    expect(guess).to_have_value("nr next?")
+    page.keyboard.press("Enter")  # shows the answer
+    assert not on_stage(page)["covered"]
+    page.keyboard.press("n")
+    expect(note).to_be_visible()
+    page.keyboard.press("n")
+    expect(note).to_be_hidden()
+    page.keyboard.press("r")
+    assert on_stage(page)["covered"]
+    guess.click()
+    page.keyboard.type("!")
+    page.keyboard.press("PageDown")
+    assert not on_stage(page)["covered"]
+    expect(guess).to_have_value("nr next?!")
+    page.keyboard.press("PageDown")
+    expect(count).to_have_text("2 / 2")
+    page.keyboard.press("PageUp")
+    expect(count).to_have_text("1 / 2")
+    expect(guess).to_have_value("")
+    guess.press("PageUp")
+    expect(guess).to_be_enabled()
+
+
+def pixels(place: Locator) -> Image.Image:
+    return Image.open(BytesIO(place.screenshot(animations="disabled"))).convert("L")
+
+
+@pytest.mark.gradio
+def test_boxes_and_lists_look_like_what_they_are_in_both_themes(page: Page) -> None:
+    """Beside gradio's styles, which take the browser's look from them."""
+    desk(page)
+    press(page, "fresh")
+    press(page, "add")
+    box = page.locator(".ls-check input")
+    chosen = page.locator(".ls-panel")
+    first = chosen.input_value()
+    chosen.press("ArrowDown")
+    assert chosen.input_value() != first
+    for theme in ("light", "dark"):
+        page.evaluate("(dark) => document.body.classList.toggle('dark', dark)", theme == "dark")
+        page.locator(".ls-name").focus()
+        empty = pixels(box)
+        assert np.ptp(np.asarray(empty)) > 60, theme  # its frame
+        box.focus()
+        page.keyboard.press("Space")
+        expect(box).to_be_checked()
+        page.locator(".ls-name").focus()
+        change = np.asarray(ImageChops.difference(empty, pixels(box)))
+        assert (change > 60).sum() > 30, theme
+        box.focus()
+        page.keyboard.press("Space")
+        expect(box).not_to_be_checked()
+        assert page.evaluate("getComputedStyle(document.querySelector('.ls-desk')).colorScheme") == (
+            "dark" if theme == "dark" else "normal"
+        )
+    page.keyboard.press("Escape")
+    bare = """(chapters) => {
+      for (const chapter of chapters) glass.open(chapter);
+      const own = ":is(.glass-panel, .page-dialog) :is(select, input:is([type=checkbox], [type=radio]))";
+      const look = (one) => [getComputedStyle(one).appearance, getComputedStyle(one).backgroundImage];
+      const all = [...document.querySelectorAll(own)];
+      const lacks = all.filter((one) => look(one).every((value) => value === "none"));
+      return [all.length, lacks.map((one) => one.outerHTML.slice(0, 100))];
+    }"""
+    page.wait_for_function("(bare) => eval(bare)(Object.keys(glassConfig.chapters))[0] > 10", arg=bare)
+    settled(page)
+    assert page.evaluate(f"({bare})(Object.keys(glassConfig.chapters))")[1] == []
+
+
 def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_nothing(
     page: Page, tmp_path: Path
 ) -> None:
@@ -238,16 +317,20 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
     assert "chapter=attend" in view
     assert "layer=1" in view
     check_qr(page, view)
-    # The class opens the link: the lesson is there, whole, and kept where a student wants it.
+    # The class opens the link: the lesson is presented from its first view on, whole, and kept where one wants it.
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(link)
-    wait_for_run(page)
+    page.locator(".ls-bar").wait_for()
+    assert on_stage(page)["kind"] == "why"
+    expect(page.locator(".ls-count")).to_have_text("1 / 2")
+    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
+    page.get_by_role("button", name=text("lessons.list")).click()
+    expect(page.locator(".ls-bar")).to_be_hidden()
     row = page.locator(".ls-row").first
     expect(row.locator("strong")).to_have_text("<img src=x onerror=alert(1)> 课")
     row.get_by_role("button", name=re.compile(text("lessons.follow"))).click()
     assert on_stage(page)["kind"] == "why"
-    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
     # Loaded again it goes on where it was; not after it was left.
     page.click(".ls-reveal")
     page.keyboard.press("PageDown")
@@ -263,7 +346,9 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
     expect(page.locator(".ls-bar")).to_have_count(0)
     page.goto("about:blank")
     page.goto(link)
-    wait_for_run(page)
+    page.locator(".ls-bar").wait_for()
+    on_stage(page)
+    page.get_by_role("button", name=text("lessons.list")).click()
     page.locator(".ls-row").first.get_by_role("button", name=re.compile(text("lessons.adopt"))).click()
     kept = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('glass-llama-lesson.'))")
     kept = [json.loads(words) for _, words in kept]

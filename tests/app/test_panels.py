@@ -14,8 +14,13 @@ from visuals import STATIC
 
 def test_a_sealed_message_reads_back_and_holds_no_tag() -> None:
     message = {"prompt": "<script>x</script> 猫 \\u003c", "n": [1.5, None]}
-    assert json.loads(sealed(message)) == message
+    read = json.loads(sealed(message))
+    assert {name: read[name] for name in message} == message
     assert "<" not in sealed(message)
+
+
+def test_no_two_sealed_messages_are_equal() -> None:
+    assert len({sealed({"kind": "message", "code": "busy"}) for _ in range(100)}) == 100
 
 
 def test_the_first_chapters_modules_are_named_and_no_other() -> None:

@@ -1,7 +1,7 @@
 // A server that is away, and gradio that shall not hear of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { guarded } from "../../visuals/static/connection.js";
+import { withEnds } from "../../visuals/static/events.js";
 
 const JOIN = "http://host/some/where/gradio_api/queue/join?";
 const DATA = "http://host/some/where/gradio_api/queue/data?session_hash=x";
@@ -20,47 +20,114 @@ const body = (texts, breaks) => new ReadableStream({
 });
 
 function page(answers) {
-  const seen = { lost: 0 };
-  const ask = guarded((address) => Promise.resolve().then(() => answers(String(address.url ?? address))), () => { seen.lost += 1; });
+  const seen = [];
+  const tell = ({ code }) => seen.push(code);
+  const ask = withEnds((address) => Promise.resolve().then(() => answers(String(address.url ?? address))), tell);
   return { ask, seen };
 }
+const ended = (id) => ({ msg: "process_completed", event_id: id, output: { data: [] }, success: true });
+const CLOSE = { msg: "close_stream", event_id: null };
+const refusal = (status, type = "text/html", said = "no") => new Response(said, { status, headers: { "content-type": type } });
 
-test("a question that does not arrive is answered as one that changed nothing", async () => {
-  const { ask, seen } = page(away);
+test("an event that does not come into the queue ends as one that changed nothing, and no stream is asked for", async () => {
+  const asked = [];
+  const { ask, seen } = page((address) => { asked.push(address); return away(); });
   const { event_id: id } = await (await ask(JOIN, { method: "POST" })).json();
-  const messages = await read(await ask(new Request(DATA)));
-  assert.deepEqual(messages[0], { msg: "process_completed", event_id: id, output: { data: [] }, success: true });
-  assert.equal(messages[1].msg, "close_stream");
-  assert.equal(seen.lost, 2);
+  assert.deepEqual(await read(await ask(new Request(DATA))), [ended(id), CLOSE]);
+  assert.deepEqual([asked, seen], [[JOIN], ["no_connection"]]);
 });
 
-test("a stream that breaks off ends the events that it was about, and no others", async () => {
-  for (const [breaks, last] of [[true, ""], [false, ""], [true, sse({ msg: "unexpected_error", session_not_found: true }).replace('":', '": ')]]) {
-    const asked = [["first"], ["second"]];
-    const { ask, seen } = page((address) =>
-      address.includes("join") ? Response.json({ event_id: asked.shift()[0] }) : new Response(body([sse({ msg: "process_generating", event_id: "second" }), ...(last ? [last] : [])], breaks)));
+test("another event that is under way goes on", async () => {
+  let send;
+  const body = new ReadableStream({ start(stream) { send = (message) => stream.enqueue(new TextEncoder().encode(sse(message))); } });
+  const joins = [() => Response.json({ event_id: "writes" }), () => refusal(429)];
+  const { ask, seen } = page((address) => (address.includes("join") ? joins.shift()() : new Response(body)));
+  await ask(JOIN);
+  const answer = await ask(new Request(DATA));
+  const { event_id: id } = await (await ask(JOIN)).json();
+  const word = { msg: "process_generating", event_id: "writes", output: { data: ["a"] }, success: true };
+  const last = { msg: "process_completed", event_id: "writes", output: { data: ["ab"] }, success: true };
+  for (const message of [word, last, CLOSE]) send(message);
+  assert.deepEqual(await read(answer), [ended(id), word, last, CLOSE]);
+  assert.deepEqual(seen, ["asked_too_much"]);
+});
+
+test("a stream that breaks off ends the events that are under way, and no others", async () => {
+  const unknown = { msg: "unexpected_error", event_id: null, session_not_found: true };
+  for (const [breaks, last] of [[true, []], [false, []], [true, [unknown]], [false, [CLOSE]]]) {
+    const joins = ["first", "second"];
+    const sent = [{ msg: "process_completed", event_id: "first", output: { data: [1] }, success: true }, ...last].map(sse);
+    const bodies = [body(sent, breaks), body([sse(CLOSE)], false)];
+    const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: joins.shift() }) : new Response(bodies.shift())));
     await ask(JOIN);
     await ask(JOIN);
     const messages = await read(await ask(DATA));
-    const ends = messages.filter(({ msg }) => msg === "process_completed").map((one) => one.event_id);
-    assert.deepEqual([ends, messages[0].msg, messages.at(-1).msg, seen.lost], [["first", "second"], "process_generating", "close_stream", 1]);
+    assert.deepEqual(messages.map(({ msg, event_id: id }) => [msg, id]),
+      [["process_completed", "first"], ["process_completed", "second"], ["close_stream", null]]);
+    assert.deepEqual(seen, ["no_connection"]);
   }
 });
 
-test("what ends as it should is handed on as it is", async () => {
-  const sent = [sse({ msg: "process_completed", event_id: "a", output: { data: [1] } }), sse({ msg: "close_stream", event_id: null })];
-  const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: "a" }) : new Response(body([...sent], false))));
+test("a stream that ends while an event still waits is asked for again", async () => {
+  const joins = ["first", "second"];
+  const done = (id) => sse({ msg: "process_completed", event_id: id, output: { data: [id] }, success: true });
+  const bodies = [body([done("first"), sse(CLOSE)], false), body([done("second"), sse(CLOSE)], false)];
+  const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: joins.shift() }) : new Response(bodies.shift())));
   await ask(JOIN);
-  assert.equal(await (await ask(DATA)).text(), sent.join(""));
-  assert.equal(seen.lost, 0);
+  await ask(JOIN);
+  assert.deepEqual((await read(await ask(DATA))).map(({ output }) => output?.data[0]), ["first", "second", undefined]);
+  assert.deepEqual(seen, []);
 });
 
-test("a proxy without a server is no answer; a refusal, a busy queue and everything else are handed on", async () => {
-  for (const [status, type, lost] of [[502, "text/html", 1], [503, "text/html", 1], [503, "application/json", 0], [422, "application/json", 0]]) {
-    const { ask, seen } = page(() => new Response("{}", { status, headers: { "content-type": type } }));
-    const answer = await ask(JOIN);
-    assert.deepEqual([answer.status, seen.lost], lost ? [200, 1] : [status, 0]);
+test("what ends as it should is handed on as it is, however it is cut", async () => {
+  const sent = [sse({ msg: "process_completed", event_id: "a", output: { data: ["猫", "x".repeat(300)] }, success: true }), sse(CLOSE)].join("");
+  const cut = new TextEncoder().encode(sent);
+  const bites = new ReadableStream({ start(out) { for (let i = 0; i < cut.length; i += 7) out.enqueue(cut.slice(i, i + 7)); out.close(); } });
+  const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: "a" }) : new Response(bites)));
+  await ask(JOIN);
+  assert.equal(await (await ask(DATA)).text(), sent);
+  assert.deepEqual(seen, []);
+});
+
+test("a connection on which nothing comes any more is given up", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const silent = new ReadableStream({});
+  const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: "a" }) : new Response(silent)));
+  await ask(JOIN);
+  const reading = read(await ask(DATA));
+  for (let passed = 0; passed < 61; passed += 1) {
+    assert.deepEqual(seen, []);
+    await new Promise(setImmediate);
+    t.mock.timers.tick(1000);
+  }
+  assert.deepEqual([await reading, seen], [[ended("a"), CLOSE], ["no_connection"]]);
+});
+
+test("an event that fails in gradio changes nothing, and is told", async () => {
+  const sent = [sse({ msg: "process_completed", event_id: "a", output: { error: null }, success: false }), sse(CLOSE)];
+  const { ask, seen } = page((address) => (address.includes("join") ? Response.json({ event_id: "a" }) : new Response(body(sent, false))));
+  await ask(JOIN);
+  assert.deepEqual(await read(await ask(DATA)), [ended("a"), CLOSE]);
+  assert.deepEqual(seen, ["internal"]);
+});
+
+test("each way to fail has a message of its own, for an event, Stop, a stream and a question", async () => {
+  const ways = [
+    [() => refusal(502), "server_away"], [() => refusal(503), "server_away"], [() => refusal(504), "server_away"],
+    [() => refusal(200), "server_away"], [() => refusal(429), "asked_too_much"], [() => refusal(408), "request_slow"],
+    [() => refusal(413), "request_long"], [() => refusal(500), "server_failed"], [() => refusal(404), "refused"],
+    [() => refusal(503, "application/json", '{"error":"draining"}'), "draining"],
+    [() => refusal(503, "application/json", '{"detail":"busy: …"}'), "busy"], [away, "no_connection"],
+  ];
+  for (const [fails, code] of ways) {
+    const { ask, seen } = page(fails);
+    assert.equal((await ask(JOIN)).status, 200);
+    assert.deepEqual(seen, [code]);
+    assert.equal((await (await ask("http://host/gradio_api/component_server/")).json()).code, code);
+    if (code === "server_away" && fails().status === 200) continue;
+    assert.deepEqual((await (await ask("http://host/gradio_api/run/predict?")).json()).data, []);
+    assert.deepEqual(seen, [code, code]);
   }
   const { ask } = page(away);
-  await assert.rejects(ask("http://host/gradio_api/component_server"));
+  await assert.rejects(ask("http://host/glass/en.json"));
 });

@@ -144,9 +144,15 @@ test("next shows what is covered before it goes on, and back covers anew", () =>
 
 test("a clicker's keys go through a lesson, and what is typed does not", () => {
   const at = (...selectors) => ({ closest: (list) => selectors.some((one) => list.includes(one)) });
+  const words = { closest: (list) => list.includes("input") && !list.includes("[type=range]") };
   const press = (key, target = at(), more = {}) => actOf({ key, target, ...more });
   assert.deepEqual(["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown"].map((key) => press(key)), ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down"]);
-  assert.deepEqual(["PageDown", "n", " ", "ArrowRight"].map((key) => press(key, at("input"))), [null, null, null, null]);
+  const typed = ["n", "r", " ", "ArrowRight", "Home"];
+  assert.deepEqual(typed.map((key) => press(key, words)), [null, null, null, null, null]);
+  assert.deepEqual(typed.map((key) => press(key, at("input"))), ["notes", "reveal", null, null, null]);
+  for (const field of ["input", "textarea", "select", "canvas"]) {
+    assert.deepEqual(["PageDown", "PageUp", "F5"].map((key) => press(key, at(field))), ["next", "back", "full"], field);
+  }
   assert.equal(press("Escape", at("input")), "out");
   assert.equal(press("ArrowDown", at("canvas")), null); // it moves the selection there
   assert.equal(press("ArrowDown", at("button")), "down");

@@ -35,6 +35,15 @@ test("a server that does not answer is said once", async () => {
   assert.deepEqual(messages.map(({ code }) => code), ["no_connection"]);
 });
 
+test("a link that was not read, or for which there was no time, is asked for once, as it is", async () => {
+  for (const answer of [{ code: "asked_too_much", unanswered: true }, { code: "busy" }]) {
+    const asked = [];
+    const recall = async (request) => { asked.push(request); return { kind: "message", params: {}, ...answer }; };
+    const { messages } = await openLink(readLink("#prompt=x&more=1&model=m"), "plain", recall);
+    assert.deepEqual([messages.map(({ code }) => code), asked.map(({ prompt, model }) => [prompt, model])], [[answer.code], [["x", "m"]]]);
+  }
+});
+
 test("a language is one of the page's own", async () => {
   const { load } = createTexts({ en: "x" });
   for (const code of ["constructor", "__proto__", "toString", "fr"]) assert.equal(await load(code), false, code);

@@ -2,6 +2,7 @@
 
 import { createAhead, idleNow, NEURON_BYTES, neuronBytes } from "./ahead.js";
 import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons, textOf } from "./decode.js";
+import { LOST } from "./unanswered.js";
 
 /** The server with its questions counted: `count()` of them have no answer yet. */
 function counted(server) {
@@ -43,7 +44,7 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       return true;
     };
     const failed = () => {
-      if (wanted(trace)) store.emit("message", { level: "error", code: "no_connection", params: {} });
+      if (wanted(trace)) store.emit("message", LOST);
       return false;
     };
     if (!asked.has(name)) asked.set(name, answered().catch(failed).finally(() => asked.delete(name)));
@@ -146,7 +147,7 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       const payload = await server.calculate({ ...params, what });
       return payload.kind === "message" ? { message: payload } : { data: decodeAll(payload.data) };
     } catch {
-      return { message: { level: "error", code: "no_connection", params: {} } };
+      return { message: LOST };
     }
   }
 

@@ -24,6 +24,7 @@ import { listenToPointer, still } from "./still.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
+import { LOST } from "./unanswered.js";
 import { createWayBack } from "./wayback.js";
 
 const config = window.glassConfig;
@@ -105,7 +106,7 @@ store.on("run", nameTab); // gradio gives the tab a name of its own when it is t
 
 /** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */
 async function setLanguage(code) {
-  if (!(await texts.load(code).catch(() => store.emit("message", { level: "error", code: "no_connection", params: {} })))) {
+  if (!(await texts.load(code).catch(() => store.emit("message", LOST)))) {
     return { language: state.language };
   }
   state.language = code;
@@ -153,7 +154,7 @@ async function readBy(model) {
   store.emit("begin");
   page.setStatus("running");
   const request = { prompt, model, generated: [], changes: {}, layer: state.locked.layer };
-  const answer = await fetching.recall(request).catch(() => ({ kind: "message", level: "error", code: "no_connection", params: {} }));
+  const answer = await fetching.recall(request).catch(() => LOST);
   store.publish(answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
@@ -231,7 +232,7 @@ const { address } = keepHistory(store, {
   stop: () => document.querySelector("#stop")?.click(),
   follow: async () => {
     if (await connection.answers()) return location.reload();
-    return publish({ kind: "message", level: "error", code: "no_connection", params: {} });
+    return publish(LOST);
   },
 });
 followBar(store, settings);

@@ -1,6 +1,7 @@
 // What the page asks for when it opens or goes back to an address: what the link describes, or as much of it as there is.
 
 import { outside } from "./link.js";
+import { LOST } from "./unanswered.js";
 
 const MOST_LAYERS = 1 << 16; // the server reads no larger number; it shows the last layer for one that is too large
 const isMessage = ({ kind }) => kind === "message";
@@ -30,8 +31,9 @@ export async function openLink(link, plain, recall) {
   };
   let refusal = null;
   for (;;) {
-    const answer = await recall(asked).catch(() => message("no_connection", {}));
-    const next = isMessage(answer) && answer.code !== "no_connection" ? plainer(asked, answer, plain) : null;
+    const answer = await recall(asked).catch(() => LOST);
+    const refused = isMessage(answer) && !answer.unanswered && answer.code !== "busy";
+    const next = refused ? plainer(asked, answer, plain) : null;
     if (!next) return { messages: [answer, ...(isMessage(answer) ? [] : wrong(link, answer, refusal))], asked };
     refusal ??= answer;
     asked = next;

@@ -2,6 +2,7 @@
 // and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
 
 import { watched } from "./reads.js";
+import { LOST } from "./unanswered.js";
 
 /** Words a second; "all": as fast as it comes. */
 export const SPEEDS = ["1", "2", "4", "8", "all"];
@@ -25,7 +26,6 @@ export function wordLength(pieces, start) {
   return end - start;
 }
 
-const LOST = { kind: "message", level: "error", code: "no_connection", params: {} };
 const CLOCK = { now: () => performance.now(), wait: (act, ms) => setTimeout(act, ms), clear: (timer) => clearTimeout(timer) };
 
 /**

@@ -3,6 +3,7 @@
 import { decodeRun } from "./decode.js";
 import { CHANGED, readRuns } from "./linked.js";
 import { listed, ofEncoder, parameters } from "./panels/compare/changes.js";
+import { LOST } from "./unanswered.js";
 
 /** A refusal to be shown. @param {string} code of a text "message.<code>" @param {object} params */
 const refusal = (code, params) => Object.assign(new Error(code), { code, params });
@@ -35,7 +36,9 @@ export async function restore(hash, store, fetching) {
       if (!from) throw refusal("link_source", { field: prefix + CHANGED.patches, expected: prefix ? `${prefix}from-prompt` : "a-prompt" });
       changes.source = from.trace.id;
     }
-    const answer = await fetching.recall({ prompt, model, generated, changes, layer: state.locked.layer }).catch(() => { throw refusal("no_connection", {}); });
+    const request = { prompt, model, generated, changes, layer: state.locked.layer };
+    const answer = await fetching.recall(request).catch(() => LOST);
+    if (answer.unanswered) throw refusal(answer.code, answer.params);
     if (answer.kind === "message") throw refused(answer, recipe.changes, prefix);
     const message = { ...answer, source: from?.trace };
     return { message, trace: decodeRun(message) };

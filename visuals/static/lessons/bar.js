@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 
 /**
- * @param {object} glass @param {Object<string, () => void>} acts next, back, notes, reveal, full, leave
+ * @param {object} glass @param {Object<string, () => void>} acts next, back, notes, reveal, full, list, leave
  * @returns {{ element: HTMLElement, show: Function, say: (words: string) => void, page: (at: number, pages: number) => void }}
  */
 export function createBar(glass, acts) {
@@ -19,7 +19,9 @@ export function createBar(glass, acts) {
   const asked = h("span", { "data-text": "lessons.asks" });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
   const game = h("div.ls-game", null, asked, h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess), reveal);
-  const tools = h("div.ls-tools", null, button("notes", "✎", acts.notes), ...(document.fullscreenEnabled ? [button("full", "⤢", acts.full)] : []), button("leave", "✕", acts.leave));
+  const full = document.fullscreenEnabled ? [button("full", "⤢", acts.full)] : [];
+  const tools = h("div.ls-tools", null, button("notes", "✎", acts.notes), ...full, button("list", "☰", acts.list),
+    button("leave", "✕", acts.leave));
   const element = h("aside.ls-bar", { role: "region", "data-text-label": "lessons.bar", hidden: "" },
     trouble, note, game, h("div.ls-ways", null, back, count, next, part, h("span.ls-title"), h("span.ls-keys", { "data-text": "lessons.keys" }), tools));
 
@@ -37,6 +39,8 @@ export function createBar(glass, acts) {
     note.hidden = !notes || !view.note;
     game.hidden = !view.hidden;
     asked.hidden = !covered;
+    if (!covered) guess.blur();
+    guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
     back.disabled = at === 0;
     next.disabled = at === views.length - 1 && !covered;

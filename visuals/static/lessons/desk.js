@@ -16,7 +16,7 @@ export function createDesk(glass, pressed) {
   const { chapters, lessons: shipped, texts } = window.glassConfig;
   const known = { panels: [...new Set(Object.values(chapters).flatMap(({ panels }) => panels))], languages: Object.keys(texts) };
   const shelf = createShelf(browserStorage(), known);
-  const present = createPresenter(glass);
+  const present = createPresenter(glass, () => open({ pane: "list" }));
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   let own = null; // the lessons of the page, by language
   let received = null; // the one of a link
@@ -105,20 +105,23 @@ export function createDesk(glass, pressed) {
       .catch(() => { tell(glass.text("message.no_connection")); return undefined; });
   }
 
-  async function open() {
+  /** Where a lesson was being edited, there. @param {{ pane: string }} [to] */
+  async function open(to = at?.pane === "edit" && shelf.get(at.id) ? at : { pane: "list" }) {
     tell("");
     further.hidden = true;
     await fetchOwn();
-    const editing = at?.pane === "edit" && shelf.get(at.id);
-    go(editing ? at : { pane: "list" });
+    go(to);
     show(glass.translate);
   }
+  /** Presents the lesson of a link, for whoever reads it alone with its notes; the list has it, too. */
   async function receive(hash) {
     at = null;
     let trouble = null;
     received = await unpackLesson(hash, known).catch((error) => { trouble = error; return null; });
+    if (received?.views.length) return present(received, { notes: true });
     await open();
     if (trouble) complain(trouble);
+    return undefined;
   }
   function resume({ lesson, ...how }) {
     try {

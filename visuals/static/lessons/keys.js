@@ -3,6 +3,10 @@
 import { wayOf } from "../tour/keys.js";
 
 const TYPING = "input, textarea, select, [contenteditable]";
+/** Fields that use the keys that move or press, and no letters. */
+const SET = "input:is([type=range], [type=checkbox], [type=radio])";
+/** A remote control cannot be told to press elsewhere: its keys are the lesson's wherever the focus is. */
+const REMOTE = new Set(["PageDown", "PageUp", "F5"]);
 const OWN = new Map([["PageDown", "next"], ["PageUp", "back"], ["Home", "first"], ["End", "last"], ["n", "notes"], ["r", "reveal"], ["f", "full"], ["F5", "full"], ["ArrowDown", "down"], ["ArrowUp", "up"], ["?", "nothing"]]); // the list of keys would open under the stage
 const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus
 const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
@@ -10,9 +14,13 @@ const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
 /** What a key does while a lesson is presented; null where it belongs to what has the focus. @param {KeyboardEvent} event @returns {string|null} */
 export function actOf(event) {
   const { key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
-  if (key === "Escape" && target?.closest?.(TYPING)) return "out";
-  if (defaultPrevented || ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?") || target?.closest?.(TYPING)) return null;
+  const within = (selector) => Boolean(target?.closest?.(selector));
+  if (key === "Escape" && within(TYPING)) return "out";
+  const other = ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?");
+  if (defaultPrevented || other) return null;
   const act = OWN.get(key.length === 1 ? key.toLowerCase() : key);
+  if (REMOTE.has(key)) return act;
+  if (within(TYPING)) return act && key.length === 1 && within(SET) ? act : null;
   if (act) return IN_PANEL.has(key) && target?.closest?.(STEERED) ? null : act;
   return wayOf(event);
 }

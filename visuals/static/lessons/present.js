@@ -6,8 +6,11 @@ import { listenToLesson } from "./keys.js";
 import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
-/** @param {object} glass @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number, notes?: boolean }) => void} */
-export function createPresenter(glass) {
+/**
+ * @param {object} glass @param {() => void} openList opens the list of lessons
+ * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number, notes?: boolean }) => void}
+ */
+export function createPresenter(glass, openList) {
   const { state } = glass;
   const { body } = document;
   let lesson = null;
@@ -19,6 +22,7 @@ export function createPresenter(glass) {
   const acts = {
     next: () => course.next(), back: () => course.back(), reveal: () => course.toggle(), leave, out: () => document.activeElement?.blur(),
     first: () => course.go(0), last: () => course.go(lesson.views.length - 1),
+    list: () => { leave(); openList(); },
     nothing: () => {}, up: () => stage.turn(-1), down: () => stage.turn(1),
     notes: () => { notes = !notes; show(false); },
     full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => {}),

@@ -1,0 +1,280 @@
+"""A request that is not answered as it should be: the page says how it failed, keeps what it shows, and goes on."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from app.texts import text
+from tests.app.looking import BOX, calm, run
+from tests.page import leave, new_page, open_page, wait_for_run
+
+Failure = Callable[[Route], None]
+JSON = "application/json"
+
+
+def answer(status: int, body: str = "<html>no</html>", kind: str = "text/html") -> Failure:
+    return lambda route: route.fulfill(status=status, body=body, content_type=kind)
+
+
+def broken(route: Route) -> None:
+    """A stream that ends in the middle."""
+    route.fulfill(status=200, content_type="text/event-stream", body='data: {"msg":"heartbeat","event_id":null}\n\n')
+
+
+def forgotten(route: Route) -> None:
+    """What a server that was started afresh says to a session that it does not know, as gradio 6.31 writes it."""
+    said = '{"msg":"unexpected_error","event_id":null,"message":"404","session_not_found":true,"success":false}'
+    route.fulfill(status=200, content_type="text/event-stream", body=f"data: {said}\n\n")
+
+
+def dropped(route: Route) -> None:
+    route.abort()
+
+
+# How a request fails, and what is said of it.
+FAILURES: dict[str, tuple[Failure, str]] = {
+    "502": (answer(502), text("message.server_away", status=502)),
+    "503": (answer(503), text("message.server_away", status=503)),
+    "504": (answer(504), text("message.server_away", status=504)),
+    "dropped": (dropped, text("message.no_connection")),
+    "429": (answer(429), text("message.asked_too_much")),
+    "408": (answer(408), text("message.request_slow")),
+    "413": (answer(413), text("message.request_long")),
+    "500": (answer(500, "Internal Server Error", "text/plain"), text("message.server_failed", status=500)),
+    "draining": (answer(503, '{"error": "draining"}', JSON), text("message.draining")),
+    "busy": (answer(503, '{"detail": "busy: too much"}', JSON), text("message.busy")),
+    "404": (answer(404, '{"detail": "no such event"}', JSON), text("message.refused", status=404)),
+    "a portal": (answer(200), text("message.server_away", status=200)),
+}
+STREAMS: dict[str, tuple[Failure, str]] = {
+    name: FAILURES[name] for name in ("502", "dropped", "429", "500", "draining")
+} | {"broken off": (broken, text("message.no_connection")), "forgotten": (forgotten, text("message.no_connection"))}
+
+
+@pytest.fixture
+def lone(browser: Browser, site: str) -> Iterator[Page]:
+    """The whole page, calm, whose console may say what it likes."""
+    page = open_page(browser, site)
+    page.evaluate("window.stays = true; glass.settings.set('pace', { speed: 'all' })")
+    calm(page)  # what it asks for by itself is here, so that the message is the failure's
+    yield page
+    leave(page)
+
+
+def fails_once(page: Page, pattern: str, failure: Failure, times: int = 1) -> None:
+    """The next request to this address fails."""
+    page.route(pattern, failure, times=times)
+
+
+def said(page: Page, words: str) -> None:
+    """The message is there and nothing is under way any more. The last view stays."""
+    expect(page.locator(".page-message")).to_have_text(words)
+    expect(page.locator(".page-device")).not_to_have_text(text("page.running"))
+    assert page.evaluate("glass.state.status") == "idle"
+    expect(page.locator(".toast-body")).to_have_count(0)
+
+
+def works_again(page: Page, prompt: str) -> None:
+    """The next press on Run, without loading the page again."""
+    expect(page.locator(BOX)).to_have_value(prompt)  # the prompt is kept
+    page.click("#run")
+    page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
+    wait_for_run(page)
+    expect(page.locator(".page-message")).to_be_hidden()
+    assert page.evaluate("window.stays") is True
+
+
+def test_run_works_again_after_each_way_to_fail_to_join(lone: Page) -> None:
+    for number, (failure, words) in enumerate(FAILURES.values()):
+        prompt, before = f"My own text {number}.", lone.evaluate("glass.state.trace.id")
+        lone.fill(BOX, prompt)
+        fails_once(lone, "**/queue/join*", failure)
+        lone.click("#run")
+        said(lone, words)
+        assert lone.evaluate("glass.state.trace.id") == before
+        works_again(lone, prompt)
+
+
+def test_run_works_again_after_each_way_to_lose_the_stream(lone: Page) -> None:
+    for number, (failure, words) in enumerate(STREAMS.values()):
+        prompt, before = f"My own text {number}.", lone.evaluate("glass.state.trace.id")
+        lone.fill(BOX, prompt)
+        fails_once(lone, "**/queue/data*", failure)
+        lone.click("#run")
+        said(lone, words)
+        assert lone.evaluate("glass.state.trace.id") == before
+        works_again(lone, prompt)
+
+
+def choose_other(page: Page) -> None:
+    """The model picker's second model."""
+    page.click("#model input")
+    page.locator("#model li").nth(1).click()
+
+
+CONTROLS: dict[str, Callable[[Page], None]] = {
+    "generate": lambda page: page.click("#generate"),
+    "step": lambda page: page.click("#step"),
+    "model": choose_other,
+    "chip": lambda page: page.locator(".page-chips button:visible").nth(1).click(),
+}
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
+    for where, way in (
+        ("join", "429"),
+        ("join", "dropped"),
+        ("data", "500"),
+        ("join", "draining"),
+        ("data", "broken off"),
+    ):
+        failure, words = (FAILURES if where == "join" else STREAMS)[way]
+        before = lone.evaluate("glass.state.trace.id")
+        # gradio's list raises its event twice for one choice.
+        fails_once(lone, f"**/queue/{where}*", failure, 2 if (control, where) == ("model", "join") else 1)
+        CONTROLS[control](lone)
+        said(lone, words)
+        assert lone.evaluate("glass.state.trace.id") == before
+    CONTROLS["chip" if control == "chip" else "step"](lone)
+    lone.wait_for_function("(id) => glass.state.trace.id !== id && glass.state.status === 'idle'", arg=before)
+    expect(lone.locator(".page-message")).to_be_hidden()
+    works_again(lone, lone.input_value(BOX))
+
+
+def test_a_question_past_the_queue_says_how_it_failed_and_is_asked_again(lone: Page) -> None:
+    for failure, words in FAILURES.values():
+        run(lone, "The dog plays.")
+        calm(lone)
+        lone.evaluate("glass.state.trace.layers.clear()")
+        fails_once(lone, "**/component_server/", failure)
+        lone.evaluate("glass.select({ layer: 1 })")
+        said(lone, words)
+        lone.evaluate("glass.select({ layer: 2 })")
+        lone.wait_for_function("glass.layer()")
+        told = lone.evaluate("async () => (await glass.calculate('qr', { text: 'x' })).message ?? null")
+        assert told is None
+
+
+class Wire:
+    """A port that leads to another, and all of whose connections can be cut in the middle of what they carry."""
+
+    def __init__(self, port: int):
+        self.port = port
+        self.ends: list[socket.socket] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:  # closed
+                return
+            far = socket.create_connection(("127.0.0.1", self.port))
+            self.ends += [near, far]
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def cut(self) -> None:
+        for end in self.ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self.ends.clear()
+
+
+@pytest.fixture
+def wire(site: str) -> Iterator[Wire]:
+    """A way to the page that can be cut."""
+    made = Wire(int(urlsplit(site).port or 80))
+    yield made
+    made.listener.close()
+    made.cut()
+
+
+def test_a_connection_that_is_cut_while_a_text_is_written_keeps_the_text_and_run_works(
+    browser: Browser, wire: Wire
+) -> None:
+    page = open_page(browser, wire.address)
+    page.evaluate("window.stays = true; glass.settings.set('pace', { speed: 'all' })")
+    calm(page)
+    write_on(page)
+    wire.cut()
+    said(page, text("message.no_connection"))
+    expect(page.locator(".page-message")).to_have_text(text("message.connected"))
+    page.wait_for_function("glass.state.run.T - glass.state.run.nPrompt > 3")  # what came is run as it stands
+    for prompt in ("My own text.", "Another one."):
+        page.fill(BOX, prompt)
+        works_again(page, prompt)
+    page.fill(BOX, "At once.")
+    write_on(page)
+    wire.cut()
+    works_again(page, "At once.")  # before anyone has said that the server is there
+    leave(page)
+
+
+def write_on(page: Page) -> None:
+    """Have a text written that takes its time, and wait for its first words."""
+    page.evaluate("glass.settings.set('sampling', { max_new_tokens: '200' })")
+    page.click("#generate")
+    page.wait_for_function("glass.state.run.generating && glass.state.run.steps.length > 3")
+
+
+@pytest.mark.parametrize("way", ["429", "502"])
+def test_a_run_that_fails_while_a_text_is_written_leaves_the_text(lone: Page, way: str) -> None:
+    failure, words = FAILURES[way]
+    write_on(lone)
+    lone.fill(BOX, "My own text.")
+    fails_once(lone, "**/queue/join*", failure)
+    lone.click("#run")
+    said(lone, words)
+    assert lone.evaluate("glass.state.run.steps.length || glass.state.run.T - glass.state.run.nPrompt") > 3
+    works_again(lone, "My own text.")
+
+
+def test_a_stop_that_does_not_arrive_is_said(lone: Page) -> None:
+    write_on(lone)
+    fails_once(lone, "**/run/predict*", FAILURES["429"][0])
+    lone.click("#stop")
+    expect(lone.locator(".page-message")).to_have_text(FAILURES["429"][1])
+    expect(lone.locator(".toast-body")).to_have_count(0)
+    lone.wait_for_function("glass.state.status === 'idle'")
+    works_again(lone, lone.input_value(BOX))
+
+
+def test_what_happened_is_said_in_the_readers_language(lone: Page) -> None:
+    lone.click("#language >> text=中文")
+    lone.wait_for_function("document.documentElement.dataset.language === 'zh'")
+    fails_once(lone, "**/queue/join*", FAILURES["413"][0])
+    lone.click("#run")
+    expect(lone.locator(".page-message")).to_have_text(text("message.request_long", "zh"))
+
+
+def test_a_page_whose_first_run_fails_runs_the_next(browser: Browser, site: str) -> None:
+    page = new_page(browser, site)
+    fails_once(page, "**/component_server/", FAILURES["429"][0])
+    page.goto(f"{site}#prompt=The+cat&more=5")
+    expect(page.locator(".page-message")).to_have_text(FAILURES["429"][1])
+    expect(page.locator(BOX)).to_have_value("The cat")
+    page.click("#run")
+    wait_for_run(page)
+    assert page.evaluate("glass.state.trace.prompt") == "The cat"
+    leave(page)
