@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,13 +20,27 @@ def failure(error: Exception) -> Message:
     return message_payload("internal", detail=type(error).__name__)
 
 
+def is_finite(value: Any) -> bool:
+    """Whether every number in a message is one that JSON has a form for: neither NaN nor infinite."""
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def answered(method: Callable[..., Message]) -> Callable[..., Message]:
-    """A method that answers with a message whatever happens."""
+    """A method that answers with a message whatever happens, and never with a number that is not finite."""
 
     @functools.wraps(method)
     def guarded(*args: Any, **kwargs: Any) -> Message:
         try:
-            return method(*args, **kwargs)
+            message = method(*args, **kwargs)
+            if not is_finite(message):
+                raise GlassLlamaError(
+                    "not_finite_answer", "The answer has values that are not finite (NaN or overflow)."
+                )
+            return message
         except Exception as error:  # the boundary to the page: it must hear of every failure
             return failure(error)
 

@@ -59,6 +59,7 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
         """
         with public_errors():
             run = engine.trace(name, checked_ids(engine, name, prompt))
+            run.check_finite()
         return {
             "model": describe(engine),
             "token_ids": run.token_ids,

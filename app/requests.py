@@ -81,6 +81,18 @@ def layer_of(held: HeldRun, data: Any) -> int:
     return whole(data, "layer", held.trace.n_layers)
 
 
+def first_layer(engine: Engine, model: str, view: Any) -> int:
+    """The field `layer` of what a page looks at: the one to send along, the first where it names none. Raises
+    GlassLlamaError."""
+    return nearest(view, "layer", engine.about(model).config.n_layers) if view.get("layer") is not None else 0
+
+
+def need_room(engine: Engine, model: str, ids: Sequence[int]) -> None:
+    """Raises GlassLlamaError where no token fits into the model's context after these."""
+    if len(ids) >= engine.about(model).config.context_limit:
+        raise GlassLlamaError("context_full", "The model's context is full. Shorten the prompt.")
+
+
 def leader_of(held: HeldRun, data: Any) -> HeldRun:
     """The run that says what is looked at: `other`, so that two runs can be asked about the same tokens or neurons, or
     this one. Raises GlassLlamaError where the two have different numbers of tokens."""

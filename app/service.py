@@ -15,7 +15,7 @@ from typing import Any
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
 from visuals.glance import opening
-from visuals.payload import Message, Pieces, layer_payload, neurons_payload
+from visuals.payload import Message, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
@@ -29,11 +29,12 @@ from .requests import (
     Asked,
     changes_of,
     count_of,
+    first_layer,
     ids_of,
     layer_of,
     link_ids,
     model_of,
-    nearest,
+    need_room,
     object_of,
     one_of,
     settings_of,
@@ -84,7 +85,7 @@ class Service:
         prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
         text = ids[:n_prompt], ids[n_prompt:]
         held = self._trace(name, prompt, *text, changes=changes_of(data), visitor=visitor)
-        return self.show(held, self._layer_of(data, name))
+        return self.show(held, first_layer(self.engine, name, data))
 
     @answered
     def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
@@ -93,7 +94,7 @@ class Service:
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
         steps = held.steps, held.chosen
         changed = self._trace(held.model, held.prompt, *text, *steps, changes=changes_of(data), visitor=visitor)
-        return self.show(changed, self._layer_of(data, held.model))
+        return self.show(changed, first_layer(self.engine, held.model, data))
 
     @answered
     def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
@@ -147,12 +148,11 @@ class Service:
         model = model_of(self.engine, {"model": model})
         shown = self._shown(prompt, model, object_of(view, "view"))
         held = shown if shown and shown.tells_all else self._run(prompt, model, visitor, shown)
-        n = len(held.steps)
         # Each token has a seed of its own; with one for all, every step would make the same throw.
-        seeded = Settings(settings.temperature, settings.top_k, settings.top_p, settings.seed + n)
-        self._need_room(model, held.trace.token_ids)
+        seeded = replace(settings, seed=settings.seed + len(held.steps))
+        need_room(self.engine, model, held.trace.token_ids)
         new = self._written(held, 1, seeded)
-        return self.show(self._grown(held, (*held.steps, *new)), self._layer_of(view, model))
+        return self.show(self._grown(held, (*held.steps, *new)), first_layer(self.engine, model, view))
 
     def generate(
         self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
@@ -166,22 +166,10 @@ class Service:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
             model, ticket = model_of(self.engine, {"model": model}), text_of(view, "ticket", default="")
             held = self._run(prompt, model, visitor, self._shown(prompt, model, view))
-            yield {**self.show(held, self._layer_of(view, model)), "generating": True}
-            self._need_room(model, held.trace.token_ids)
-            steps: list[Step] = []
-            told, due = 0.0, time.perf_counter() + RUN_EVERY
-            for step in self._written(held, count, settings):
-                steps.append(step)
-                if time.perf_counter() >= due:
-                    held = self._so_far(held, steps)
-                    yield {**self.show(held, self._layer_of(view, model)), "generating": True}
-                    due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
-                elif time.perf_counter() - told >= STREAM_EVERY:
-                    yield steps_message(held.id, steps, self.engine.about(held.model), self._pieces(held))
-                    told = time.perf_counter()
-                if self.tickets.stopped(ticket) or self.drain.over:
-                    break
-            yield self.show(self._grown(held, tuple(steps)), self._layer_of(view, model))
+            layer = first_layer(self.engine, model, view)
+            yield {**self.show(held, layer), "generating": True}
+            need_room(self.engine, model, held.trace.token_ids)
+            yield from self._writing(held, self._written(held, count, settings), ticket, layer)
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
@@ -190,7 +178,7 @@ class Service:
         """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
         names are let go of: a page asks again and again while it shows a text word by word."""
         held = self._held(data)
-        count, layer = whole(data, "count", len(held.steps) + 1), self._layer_of(data, held.model)
+        count, layer = whole(data, "count", len(held.steps) + 1), first_layer(self.engine, held.model, data)
         instead = data.get("instead") or []
         if not isinstance(instead, list) or not all(isinstance(one, str) for one in instead):
             raise GlassLlamaError("bad_request", "instead: expected a list of the ids of runs.")
@@ -211,22 +199,46 @@ class Service:
     def show(self, held: HeldRun, layer: int = 0) -> Message:
         """The message of a held run, with one layer and the neurons of its last token."""
         found = self.engine.layer(held.model, held.trace, layer)
-        return run_message(held, self.engine.about(held.model), self._pieces(held), layer, found)
+        return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), layer, found)
 
     def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
         if view.get("layer") is not None:
-            return self.show(held, self._layer_of(view, held.model))
+            return self.show(held, first_layer(self.engine, held.model, view))
         start = self.engine.study(held.model, opening, held.trace)
         return self.show(held, start["layer"]) | {"start": start}
-
-    def _pieces(self, held: HeldRun) -> Pieces:
-        return partial(self.engine.pieces, held.model)
 
     def _run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None = None) -> HeldRun:
         """The run of a prompt, with what is changed in the one that the page shows of it."""
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
+
+    def _writing(self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int) -> Iterator[Message]:
+        """The messages of `generate` while these steps are written after a run, and the one of them all.
+
+        Where the last one cannot be read any more, the run is of those before it, and its `note` says why.
+        """
+        steps: list[Step] = []
+        told, due = 0.0, time.perf_counter() + RUN_EVERY
+        try:
+            for step in written:
+                steps.append(step)
+                if time.perf_counter() >= due:
+                    held = self._so_far(held, steps)
+                    yield {**self.show(held, layer), "generating": True}
+                    due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
+                elif time.perf_counter() - told >= STREAM_EVERY:
+                    yield steps_message(
+                        held.id, steps, self.engine.about(held.model), partial(self.engine.pieces, held.model)
+                    )
+                    told = time.perf_counter()
+                if self.tickets.stopped(ticket) or self.drain.over:
+                    break
+            yield self.show(self._grown(held, tuple(steps)), layer)
+        except GlassLlamaError as error:
+            if not steps:
+                raise
+            yield self.show(self._grown(held, tuple(steps[:-1])), layer) | {"note": failure(error)}
 
     def _written(self, held: HeldRun, count: int, settings: Settings) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is."""
@@ -249,6 +261,7 @@ class Service:
         start = time.perf_counter()
         trace = self.engine.trace(model, ids, what, written)
         seconds = time.perf_counter() - start
+        trace.check_finite()
         n_prompt = len(trace.token_ids) - len(written)
         held = HeldRun(model, prompt, n_prompt, trace, steps, seconds, changes or {}, visitor=visitor)
         own = (held.key,) * (len(steps) - len(chosen))
@@ -276,17 +289,12 @@ class Service:
         more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
         return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
 
-    def _need_room(self, model: str, ids: Sequence[int]) -> None:
-        if len(ids) >= self.engine.about(model).config.context_limit:
-            raise GlassLlamaError("context_full", "The model's context is full. Shorten the prompt.")
-
     def _shown(self, prompt: str, model: str, view: dict[str, Any]) -> HeldRun | None:
         """The run that the page shows, if it is held and is of this prompt and model."""
-        try:
+        with suppress(GlassLlamaError):
             held = self.runs.get(text_of(view, "run"))
-        except GlassLlamaError:
-            return None
-        return held if (held.prompt, held.model) == (prompt, model) else None
+            return held if (held.prompt, held.model) == (prompt, model) else None
+        return None
 
     def _place(self, data: dict[str, Any]) -> tuple[HeldRun, int, int]:
         held = self._held(data)
@@ -295,6 +303,3 @@ class Service:
     def _held(self, data: Any) -> HeldRun:
         """The run that a request is about."""
         return self.runs.get(text_of(data, "run", default=""))
-
-    def _layer_of(self, view: dict[str, Any], model: str) -> int:
-        return nearest(view, "layer", self.engine.about(model).config.n_layers) if view.get("layer") is not None else 0

@@ -1,6 +1,7 @@
 """The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too.
 
-Of {count|token|tokens} the first word stands where count is 1, else the second.
+Of {count|token|tokens} the first word stands where count is 1, else the second. For {part@where} stands another text,
+the one of section "where" that `part` names.
 """
 
 import json
@@ -10,7 +11,7 @@ from pathlib import Path
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DIRECTORY = Path(__file__).parent
-PLACE = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
+PLACE = re.compile(r"\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}")
 
 
 def text_file(language: str) -> Path:
@@ -30,7 +31,9 @@ def text(key: str, language: str = "en", **params: object) -> str:
     section, name = key.split(".", 1)
 
     def fill(place: re.Match[str]) -> str:
-        value, one, several = str(params[place[1]]), place[2], place[3]
+        value, among, one, several = str(params[place[1]]), place[2], place[3], place[4]
+        if among is not None:
+            return text(f"{among}.{value}", language, **params)
         return value if one is None else one if value == "1" else several
 
     return PLACE.sub(fill, table(language)[section][name])

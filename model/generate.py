@@ -10,8 +10,10 @@ import torch
 
 from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
+from .nonfinite import NonFinite, not_finite
 from .prompt import prompt_ids, target_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
+from .trace import run_trace
 from .view import masked
 
 StopReason = Literal["end_of_text", "max_context", "max_new_tokens"]
@@ -62,7 +64,8 @@ def generate(
 
     Temperature 0 is greedy; otherwise draws are reproducible by `seed`. Raises GlassLlamaError at the call, before the
     first step, for an empty or too long prompt or target, for a target where there is no encoder, for a setting out of
-    range and for an intervention that the network cannot have.
+    range and for an intervention that the network cannot have; and at a step whose logits are not finite, with the
+    place where the first such value arose ("not_finite").
     """
     how = Sampling(temperature, top_k, top_p)
     how.check()
@@ -89,8 +92,9 @@ def _steps(
     intervention: Intervention,
 ) -> Iterator[Step]:
     random = torch.Generator().manual_seed(seed)
+    given, new = ids, list[int]()
     with intervened(lm.net, intervention):
-        net, ids = lm.net.begin(ids)
+        net, ids = lm.net.begin(given)
     ids = ids + written
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = net.cache(limit)
@@ -101,8 +105,10 @@ def _steps(
         with torch.inference_mode(), intervened(net, changes):
             logits = net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
             position += len(feed)
-            token, drawn = choose(logits, how, random)
             offered = candidates(logits)
+        if _doubtful(logits, offered):
+            _check_finite(lm, given, written + new, intervention, logits)
+        token, drawn = choose(logits, how, random)
         stop = _stop(lm, token, position, len(ids), max_new_tokens)
         yield Step(
             token_id=token,
@@ -120,7 +126,31 @@ def _steps(
         )
         if stop:
             return
+        new.append(token)
         feed, changes = [token], intervention.lasting
+
+
+def _doubtful(logits: torch.Tensor, offered: Candidates) -> bool:
+    """Whether the run may not be finite: logits are not, or all are 0, as after a norm whose mean square overflowed."""
+    return not bool(logits.isfinite().all()) or not offered.logits.any()
+
+
+def _check_finite(
+    lm: LanguageModel, given: list[int], written: list[int], intervention: Intervention, logits: torch.Tensor
+) -> None:
+    """Raises GlassLlamaError("not_finite") where the run of these tokens is not finite, and says where it began."""
+    text: dict[str, list[int]] = (
+        {"prompt": given, "target": written} if lm.reads_source else {"prompt": given + written}
+    )
+    if not text.get("target", written):
+        text.pop("target", None)
+    trace = run_trace(lm, **text, intervention=intervention)
+    trace.check_finite()
+    if not bool(logits.isfinite().all()):  # over the cache alone, whose products add up in another order
+        found = NonFinite(
+            "head", None, "logits", len(trace.token_ids) - 1, "NaN" if bool(logits.isnan().any()) else "inf"
+        )
+        raise not_finite(found, lm.dtype, trace.pieces)
 
 
 def _probability(logits: torch.Tensor, token: int, log_z: float) -> float:

@@ -1,5 +1,6 @@
 """From logits to the next token: what stands to be chosen, and the choice. Knows nothing about the network."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -77,9 +78,17 @@ def filtered_logits(logits: Float[Tensor, "V"], how: Sampling) -> Float[Tensor, 
 
 
 def choose(logits: Float[Tensor, "V"], how: Sampling, random: torch.Generator) -> tuple[int, float]:
-    """(token id, its probability under the distribution that it was drawn from; 1 where there was no choice)."""
+    """(token id, its probability under the distribution that it was drawn from; 1 where there was no choice).
+
+    A logit of -inf leaves its token out. Raises GlassLlamaError("not_finite_logits") for NaN and +inf, and where no
+    token is left.
+    """
+    best = int(logits.argmax())  # NaN counts as the highest of all
+    if not math.isfinite(highest := float(logits[best])):
+        said = f"logits: token id {best} has {highest}; expected finite numbers."
+        raise GlassLlamaError("not_finite_logits", said, token_id=best, kind=str(highest))
     if how.temperature == 0:
-        return int(logits.argmax()), 1.0
+        return best, 1.0
     probabilities = filtered_logits(logits, how).softmax(-1).cpu()
     token = int(torch.multinomial(probabilities, 1, generator=random))
     return token, float(probabilities[token])

@@ -17,6 +17,7 @@ from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
+from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
@@ -101,7 +102,8 @@ class Trace:
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
     changed in this run, in its layers as well. `lm` is what ran: where it read a source text first, `source` is its
-    encoder's run, which has no logits (0,) and for `intervention` what was changed in the encoder.
+    encoder's run, which has no logits (0,) and for `intervention` what was changed in the encoder. `first_nonfinite` is
+    where its first value arose that is NaN or infinite, None where all are finite (`check_finite`).
     """
 
     lm: LanguageModel
@@ -112,6 +114,7 @@ class Trace:
     logits: np.ndarray
     intervention: Intervention = NOTHING
     source: "Trace | None" = None
+    first_nonfinite: NonFinite | None = None
     _layers: LayerCache[LayerTrace] = field(default_factory=lambda: LayerCache(LAYER_CACHE_BYTES), repr=False)
 
     @property
@@ -161,6 +164,16 @@ class Trace:
         It is told in whatever thread recomputes, and a shrinking is a negative growth. None ends it.
         """
         return self._own_bytes + self._layers.watch(grew) + (0 if self.source is None else self.source.watch(grew))
+
+    def check_finite(self) -> None:
+        """Raises GlassLlamaError("not_finite") where a value of the run is NaN or infinite, and says which came first.
+
+        Of an encoder's run the code is "not_finite_encoder". What such a run computed is still here to be looked at.
+        """
+        if self.source is not None:
+            self.source.check_finite()
+        if self.first_nonfinite is not None:
+            raise not_finite(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.
@@ -233,15 +246,28 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
         for name in block.norms.keys() - inside:
             kept |= {f"{name}_{what}": figure(residual[:-1]) for what, figure in figures(getattr(block, name)).items()}
         kept |= {f"final_norm_{what}": figure(residual[-1]) for what, figure in figures(lm.net.norm).items()}
+    recorded = _array(residual), {name: _array(values) for name, values in kept.items()}, _array(logits)
     return Trace(
-        lm=lm,
-        token_ids=ids,
-        pieces=lm.tokenizer.pieces(ids),
-        residual=_array(residual),
-        figures={name: _array(values) for name, values in kept.items()},
-        logits=_array(logits),
+        lm,
+        ids,
+        lm.tokenizer.pieces(ids),
+        *recorded,
         intervention=intervention,
+        first_nonfinite=_first_nonfinite(lm, intervention, *recorded),
     )
+
+
+def _first_nonfinite(
+    lm: LanguageModel,
+    intervention: Intervention,
+    residual: Float[np.ndarray, "layers T d"],
+    figures: dict[str, np.ndarray],
+    logits: Float[np.ndarray, "V"],
+) -> NonFinite | None:
+    if all_finite(figures, logits):
+        return None
+    with intervened(lm.net, intervention):
+        return first_nonfinite(lm.net, residual, figures, logits)
 
 
 def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) -> LayerTrace:

@@ -9,6 +9,7 @@ import pytest
 from app import build
 from app.texts import LANGUAGES, table, text
 from model.analysis.score_terms import Source
+from model.nonfinite import WORDS, Part
 from model.record import Entry, Record
 from model.train.curriculum import recipe
 from visuals import STATIC
@@ -82,7 +83,7 @@ SAID = (
     ),
     ("*", "en", (), ("linear layer", "Linear layer")),
 )
-PLACEHOLDER = re.compile(r"\{(\w+)(?:\|[^|}]*\|[^|}]*)?\}")
+PLACEHOLDER = re.compile(r"\{(\w+)(?:@\w+|\|[^|}]*\|[^|}]*)?\}")
 
 
 def keys(language: str) -> dict[str, str]:
@@ -135,6 +136,17 @@ def test_one_is_not_many() -> None:
     assert text("overview.title", name="x", n_layers=1, d_model=4, piece="a").startswith("x: 1 layer, ")
     said = text("merges.all_title", tokens=1, characters=1, bytes=3)
     assert said == "The whole run: 1 token, 1 character, 3 bytes"
+
+
+def test_a_text_may_stand_in_another() -> None:
+    """And each that may is there, in both languages."""
+    given = {"kind": "NaN", "layer": 3, "token": 5, "piece": "cat", "dtype": "float32"}
+    assert "arose in layer 3, in attention, at token 5, “cat”" in text("message.not_finite", **given, part="attn")
+    for language in LANGUAGES:
+        assert table(language)["where"].keys() == WORDS.keys()
+        for part in get_args(Part):
+            assert "{" not in text("message.not_finite", language, **given, part=part)
+            assert "{" not in text("message.not_finite_encoder", language, **given, part=part)
 
 
 def test_facts_and_terms_are_worded_rightly() -> None:

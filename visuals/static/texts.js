@@ -4,9 +4,10 @@ import { watched } from "./reads.js";
 
 /**
  * @typedef {Object<string, Object<string, string>>} Table  texts by section and name, with {placeholders}; of
- * {count|token|tokens} the first word stands where count is 1, else the second
+ * {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another text, the
+ * one of section "where" that part names
  */
-const PLACE = /\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g;
+const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
 
 /** @param {Table|undefined} table @param {string} key "section.name" @param {object} params @returns {string} */
 export function lookUp(table, key, params = {}) {
@@ -14,8 +15,9 @@ export function lookUp(table, key, params = {}) {
   const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
   const template = own(own(table, key.slice(0, dot)), key.slice(dot + 1));
   if (template === undefined) return key;
-  return template.replace(PLACE, (whole, name, one, several) => {
+  return template.replace(PLACE, (whole, name, section, one, several) => {
     if (!Object.hasOwn(params, name)) return whole;
+    if (section) return lookUp(table, `${section}.${params[name]}`, params);
     return one === undefined ? String(params[name]) : String(params[name]) === "1" ? one : several;
   });
 }
