@@ -29,6 +29,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "at_most": "at most {name} ({value})",
         "at_most_experts": "at most the number of experts ({value})",
         "at_most_characters": "at most {value} characters",
+        "at_most_lines": "at most {value} lines",
         "at_least_used": "at least {value}, as many as are used",
         # a config.json
         "object": "an object",

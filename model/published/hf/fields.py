@@ -77,7 +77,13 @@ SHAPE_FIELDS = (
     "window_size",
 )
 # What can be wrong besides a field.
-_CALLED = {"file": "the file", "text": "the text", "length": "the text's length", "number": "a number"}
+_CALLED = {
+    "file": "the file",
+    "text": "the text",
+    "length": "the text's length",
+    "lines": "the text's number of lines",
+    "number": "a number",
+}
 _NOTHING = (None, False, 0, [], {})
 _REQUIRED: Any = object()
 
