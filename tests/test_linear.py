@@ -28,8 +28,11 @@ from model.published.hub import checked_id
 KEY = "general.architecture = llama\n"
 # What some reader of a text looks for, and what may stand between: a regular expression that can split a run of these
 # in several ways tries them all.
-PIECES = [" ", "\n", "\t", "\r", "\u2028", "kv", "kv 1:", "1:", "1", ":", "|", "=", ",", "a", "a.b", ".weight", "'", '"', "-", "/", "(",
-          "arr[", "]", "[", "{", '{"a":', '"a",', "\\u0041", "\\", "e9", "0.", "猫", "github a", ": ", "config.json of ", KEY]  # fmt: skip
+PIECES = [
+    *(" ", "\n", "\t", "\r", "\u2028", "kv", "kv 1:", "1:", "1", ":", "|", "=", ",", "a", "a.b", ".weight"),
+    *("'", '"', "-", "/", "(", "arr[", "]", "[", "{", '{"a":', '"a",', "\\u0041", "\\", "e9", "0.", "猫"),
+    *("github a", ": ", "config.json of ", KEY),
+]
 PARSERS: dict[str, Callable[[str], object]] = {
     "config": spec_from_text,
     "metadata": metadata_in,
@@ -63,7 +66,7 @@ def seconds(read: Callable[[str], object], text: str) -> float:
 
 
 def grows_too_fast(read: Callable[[str], object], head: str, unit: str, tail: str) -> list[float] | None:
-    """The times of texts of a sixteenth, an eighth, … of LONGEST, once one of them is more than three times the last."""
+    """Times of texts of a sixteenth, an eighth, … of LONGEST, where one is more than three times the last; else None."""
     times: list[float] = []
     for share in (16, 8, 4, 2, 1):
         text = head + unit * ((LONGEST // share - len(head) - len(tail)) // len(unit)) + tail
