@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from threading import BoundedSemaphore
+from time import thread_time
 from typing import Any
 
 from model import GlassLlamaError, catalogue
@@ -33,6 +34,7 @@ RACES = BoundedSemaphore(4)  # at once: each holds the model for a third of a se
 MAX_COMPARED = 5
 USERS, USER_TOKENS = 64, 32_768
 MOST_PLACES = 200
+PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
 
 
 def kv_models(_engine: Engine, _data: dict[str, Any]) -> Message:
@@ -137,6 +139,8 @@ def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
     """What `asked`, a name in ANSWERS, answers where the setting `along`, one of its own, is each of `values`.
 
     {first, changes}: an answer is {data} or {message}; answer i is `first` with changes[i] put in (see `changes`).
+    There are fewer changes than values where they would take longer than PLACES_SECONDS of processor: the page asks
+    for a place that it was not told when the slider comes there.
     Raises GlassLlamaError, naming the field, where it cannot be asked so or the model cannot be had.
     """
     calculator, moved = ANSWERS[choice_from(data, "asked", tuple(ANSWERS))]
@@ -145,7 +149,11 @@ def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
     if not isinstance(values, list) or not 0 < len(values) <= MOST_PLACES:
         raise GlassLlamaError("kv_value", f"values: expected 1 to {MOST_PLACES} numbers.", field="values")
     spec_from(data)  # a model that cannot be had is one refusal, not one for each place
-    answers = [_answer(calculator, engine, {**data, along: value}) for value in values]
+    answers, end = [], thread_time() + PLACES_SECONDS
+    for value in values:
+        answers.append(_answer(calculator, engine, {**data, along: value}))
+        if thread_time() > end:
+            break
     return {"first": answers[0], "changes": [changes(answers[0], answer) for answer in answers]}
 
 

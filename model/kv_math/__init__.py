@@ -16,7 +16,8 @@ from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
-from .stages import draft_setup, find_spec, stage_counts
+from .spread import Share, Spread
+from .stages import draft_setup, find_spec
 from .terms import SELF, KvTerm, kv_terms
 
 __all__ = [
@@ -72,16 +73,23 @@ class KvBreakdown:
         return self.in_stages(self.options.pp)
 
     def in_stages(self, pp: int) -> tuple[int, ...]:
-        """What one GPU of each of `pp` pipeline stages holds of the same cache, whatever its options say."""
-        stages = [0] * pp
+        """What one GPU of each of `pp` stages holds of the same cache, whatever its options say."""
+        each, drafting = self.rank_bytes
+        shares = (Share(layers, count * len(layers)) for layers, count in each.items())
+        return Spread(self.spec.n_layers, self.spec.mtp_layers, shares, 0, drafting).in_stages(pp)
+
+    @property
+    def rank_bytes(self) -> tuple[dict[tuple[int, ...], int], int]:
+        """Bytes on one rank: in each layer, by the layers that keep as much; and of the draft model, on the last stage."""
+        each: dict[tuple[int, ...], int] = {}
+        drafting = 0
         for term in self.terms:
-            each = term.bytes // len(term.layers) // self.options.tp
+            count = term.bytes // len(term.layers) // self.options.tp
             if term.draft:
-                stages[-1] += each * len(term.layers)
-                continue
-            for stage, count in enumerate(stage_counts(self.spec, pp, term.layers)):
-                stages[stage] += each * count
-        return tuple(stages)
+                drafting += count * len(term.layers)
+            else:
+                each[term.layers] = each.get(term.layers, 0) + count
+        return each, drafting
 
     @property
     def per_gpu_bytes(self) -> int:

@@ -4,6 +4,7 @@ As transformers 5.23 keeps them (models/deepseek_v4, DeepseekV4HCACache and Deep
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..published.spec import CompressedSpec, ModelSpec
 from .factors import Factor, how
@@ -49,10 +50,15 @@ def fullest_lengths(spec: ModelSpec, tokens: int, options: KvOptions) -> tuple[i
 
 def _branches(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[CompressedSpec, tuple[int, ...]]]:
     """Each branch with those of its layers that keep a cache of their own."""
-    own = set(own_layers(spec, options))
-    for branch in spec.compressed:
-        if layers := tuple(layer for layer in branch.layers if layer in own):
+    for branch, layers in _keeping(spec, options.shared_layers):
+        if layers:
             yield branch, layers
+
+
+@lru_cache(maxsize=64)
+def _keeping(spec: ModelSpec, shared: int | None) -> tuple[tuple[CompressedSpec, tuple[int, ...]], ...]:
+    own = frozenset(own_layers(spec, shared))
+    return tuple((branch, tuple(layer for layer in branch.layers if layer in own)) for branch in spec.compressed)
 
 
 def _stores(spec: ModelSpec, branch: CompressedSpec, fmt: KvFormat, options: KvOptions) -> Iterator[Store]:

@@ -39,6 +39,14 @@ class Gpu:
     own: bool = False
     limit: int = 100
 
+    def percent_of(self, asked: int) -> int:
+        """How much of its memory may be taken where `asked` per cent are wanted."""
+        return min(asked, self.limit)
+
+    def usable(self, percent: int) -> int:
+        """Bytes of `percent` per cent of its memory, rounded down, or of what its system lets it take."""
+        return self.memory * self.percent_of(percent) // 100
+
 
 _ALL = (
     Gpu("B300 288 GB", 288 * GB, 8_000 * GB, "NVIDIA DGX B300 datasheet, an eighth: 288 GB HBM3e, 8 TB/s"),

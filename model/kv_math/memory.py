@@ -4,9 +4,10 @@ Pure integers. Activations, CUDA's own context and fragmentation are not compute
 leaves free.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache as cache_calls
+from functools import cached_property, lru_cache, partial
 
 from ..errors import GlassLlamaError
 from ..published.expected import expected
@@ -15,10 +16,12 @@ from . import KvBreakdown, kv_breakdown
 from .compressed import fullest_lengths
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
+from .spread import counts_before, in_stages
 from .stages import find_spec
 from .weights import WeightBreakdown, weight_breakdown, weight_format
 
 USABLE_PERCENT = 90  # vLLM's gpu_memory_utilization of 0.9
+FEW = 4  # numbers of stages that are tried before a bound rules out the others
 RANKS_PER_NODE = 8  # tensor parallelism stays within a server, eight GPUs at most
 
 
@@ -72,12 +75,12 @@ class MemoryUse:
     @property
     def percent(self) -> int:
         """How much of one GPU's memory weights and cache may take: usable_percent, or less where its system says so."""
-        return min(self.usable_percent, self.gpu.limit)
+        return self.gpu.percent_of(self.usable_percent)
 
     @property
     def usable_bytes(self) -> int:
         """Bytes of one GPU that weights and cache may take: memory × percent // 100."""
-        return self.gpu.memory * self.percent // 100
+        return self.gpu.usable(self.usable_percent)
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
@@ -97,10 +100,44 @@ class MemoryUse:
         *first, last = self.weights.in_stages(pp)
         return (*first, last + (self.draft_weights.per_gpu_bytes if self.draft_weights else 0))
 
-    @property
+    def fullest(self, pp: int) -> int:
+        """Bytes on the fullest GPU, were the same spread over `pp` stages: max(in_stages(pp)), from as many stages as
+        differ in the layers that they keep a cache of."""
+        each, drafting = self.cache.rank_bytes
+        drafting += self.draft_weights.per_gpu_bytes if self.draft_weights else 0
+        found = 0
+        for weights, layers, last in self.weights.heaviest(pp, tuple(each)):
+            held = weights + sum(count * one for count, one in zip(layers, each.values(), strict=True))
+            found = max(found, held + (drafting if last else 0))
+        return found
+
+    def fullest_at_least(self, pp: int) -> int:
+        """Bytes that the fullest of `pp` stages takes at least, from running sums: less than `fullest` by some bytes,
+        where a layer's share of the weights is no whole number of them; found sooner."""
+        if pp not in self._at_least:
+            stages = in_stages(self._before, self.weights.spec.n_layers, pp)
+            spread = self.weights.spread
+            stages[0] += spread.first + spread.both
+            stages[-1] += spread.last + (spread.both if pp > 1 else 0)
+            self._at_least[pp] = max(stages)
+        return self._at_least[pp]
+
+    @cached_property
+    def _before(self) -> list[int]:
+        """Bytes of weights and cache on one rank of the layers before 0, 1, …, at least."""
+        spread, sums = self.weights.spread, self.weights.spread.least_before
+        for layers, each in self.cache.rank_bytes[0].items():
+            sums = [one + each * n for one, n in zip(sums, counts_before(layers, spread.end), strict=True)]
+        return list(sums)
+
+    @cached_property
+    def _at_least(self) -> dict[int, int]:
+        return {}
+
+    @cached_property
     def per_gpu_bytes(self) -> int:
         """Bytes on the fullest GPU."""
-        return max(self.stage_bytes)
+        return self.fullest(self.weights.pp)
 
     @property
     def free_bytes(self) -> int:
@@ -232,7 +269,7 @@ def gpus_needed(
             layouts.append(memory_use(spec, tokens, users, kinds[0], replace(setup, options=options)))
         except GlassLlamaError:  # one GPU was accepted above; so many ranks do not suit the format or the draft model
             continue
-    fullest = cache_calls(lambda index, pp: max(layouts[index].in_stages(pp)))  # the same on every GPU
+    fullest = cache_calls(lambda index, pp: layouts[index].fullest(pp))  # the same on every GPU
     return replace(needs, gpus=tuple(_need(needs, kind, layouts, fullest) for kind in kinds))
 
 
@@ -247,7 +284,7 @@ def _largest(
     block: int = 1,
     lengths: Callable[[int], tuple[int, ...]] = lambda n: (n,),
 ) -> Largest:
-    """The most that fits with all that is less, from `least` on, by bisection over the first tokens of blocks.
+    """The most that fits with all that is less, from `least` on, sought over the first tokens of blocks.
 
     More sequences or tokens never take fewer bytes, but for windows in blocks: a block is taken with its first token,
     and while it fills, the window leaves another one. So no token of a block takes more than its first, and first
@@ -255,21 +292,37 @@ def _largest(
     take the most.
     """
 
-    def fits(n: int) -> bool:
-        return all(use(length).fits for length in lengths(n) if length >= least)
-
     def first_of(index: int) -> int:
         return max(least, least - (least - 1) % block + index * block)
 
+    def left(index: int) -> int:
+        return min(use(length).free_bytes for length in lengths(first_of(index)) if length >= least)
+
     if not (first := use(least)).fits:
         return Largest(0, False, first, None)
-    low, high = 0, (limit - 1) // block - (least - 1) // block  # which block from that of `least` on
-    if fits(first_of(high)):
+    most = (limit - 1) // block - (least - 1) // block  # which block from that of `least` on
+    if (over := left(most)) >= 0:
         return Largest(limit, True, use(limit), None)
+    beyond = first_of(_first_below_zero(left, 0, first.free_bytes, most, over))
+    return Largest(beyond - 1, False, use(beyond - 1), use(beyond).per_gpu_bytes)
+
+
+def _first_below_zero(left: Callable[[int], int], low: int, of_low: int, high: int, of_high: int) -> int:
+    """The first place after `low` at which `left`, which never rises, is below 0; `of_low` is not, `of_high` is.
+
+    Bytes grow in proportion to tokens and sequences, so the place is mostly where a straight line between the two
+    reaches 0; every other step halves what is left, for where they do not.
+    """
+    halve = False
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(first_of(middle)) else (low, middle)
-    return Largest(first_of(high) - 1, False, use(first_of(high) - 1), use(first_of(high)).per_gpu_bytes)
+        straight = low + of_low * (high - low) // (of_low - of_high)
+        place = (low + high) // 2 if halve else min(max(straight, low + 1), high - 1)
+        if (found := left(place)) >= 0:
+            low, of_low = place, found
+        else:
+            high, of_high = place, found
+        halve = not halve
+    return high
 
 
 def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[int, int], int]) -> GpuNeed:
@@ -277,22 +330,33 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
 
     `fullest(index, pp)` is what the fullest GPU holds of that layout in pp stages.
     """
-    usable, n_layers = replace(layouts[0], gpu=gpu).usable_bytes, needs.cache.spec.n_layers
+    usable, n_layers = gpu.usable(layouts[0].usable_percent), needs.cache.spec.n_layers
     best: tuple[int, int, int] | None = None  # GPUs, layout, stages
     for index, one_stage in enumerate(layouts):
         if fullest(index, n_layers) > usable:  # not even one stage a layer would do
             continue
-        # The fullest of pp stages holds at least the mean of what one stage would.
-        for pp in range(-(-fullest(index, 1) // usable), n_layers + 1):
-            if best is not None and one_stage.gpus * pp >= best[0]:
-                break
-            if fullest(index, pp) <= usable:
-                best = (one_stage.gpus * pp, index, pp)
-                break
+        most = n_layers if best is None else (best[0] - 1) // one_stage.gpus
+        if pp := fewest_stages(one_stage, usable, most, partial(fullest, index)):
+            best = (one_stage.gpus * pp, index, pp)
     use = replace(_in_stages(layouts[best[1]], best[2]), gpu=gpu) if best else None
-    fitting = [replace(one, gpu=gpu) for index, one in enumerate(layouts) if fullest(index, 1) <= usable]
-    one_server = min(fitting, key=lambda one: one.gpus, default=None)
+    fitting = [one for index, one in enumerate(layouts) if fullest(index, 1) <= usable]
+    fewest = min(fitting, key=lambda one: one.gpus, default=None)
+    one_server = replace(fewest, gpu=gpu) if fewest else None
     return GpuNeed(gpu, -(-needs.total_bytes // usable), use, one_server)
+
+
+def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int]) -> int | None:
+    """The fewest pipeline stages, up to `most`, of which none takes more than `usable` bytes a GPU; None where none do.
+
+    `fullest(pp)` is what the fullest of pp stages takes.
+    """
+    # The fullest of pp stages holds at least the mean of what one stage would.
+    for tried, pp in enumerate(range(-(-fullest(1) // usable), min(most, use.weights.spec.n_layers) + 1)):
+        if tried >= FEW and use.fullest_at_least(pp) > usable:  # so most are ruled out where the search is long
+            continue
+        if fullest(pp) <= usable:
+            return pp
+    return None
 
 
 def _in_stages(use: MemoryUse, pp: int) -> MemoryUse:
@@ -301,10 +365,12 @@ def _in_stages(use: MemoryUse, pp: int) -> MemoryUse:
     return replace(use, weights=replace(use.weights, pp=pp), cache=cache)
 
 
-def _rank_layouts(spec: ModelSpec, options: KvOptions) -> Iterator[KvOptions]:
+@lru_cache(maxsize=64)
+def _rank_layouts(spec: ModelSpec, options: KvOptions) -> tuple[KvOptions, ...]:
     """Tensor-parallel layouts within a server, most ranks first; copies of heads or latents may split the tokens."""
+    layouts = []
     for tp in range(RANKS_PER_NODE, 0, -1):
-        plain = replace(options, tp=tp)
-        yield plain
+        layouts.append(plain := replace(options, tp=tp))
         if (copies := rank_copies(spec, plain)) > 1:
-            yield replace(plain, dcp=copies)
+            layouts.append(replace(plain, dcp=copies))
+    return tuple(layouts)

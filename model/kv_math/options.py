@@ -1,7 +1,7 @@
 """What an engine does beyond the plain KV-cache formula, and which combinations make sense. Pure integers."""
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -89,10 +89,9 @@ class KvOptions:
             "dcp": (1, MAX_RANKS),
             "prompt_tokens": (1, MAX_TOKENS),
         }
-        defaults = {name: field.default for name, field in self.__dataclass_fields__.items()}
         for name, (low, high) in ranges.items():
             value = getattr(self, name)
-            if not (value is None and defaults[name] is None):
+            if not (value is None and self.__dataclass_fields__[name].default is None):
                 object.__setattr__(self, name, whole(name, value, low, high))
         words = (("window", WindowPolicy), ("layout", Layout), ("indexer", IndexerFormat), ("state", StateFormat))
         for name, choices in words:
@@ -162,11 +161,9 @@ def cached_heads(spec: ModelSpec, options: KvOptions, kind: str = "sliding") -> 
     return spec.kv_heads_of(kind)[0] if options.layout == "formula" else spec.n_heads
 
 
-def own_layers(spec: ModelSpec, options: KvOptions) -> tuple[int, ...]:
-    """Indices of the layers that keep K and V of their own, if any."""
-    if options.shared_layers is None:
-        return spec.own_kv_layers
-    return tuple(range(spec.n_layers - options.shared_layers))
+def own_layers(spec: ModelSpec, shared: int | None) -> Sequence[int]:
+    """Indices of the layers that keep K and V of their own, if any; `shared` as KvOptions.shared_layers."""
+    return spec.own_kv_layers if shared is None else range(spec.n_layers - shared)
 
 
 def rank_copies(spec: ModelSpec, options: KvOptions) -> int:
@@ -191,7 +188,7 @@ def _check_model(spec: ModelSpec, options: KvOptions) -> None:
         raise refusal("encoder_tokens", options.encoder_tokens, expected("no_encoder", model=spec.name))
     if options.mtp and not spec.mtp_layers:
         raise refusal("mtp", options.mtp, expected("no_mtp", model=spec.name))
-    if not own_layers(spec, options):
+    if not own_layers(spec, options.shared_layers):
         raise refusal(
             "shared_layers", options.shared_layers, expected("at_most", name="n_layers - 1", value=spec.n_layers - 1)
         )

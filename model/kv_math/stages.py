@@ -1,8 +1,6 @@
-"""Which model, which one drafts for it, and which of its layers each pipeline stage holds."""
+"""Which model, and which one drafts for it."""
 
-from bisect import bisect_left
 from dataclasses import replace
-from functools import lru_cache
 
 from ..published.catalogue import UnknownModelError, catalogue
 from ..published.expected import expected
@@ -45,19 +43,3 @@ def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
     if draft.state is None:
         kept = replace(kept, state="own")
     return draft, kept
-
-
-def stage_counts(spec: ModelSpec, pp: int, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """How many of the ascending `layers` each of `pp` stages holds: the first (n_layers mod pp) have one layer more.
-
-    The last one takes the multi-token-prediction layers as well.
-    """
-    return _counts(layers, spec.n_layers, spec.mtp_layers, pp)
-
-
-@lru_cache(maxsize=4096)  # a search for the fewest GPUs asks for the same stages again and again
-def _counts(layers: tuple[int, ...], n_layers: int, extra: int, pp: int) -> tuple[int, ...]:
-    each, more = divmod(n_layers, pp)
-    starts = [bisect_left(layers, stage * each + min(stage, more)) for stage in range(pp)]
-    ends = [*starts[1:], bisect_left(layers, n_layers + extra)]
-    return tuple(end - start for start, end in zip(starts, ends, strict=True))

@@ -1,11 +1,13 @@
 """The multiplications that make up a KV cache: which layers, how many token slots, which vectors. Pure integers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from ..published.spec import IndexerSpec, ModelSpec
+from ..published.spec import IndexerSpec, LayerKind, ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, INDEXER_FP8, SIXTEEN_BIT, KvFormat
 from .options import KvOptions, cached_heads, caches_latents, own_layers
@@ -17,6 +19,10 @@ HF_TAIL = 128
 Place = Literal["full", "sliding", "chunked", "cross", "state", "csa", "hca"]
 SelfPlace = Literal["full", "sliding", "chunked"]
 SELF: tuple[SelfPlace, ...] = ("full", "sliding", "chunked")
+# What each kind of layer that attends keeps: hybrid ones have K and V of every token beside their state.
+PLACE_OF: Mapping[LayerKind, SelfPlace] = MappingProxyType(
+    {"full": "full", "hybrid": "full", "sliding": "sliding", "chunked": "chunked"}
+)
 
 
 @dataclass(frozen=True)
@@ -118,16 +124,10 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
     `tokens` and `batch` as used; the options may reserve more. Raises GlassLlamaError where `fmt` does not fit a width.
     """
     terms: list[KvTerm] = []
-    kinds = spec.layer_kinds
-    layers = [(index, kinds[index]) for index in own_layers(spec, options)]
-    layers += [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if options.mtp else 0)]
-    for kind in SELF:
-        of_kind = ("full", "hybrid") if kind == "full" else (kind,)
-        indices = tuple(index for index, layer_kind in layers if layer_kind in of_kind)
-        if indices:
-            for part, part_format, slots in _parts(spec, kind, tokens, batch, fmt, options):
-                for store in stores(spec, part_format, options, kind):
-                    terms.append(stored_term(kind, part or store.label, indices, slots, store, options))
+    for kind, indices in _keeping(spec, options.shared_layers, options.mtp):
+        for part, part_format, slots in _parts(spec, kind, tokens, batch, fmt, options):
+            for store in stores(spec, part_format, options, kind):
+                terms.append(stored_term(kind, part or store.label, indices, slots, store, options))
     terms += _state_terms(spec, options.reserved_batch or batch, fmt, options)
     if spec.is_encoder_decoder:
         encoder_tokens, sequences = options.encoder_tokens or tokens, options.reserved_batch or batch
@@ -135,6 +135,16 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
         for store in stores(spec, fmt, options):
             terms.append(stored_term("cross", "kv", tuple(range(spec.n_layers)), slots, store, options))
     return tuple(terms)
+
+
+@lru_cache(maxsize=64)  # asked for at every place of a slider, and at every step of a search
+def _keeping(spec: ModelSpec, shared: int | None, mtp: bool) -> tuple[tuple[SelfPlace, tuple[int, ...]], ...]:
+    """The layers of each kind that keep K and V of their own, kinds without any left out."""
+    kinds = spec.layer_kinds
+    layers = [(index, kinds[index]) for index in own_layers(spec, shared)]
+    layers += [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if mtp else 0)]
+    of_kind = {kind: tuple(i for i, one in layers if PLACE_OF.get(one) == kind) for kind in SELF}
+    return tuple((kind, indices) for kind, indices in of_kind.items() if indices)
 
 
 def _state_terms(spec: ModelSpec, sequences: int, fmt: KvFormat, options: KvOptions) -> Iterable[KvTerm]:

@@ -1,11 +1,12 @@
 """How many bytes a model's weights take in each number format, with every multiplication shown. Pure integers."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..errors import GlassLlamaError
 from ..published.expected import any_of, expected
@@ -14,7 +15,8 @@ from ..published.spec import ModelSpec
 from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
 from .options import MAX_RANKS, refusal, whole
-from .stages import find_spec, stage_counts
+from .spread import Layers, Share, Spread, counts_before, in_stages
+from .stages import find_spec
 
 _PLAIN = ("fp32", "fp16", "bf16")
 _OCP = "OCP Microscaling formats (MX) v1.0"
@@ -51,7 +53,7 @@ _ALL = (
     FORMATS["q4_0"],
 )
 WEIGHT_FORMATS: Mapping[str, KvFormat] = MappingProxyType({fmt.name: fmt for fmt in _ALL})
-KEPT_STAGES = 256  # more than any published model has layers; one made up with thousands must not fill the memory
+MOST_KEPT = 128  # numbers of stages of which the bytes are kept; one made up with thousands must not fill the memory
 _QUANTISED_TABLES = ("q8_0", "q4_0")  # llama.cpp quantises embeddings too; the others keep them in 16 bits
 
 
@@ -107,6 +109,14 @@ class WeightTerm:
         return " × ".join(map(str, self.factors)) + f" = {self.bytes:,} B"
 
 
+class StageKind(NamedTuple):
+    """Bytes of weights on one GPU of a pipeline stage, and how many layers it holds of each group that is asked for."""
+
+    weights: int
+    layers: tuple[int, ...]
+    last: bool = False
+
+
 @dataclass(frozen=True)
 class WeightBreakdown:
     """The weights' bytes as a sum of products. `stage_bytes[s]` is what one GPU of pipeline stage s holds.
@@ -122,7 +132,9 @@ class WeightBreakdown:
     pp: int
     mtp: bool
     terms: tuple[WeightTerm, ...]
-    _held: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _held: dict[tuple[int, tuple[Layers, ...]], tuple[StageKind, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def total_bytes(self) -> int:
@@ -139,13 +151,37 @@ class WeightBreakdown:
         return self.in_stages(self.pp)
 
     def in_stages(self, pp: int) -> tuple[int, ...]:
-        """What one GPU of each of `pp` stages holds of the same weights. Kept: a search for GPUs asks it again."""
-        if pp in self._held:
-            return self._held[pp]
-        held = self._stages([(term, term.rank_bytes(self.tp)) for term in self.terms], pp)
-        if pp <= KEPT_STAGES:
-            self._held[pp] = held
-        return held
+        """What one GPU of each of `pp` stages holds of the same weights."""
+        return self.spread.in_stages(pp)
+
+    def heaviest(self, pp: int, groups: tuple[Layers, ...]) -> tuple[StageKind, ...]:
+        """The `pp` stages by how many layers of each of `groups` they hold: the fullest of each kind, the last stage
+        apart.
+
+        A cache that these layers keep is as large on every stage of a kind, so no other stage can be the fullest. Kept
+        for whoever asks again: a search for GPUs does, and every place of a slider.
+        """
+        found = self._held.get((pp, groups))
+        if found is None:
+            if len(self._held) >= MOST_KEPT:
+                self._held.clear()
+            found = self._held[pp, groups] = tuple(self._stage_kinds(pp, groups))
+        return found
+
+    def _stage_kinds(self, pp: int, groups: tuple[Layers, ...]) -> Iterator[StageKind]:
+        spread = self.spread
+        counts = [in_stages(counts_before(layers, spread.end), spread.n_layers, pp) for layers in groups]
+        *others, (of_last, *last) = zip(self.in_stages(pp), *counts, strict=True)
+        fullest: dict[tuple[int, ...], int] = {}
+        for held, *layers in others:
+            fullest[tuple(layers)] = max(held, fullest.get(tuple(layers), 0))
+        yield from (StageKind(held, layers) for layers, held in fullest.items())
+        yield StageKind(of_last, tuple(last), last=True)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """One rank's weights over the layers."""
+        return self._spread([(term, term.rank_bytes(self.tp)) for term in self.terms])
 
     @property
     def per_gpu_bytes(self) -> int:
@@ -160,28 +196,23 @@ class WeightBreakdown:
             if factors := term.read_factors(batch, spread, top_k):
                 read = prod(factor.value for factor in factors)
                 shares.append((term, -(-term.rank_bytes(self.tp) * read // term.bytes)))
-        return self._stages(shares, self.pp, decoding=True)
+        return self._spread(shares, decoding=True).in_stages(self.pp)
 
-    def _stages(self, shares: list[tuple[WeightTerm, int]], pp: int, decoding: bool = False) -> tuple[int, ...]:
-        """What each of `pp` stages has of every term, from one rank's share of the whole.
+    def _spread(self, shares: list[tuple[WeightTerm, int]], decoding: bool = False) -> Spread:
+        """One rank's share of every term, over the layers.
 
         What stands outside the layers is on the first stage or on the last; a tied table on both, but decoding reads
         all of it on the last alone. The encoder is on the first.
         """
-        stages, last = [0] * pp, pp - 1
+        inside, outside = [], {"first": 0, "last": 0, "both": 0}
         for term, each in shares:
-            if not term.layers or term.label.startswith("encoder"):
-                if term.label == "embedding.tied":
-                    held = {last} if decoding else {0, last}
-                else:
-                    held = {last if term.part.last else 0}
-                for stage in held:
-                    stages[stage] += each
-                continue
-            counts = stage_counts(self.spec, pp, term.layers)
-            of_count = {count: -(-each * count // len(term.layers)) for count in set(counts)}
-            stages = [held + of_count[count] for held, count in zip(stages, counts, strict=True)]
-        return tuple(stages)
+            if term.layers and not term.label.startswith("encoder"):
+                inside.append(Share(term.layers, each))
+            elif term.label == "embedding.tied":
+                outside["last" if decoding else "both"] += each
+            else:
+                outside["last" if term.part.last else "first"] += each
+        return Spread(self.spec.n_layers, self.spec.mtp_layers, inside, **outside)
 
 
 def weight_breakdown(
@@ -209,7 +240,7 @@ def weight_breakdown(
     return _breakdown(spec, fmt, tables, small, tp, pp, mtp)
 
 
-@lru_cache(maxsize=256)  # what does not change with the load, while a slider passes over a hundred loads
+@lru_cache(maxsize=64)  # what does not change with the load, while a slider passes over a hundred loads
 def _breakdown(
     spec: ModelSpec, fmt: KvFormat, tables: KvFormat, small: KvFormat, tp: int, pp: int, mtp: bool
 ) -> WeightBreakdown:

@@ -29,6 +29,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "at_most": "at most {name} ({value})",
         "at_most_experts": "at most the number of experts ({value})",
         "at_most_characters": "at most {value} characters",
+        "at_most_lines": "at most {value} lines",
         "at_least_used": "at least {value}, as many as are used",
         # a config.json
         "object": "an object",
@@ -39,6 +40,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "json_object": "a JSON object",
         "braces": "a JSON object, in braces",
         "content": "the content of a config.json",
+        "different_widths": "at most {value} different widths",
         "strings_a_layer": "a list of {count} strings, one a layer",
         "one_of_a_layer": "a list of at least {count} numbers, one a layer, each one of {names}",
         "ones_and_zeros": "a list of {count} ones and zeros, or an empty one",

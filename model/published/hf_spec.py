@@ -121,7 +121,7 @@ def _unread(said: str, reason: str, kind: str | None, names: str, file: str = "c
 def spec_from_text(text: str, name: str = PASTED) -> ModelSpec:
     """As `spec_from_config`, from the text of a config.json, at most 100,000 characters; a byte order mark may lead it.
 
-    Lines of GGUF metadata, as llama.cpp's loader logs them or gguf-dump prints them, will do, too.
+    Up to 10,000 lines of GGUF metadata, as llama.cpp's loader logs them or gguf-dump prints them, will do, too.
     `name` stands where the file has no `_name_or_path`. Raises GlassLlamaError for what is no JSON object, with line
     and column.
     """

@@ -112,7 +112,7 @@ def _own_attention(spec: ModelSpec, extra: int) -> Iterator[WeightPart]:
     attending, full, own = (*spec.attention_layers, *_ahead(spec, extra)), spec.attention.full, set(spec.own_kv_layers)
     own |= set(_ahead(spec, extra))
     apart = spec.layers_of("full") if full else ()
-    for layers in (tuple(layer for layer in attending if layer not in apart), apart):
+    for layers in (without(attending, apart), apart):
         if layers:
             heads, width = spec.kv_heads_of("full" if layers is apart else "")
             keeping = tuple(layer for layer in layers if layer in own)
@@ -123,6 +123,12 @@ def _own_attention(spec: ModelSpec, extra: int) -> Iterator[WeightPart]:
 
 def _ahead(spec: ModelSpec, extra: int) -> range:
     return range(spec.n_layers, spec.n_layers + extra)
+
+
+def without(layers: Iterable[int], others: Iterable[int]) -> tuple[int, ...]:
+    """Those of `layers` that are none of `others`."""
+    left_out = frozenset(others)
+    return tuple(layer for layer in layers if layer not in left_out)
 
 
 def _extra(spec: ModelSpec) -> Iterator[WeightPart]:
@@ -203,10 +209,10 @@ def _vectors(spec: ModelSpec, layers: tuple[int, ...], extra: int) -> Iterator[W
 
 def _head_norms(spec: ModelSpec, attending: tuple[int, ...]) -> Iterator[WeightPart]:
     """A weight per head dimension for q and k; the last layers that share K and V have q's alone."""
-    sharing = spec.n_layers - spec.kv_shared_layers
+    sharing, full = spec.n_layers - spec.kv_shared_layers, frozenset(spec.layers_of("full"))
     for kind in ("full", ""):
         width = spec.kv_heads_of(kind)[1]
-        of_kind = [i for i in attending if (kind == "full") == (i in spec.layers_of("full"))]
+        of_kind = [i for i in attending if (kind == "full") == (i in full)]
         if layers := tuple(i for i in of_kind if i < sharing or i >= spec.n_layers):
             yield WeightPart("norms.q_k", layers, 2 * width, f"2 × {width}", kind="vector")
         if layers := tuple(i for i in of_kind if sharing <= i < spec.n_layers):
@@ -227,8 +233,8 @@ def _dense(
 
 def _feed_forward(spec: ModelSpec, layers: Iterable[int]) -> Iterator[WeightPart]:
     moe, layers = spec.moe, tuple(layers)
-    routed = tuple(layer for layer in layers if moe and moe.has_experts(layer))
-    yield from _plain_feed_forward(spec, tuple(layer for layer in layers if layer not in routed))
+    routed = moe.routed_layers(layers) if moe else ()
+    yield from _plain_feed_forward(spec, without(layers, routed))
     if moe is None or not routed:
         return
     inner = replace(spec, d_model=moe.expert_width) if moe.expert_width else spec
@@ -246,9 +252,12 @@ def _plain_feed_forward(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[We
     dense = spec.moe.dense_ffn if spec.moe else None
     given = spec.ffn_widths
     widths = {layer: dense or (given[layer] if given and layer < len(given) else spec.ffn_hidden) for layer in layers}
-    for width in dict.fromkeys(widths.values()):
+    of_width: dict[int, list[int]] = {}
+    for layer, width in widths.items():
+        of_width.setdefault(width, []).append(layer)
+    for width, equal in of_width.items():
         if width:
-            yield from _dense(spec, "ffn", tuple(layer for layer in layers if widths[layer] == width), width)
+            yield from _dense(spec, "ffn", tuple(equal), width)
 
 
 def _encoder_decoder(spec: ModelSpec) -> Iterator[WeightPart]:

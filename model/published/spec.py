@@ -4,7 +4,10 @@ Names follow the design's notation: `d_model` is the width of the residual strea
 `group_size` is n_heads / n_kv_heads, and `head_dim` is a field of its own, never d_model / n_heads.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
 from typing import Literal
 
 from ..errors import GlassLlamaError
@@ -134,11 +137,13 @@ class MoeSpec:
     shared_ffn: int | None = None
     expert_width: int | None = None
 
-    def has_experts(self, layer: int) -> bool:
-        """Whether layer `layer` (from 0) routes its tokens to experts."""
+    def routed_layers(self, layers: Iterable[int]) -> tuple[int, ...]:
+        """Those of `layers` (indices from 0) that route their tokens to experts."""
         if self.expert_layers is not None:
-            return layer in self.expert_layers
-        return layer >= self.first_dense_layers and (layer + 1) % self.moe_every == 0
+            routed = frozenset(self.expert_layers)
+            return tuple(layer for layer in layers if layer in routed)
+        first, every = self.first_dense_layers, self.moe_every
+        return tuple(layer for layer in layers if layer >= first and (layer + 1) % every == 0)
 
 
 @dataclass(frozen=True)
@@ -307,6 +312,13 @@ class ModelSpec:
             value = getattr(self, field, None) if hasattr(self, field) else getattr(self.attention, field)
             raise GlassLlamaError("spec", f"{self.name}: {field} is {value}; expected {expected}.", field=field)
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))
+
+    def __hash__(self) -> int:  # once: a spec of a thousand layers is the key of caches
+        return self._hash
+
     @property
     def group_size(self) -> int:
         """Query heads that share one K/V head: 1 is MHA, n_heads is MQA, anything between is GQA."""
@@ -321,26 +333,33 @@ class ModelSpec:
     def is_encoder_decoder(self) -> bool:
         return self.encoder_layers > 0
 
-    @property
+    @cached_property  # these are asked for at every place of a slider
     def layer_kinds(self) -> tuple[LayerKind, ...]:
         """The kind of every (decoder) layer, first to last."""
         cycle = self.attention.layer_cycle
-        return tuple(cycle[i % len(cycle)] for i in range(self.n_layers))
+        return (cycle * -(-self.n_layers // len(cycle)))[: self.n_layers]
+
+    @cached_property
+    def _layers_by_kind(self) -> Mapping[LayerKind, tuple[int, ...]]:
+        found: dict[LayerKind, list[int]] = {}
+        for layer, kind in enumerate(self.layer_kinds):
+            found.setdefault(kind, []).append(layer)
+        return MappingProxyType({kind: tuple(layers) for kind, layers in found.items()})
 
     def layers_of(self, *kinds: LayerKind) -> tuple[int, ...]:
         """Indices of the layers of these kinds."""
-        return tuple(i for i, kind in enumerate(self.layer_kinds) if kind in kinds)
+        lists = [self._layers_by_kind[kind] for kind in kinds if kind in self._layers_by_kind]
+        return lists[0] if len(lists) == 1 else tuple(sorted(layer for layers in lists for layer in layers))
 
-    @property
+    @cached_property
     def attention_layers(self) -> tuple[int, ...]:
         """Indices of the layers that attend to tokens, those that share K and V included."""
         return self.layers_of("full", "sliding", "chunked", "hybrid")
 
-    @property
+    @cached_property
     def own_kv_layers(self) -> tuple[int, ...]:
         """Indices of the layers that do not read another layer's K and V."""
-        own = range(self.n_layers - self.kv_shared_layers)
-        return tuple(i for i in own if i % self.kv_share_every == 0)
+        return tuple(range(0, self.n_layers - self.kv_shared_layers, self.kv_share_every))
 
     def kv_heads_of(self, kind: str) -> tuple[int, int]:
         """K/V heads and their width in layers of `kind`."""

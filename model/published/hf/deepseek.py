@@ -50,7 +50,7 @@ def deepseek_mla(f: Fields) -> Shape:
         mla=mla,
         indexer=indexer,
         moe=moe,
-        mtp_layers=f.maybe_count("num_nextn_predict_layers") or 0,
+        mtp_layers=f.maybe_count("num_nextn_predict_layers", high=MAX_LAYERS) or 0,
         norm=rms_norm(f, "pre (+ RMSNorm on the q and kv latents)"),
         ffn=gated_ffn(f),
         position=rope(f, mla.qk_rope_head_dim, layout="interleaved"),

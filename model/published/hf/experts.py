@@ -43,7 +43,7 @@ def glm4_moe(f: Fields) -> Shape:
     moe = deepseek_moe(f, "sigmoid, with a bias for selection only")
     if moe is None:
         raise missing("n_routed_experts", expected("whole_from", low=1))
-    mtp = f.maybe_count("num_nextn_predict_layers", "num_mtp_layers") or 0
+    mtp = f.maybe_count("num_nextn_predict_layers", "num_mtp_layers", high=MAX_LAYERS) or 0
     return dense(f, rms_norm(f, qk=qk), with_attention_bias(f, "qkv"), moe=moe, mtp_layers=mtp)
 
 
@@ -56,8 +56,10 @@ def minimax_m2(f: Fields) -> Shape:
     n_layers = f.count("num_hidden_layers", high=MAX_LAYERS)
     f.only("attn_type_list", [1] * n_layers, None, default=None)  # 0 marks MiniMax-01's lightning attention
     moe = _routed(f, "sigmoid, with a bias for selection only", "num_local_experts", "num_experts", bias=True)
-    modules, each = f.maybe_count("num_mtp_modules") or 0, f.maybe_count("mtp_transformer_layers") or 0
+    modules, each = (f.maybe_count(name) or 0 for name in ("num_mtp_modules", "mtp_transformer_layers"))
     mtp = modules * each if f.flag("use_mtp", default=False) else 0
+    if mtp > MAX_LAYERS:
+        raise refusal("num_mtp_modules", modules, expected("whole", low=0, high=MAX_LAYERS // each))
     bias, rotated = with_attention_bias(f), f.maybe_count("rotary_dim")
     shape = dense(f, rms_norm(f, qk="rms_whole"), bias, moe=moe, mtp_layers=mtp)
     if rotated:

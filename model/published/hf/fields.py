@@ -77,7 +77,13 @@ SHAPE_FIELDS = (
     "window_size",
 )
 # What can be wrong besides a field.
-_CALLED = {"file": "the file", "text": "the text", "length": "the text's length", "number": "a number"}
+_CALLED = {
+    "file": "the file",
+    "text": "the text",
+    "length": "the text's length",
+    "lines": "the text's number of lines",
+    "number": "a number",
+}
 _NOTHING = (None, False, 0, [], {})
 _REQUIRED: Any = object()
 
@@ -147,9 +153,9 @@ class Fields:
             raise refusal(self._name(names), value, within)
         return value
 
-    def maybe_count(self, *names: str) -> int | None:
+    def maybe_count(self, *names: str, high: int = MAX_COUNT) -> int | None:
         """As `count`; None where the field is absent, null or 0."""
-        return None if self.get(*names) in (None, 0) else self.count(*names)
+        return None if self.get(*names) in (None, 0) else self.count(*names, high=high)
 
     def number(self, *names: str, default: float = _REQUIRED) -> float:
         """A finite number above 0."""

@@ -98,7 +98,9 @@ _LINES = (
     re.compile(r"^\s*\d+:\s+(?P<kind>\[?\w+\]?)\s*\|\s*(?P<count>\d+)\s*\|\s*(?P<key>\S+)\s*=\s*(?P<value>.*)"),
     re.compile(r"^\s*[\"']?(?P<key>[\w-]+(?:\.[\w-]+)+)[\"']?\s*(?:[:=]\s*|\s)(?P<value>\S.*?),?$"),
 )
-_TENSOR = re.compile(r"^\s*\d+:.*\|\s*(?P<name>[\w.]+\.weight)\s*$", re.MULTILINE)
+# Each is matched against one line, and reads it once from left to right: no text takes time that grows faster than it.
+_TENSOR = re.compile(r"\s*\d+:.*\|\s*(?P<name>[\w.]+\.weight)\s*")
+MAX_LINES = 10_000  # a dump of the largest models has some 2,000: a line for each key and each tensor
 
 
 def metadata_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -116,9 +118,15 @@ def metadata_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def metadata_in(text: str) -> dict[str, Any] | None:
-    """The metadata in printed lines, as {key: value}; None where no line names an architecture."""
+    """The metadata in printed lines, as {key: value}; None where no line names an architecture.
+
+    Raises GlassLlamaError for more than MAX_LINES lines.
+    """
+    lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        raise refusal("lines", len(lines), expected("at_most_lines", value=MAX_LINES))
     found: dict[str, Any] = {}
-    for line in text.splitlines():
+    for line in lines:
         match = next((match for pattern in _LINES if (match := pattern.search(line))), None)
         if match:
             parts = match.groupdict()
@@ -126,7 +134,7 @@ def metadata_in(text: str) -> dict[str, Any] | None:
             found.setdefault(parts["key"], _Listed(int(parts["count"])) if listed else _value(parts["value"]))
     if PLACE not in found:
         return None
-    if tensors := _TENSOR.findall(text):
+    if tensors := [match["name"] for match in map(_TENSOR.fullmatch, lines) if match]:
         found["tensors"] = tensors
     return found
 

@@ -228,7 +228,8 @@ def _kimi_kinds(inner: Fields, n_layers: int) -> tuple[str, ...]:
         or sorted(map(str, full + delta)) != sorted(map(str, every))
     ):
         raise refusal(f"{inner.path}full_attn_layers", full, expected("halves", count=n_layers))
-    return tuple("full" if i in full else "linear" for i in every)
+    attending = {str(layer) for layer in full}
+    return tuple("full" if str(i) in attending else "linear" for i in every)
 
 
 def _kimi_moe(f: Fields, n_layers: int, hidden: int) -> MoeSpec:

@@ -24,6 +24,8 @@ GEMMA4_DEFAULTS = MappingProxyType(
     | {"global_head_dim": 512}
 )
 
+MOST_WIDTHS = 100  # Gemma 3n has two; each makes a product of its own in the sum of the weights
+
 
 def gemma3n_text(f: Fields) -> Shape:
     """Every fifth layer attends to all; per-layer embeddings, AltUp and LAuReL beside the blocks."""
@@ -108,6 +110,8 @@ def _widths(f: Fields) -> tuple[tuple[int, ...] | None, int]:
     )
     if not good or len(given) != f.count("num_hidden_layers"):
         raise refusal(f"{f.path}intermediate_size", given, expected("whole", low=1, high=10**9))
+    if len(set(given)) > MOST_WIDTHS:
+        raise refusal(f"{f.path}intermediate_size", given, expected("different_widths", value=MOST_WIDTHS))
     return (tuple(given) if len(set(given)) > 1 else None), max(given)
 
 
