@@ -15,6 +15,7 @@ import gradio as gr
 
 from visuals.payload import Message, message_payload
 
+from .asking import is_wanted, watched
 from .fairness import Fairness, Rank
 from .metrics import Metrics
 from .visitors import Visitor, visitor_of
@@ -121,7 +122,9 @@ class DirectCallLimiter:
             since = time.monotonic()
             try:
                 whose = (visitor,) if told else ()
-                async with self._places.place(visitor):
+                async with watched(request.receive), self._places.place(visitor):
+                    if not is_wanted():
+                        return message_payload("abandoned")
                     with self.metrics.work(kind_of(answer.__name__, data, questions), visitor, since):
                         return await anyio.to_thread.run_sync(answer, data, *whose, limiter=self._threads)
             finally:

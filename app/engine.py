@@ -7,6 +7,7 @@ in any panel. Knows nothing about gradio, languages or messages.
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,8 +15,10 @@ from typing import Any, Protocol
 import model
 from model.errors import GlassLlamaError, shortly
 from model.interventions import NOTHING, Intervention
+from model.pieces import GPU_TIMES, InPieces, Work
 from visuals.payload import About
 
+from .budget import Budgets
 from .turns import Turns
 
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
@@ -33,6 +36,11 @@ class Settings:
 
 class Engine(Protocol):
     """What the page asks of a machine. Every method may be called from several threads at once."""
+
+    def asked_by(self, visitor: str, is_wanted: Callable[[], bool] = lambda: True) -> "Engine":
+        """The same engine as one visitor asks it: visitors have its turns one after the other, whatever each of them
+        asks for, and a budget each. Long work ends after the piece under way once it is not wanted any more."""
+        ...
 
     @property
     def names(self) -> list[str]:
@@ -68,13 +76,21 @@ class Engine(Protocol):
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
         ...
 
-    def study(
-        self, name: str, work: Callable[..., Any], *args: Any, long: bool = False, trace: model.Trace | None = None
-    ) -> Any:
+    def study(self, name: str, work: Callable[..., Any], *args: Any, trace: model.Trace | None = None) -> Any:
         """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data.
 
-        What is `long` lets shorter work go first. With a `trace` of the model, `lm` is what was recorded there: one
-        stack of two, say.
+        With a `trace` of the model, `lm` is what was recorded there: one stack of two, say.
+        """
+        ...
+
+    def study_in_pieces(
+        self, name: str, work: InPieces[..., Any], *args: Any, cost: float, trace: model.Trace | None = None
+    ) -> Any:
+        """The same of long work, which gives way after each piece to shorter work and to other visitors' long work.
+
+        `cost` is how many multiply–adds it takes, at most. Raises GlassLlamaError("budget") where the visitor has asked
+        for too much of late, with the `seconds` after which to ask again, and GlassLlamaError("abandoned") where it is
+        not wanted any more.
         """
         ...
 
@@ -119,17 +135,25 @@ class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
-    slow each other down. A generation takes one for every token, after the runs that wait (app/turns.py). A model whose
-    weights come and go (model/on_demand.py) keeps them while it works.
+    slow each other down. Long work takes a turn for every piece, a generation for every token, after the runs that wait
+    (app/turns.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
     """
 
-    def __init__(self, models: Sequence[Any]):
+    def __init__(self, models: Sequence[Any], budgets: Budgets | None = None):
         """`models` as model.load() or OnDemand give them. Raises ValueError for none, or for two of the same name."""
         given = [lm.name for lm in models]
         if len(set(given)) != len(models) or not models:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
         self._models = dict(zip(short_names(given), models, strict=True))
         self._turns = {name: Turns() for name in self._models}
+        self._budgets = Budgets() if budgets is None else budgets
+        self._visitor = ""
+        self._is_wanted: Callable[[], bool] = lambda: True
+
+    def asked_by(self, visitor: str, is_wanted: Callable[[], bool] = lambda: True) -> "LocalEngine":
+        asked = copy(self)
+        asked._visitor, asked._is_wanted = visitor, is_wanted
+        return asked
 
     @property
     def names(self) -> list[str]:
@@ -141,10 +165,10 @@ class LocalEngine:
         return self._models[name]
 
     @contextmanager
-    def _turn(self, name: str, long: bool = False) -> Iterator[Any]:
+    def _turn(self, name: str) -> Iterator[Any]:
         """The model, with which this thread alone works while the context lasts."""
         lm = self._get(name)
-        with self._turns[name].turn(long), lm.in_use():
+        with self._turns[name].turn(visitor=self._visitor), lm.in_use():
             yield lm
 
     def about(self, name: str) -> About:
@@ -172,11 +196,33 @@ class LocalEngine:
         with self._turn(name):
             return trace.layer(index)
 
-    def study(
-        self, name: str, work: Callable[..., Any], *args: Any, long: bool = False, trace: model.Trace | None = None
-    ) -> Any:
-        with self._turn(name, long) as lm:
+    def study(self, name: str, work: Callable[..., Any], *args: Any, trace: model.Trace | None = None) -> Any:
+        with self._turn(name) as lm:
             return work(lm if trace is None else trace.lm, *args)
+
+    def study_in_pieces(
+        self, name: str, work: InPieces[..., Any], *args: Any, cost: float, trace: model.Trace | None = None
+    ) -> Any:
+        lm = self._get(name)
+        own = cost if lm.device.type == "cpu" else cost / GPU_TIMES
+        self._budgets.spend(self._visitor, own)
+        try:
+            with lm.in_use():
+                return self._finished(name, work.pieces(lm if trace is None else trace.lm, *args))
+        except GlassLlamaError as error:
+            if error.code != "abandoned":  # what is refused is no work to speak of
+                self._budgets.give_back(self._visitor, own)
+            raise
+
+    def _finished(self, name: str, work: Work[Any]) -> Any:
+        while True:
+            with self._turns[name].turn(long=True, visitor=self._visitor):
+                if not self._is_wanted():
+                    raise GlassLlamaError("abandoned", "Nobody waits for this any more.")
+                try:
+                    next(work)
+                except StopIteration as end:
+                    return end.value
 
     def generate(
         self,
@@ -192,7 +238,7 @@ class LocalEngine:
             text = _text(lm, ids, written)
             steps = model.generate(lm, **text, max_new_tokens=count, intervention=changes, **asdict(settings))
             while True:
-                with self._turns[name].turn(long=True):
+                with self._turns[name].turn(long=True, visitor=self._visitor):
                     step = next(steps, None)
                 if step is None:
                     return

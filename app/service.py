@@ -14,11 +14,12 @@ from typing import Any
 
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
-from visuals.glance import opening
+from visuals.glance import heads_of_opening, opening
 from visuals.payload import Message, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
+from .asking import is_wanted
 from .chapters import CALCULATORS, DETAILS, OF_A_CHOICE
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
@@ -45,6 +46,7 @@ from .requests import (
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
+OPENED = 3  # passes of an opening besides one for each head: where the answer was read, by gradients
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 # So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
@@ -54,7 +56,8 @@ RUN_EVERY = 1.0
 class Service:
     """Answers the page's requests with messages (visuals/payload.py). Safe to call from several threads.
 
-    What makes a run is also told whose it will be, the `visitor` (app/visitors.py).
+    Each is also told whose request it is, the `visitor`: whose turn it is, how much long work may be asked for and
+    which runs are held goes by that.
     """
 
     def __init__(self, engine: Engine, runs: Runs | None = None, drain: Drain | None = None):
@@ -72,7 +75,7 @@ class Service:
         Where it names no layer, the answer's `start` says which layer and head to show first.
         """
         if view is None:
-            return self.show(self._run(prompt, model_of(self.engine, {"model": model}), visitor=visitor))
+            return self.show(self._run(prompt, model_of(self.engine, {"model": model}), visitor))
         return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
@@ -110,34 +113,37 @@ class Service:
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
-    def layer(self, data: dict[str, Any]) -> Message:
+    def layer(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
         held, index, token = self._place(data)
-        return layer_payload(held.id, index, token, self.engine.layer(held.model, held.trace, index), held.ffn(index))
+        layer = self._engine(visitor).layer(held.model, held.trace, index)
+        return layer_payload(held.id, index, token, layer, held.ffn(index))
 
     @answered
-    def neurons(self, data: dict[str, Any]) -> Message:
+    def neurons(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
         every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
-        layer = self.engine.layer(held.model, held.trace, index)
+        layer = self._engine(visitor).layer(held.model, held.trace, index)
         return neurons_payload(held.id, index, None if every else token, neurons_of(layer, held.ffn(index)))
 
     @answered
-    def detail(self, data: dict[str, Any]) -> Message:
+    def detail(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
         what = one_of(data, "what", DETAILS)
         if what in OF_A_CHOICE and not len(held.trace.logits):
             raise GlassLlamaError("bad_request", f"what is '{what}': an encoder chooses no token; ask the run itself.")
         asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
-        return {"kind": "detail", "run": held.id, "what": what, "data": DETAILS[what](self.engine, held, asked)}
+        found = DETAILS[what](self._engine(visitor), held, asked)
+        return {"kind": "detail", "run": held.id, "what": what, "data": found}
 
     @answered
-    def calculate(self, data: dict[str, Any]) -> Message:
+    def calculate(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
         what = one_of(data, "what", CALCULATORS)
-        return {"kind": "calculation", "what": what, "data": in_languages(CALCULATORS[what](self.engine, data))}
+        found = CALCULATORS[what](self._engine(visitor), data)
+        return {"kind": "calculation", "what": what, "data": in_languages(found)}
 
     @answered
     def step(
@@ -151,7 +157,7 @@ class Service:
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = replace(settings, seed=settings.seed + len(held.steps))
         need_room(self.engine, model, held.trace.token_ids)
-        new = self._written(held, 1, seeded)
+        new = self._written(held, 1, seeded, visitor)
         return self.show(self._grown(held, (*held.steps, *new)), first_layer(self.engine, model, view))
 
     def generate(
@@ -169,7 +175,7 @@ class Service:
             layer = first_layer(self.engine, model, view)
             yield {**self.show(held, layer), "generating": True}
             need_room(self.engine, model, held.trace.token_ids)
-            yield from self._writing(held, self._written(held, count, settings), ticket, layer)
+            yield from self._writing(held, self._written(held, count, settings, visitor), ticket, layer)
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
@@ -198,14 +204,27 @@ class Service:
 
     def show(self, held: HeldRun, layer: int = 0) -> Message:
         """The message of a held run, with one layer and the neurons of its last token."""
-        found = self.engine.layer(held.model, held.trace, layer)
+        found = self._engine(held.visitor).layer(held.model, held.trace, layer)
         return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), layer, found)
 
+    def _engine(self, visitor: Visitor) -> Engine:
+        """The engine as a visitor asks it, who waits until the connection of this thread's request is closed."""
+        return self.engine.asked_by(visitor.address, is_wanted)
+
     def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
-        """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
+        """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`.
+
+        Where that would be too much work for its visitor just now, the first is shown.
+        """
         if view.get("layer") is not None:
             return self.show(held, first_layer(self.engine, held.model, view))
-        start = self.engine.study(held.model, opening, held.trace)
+        heads = heads_of_opening(held.trace)
+        try:
+            start = held.study_in_pieces(self._engine(held.visitor), opening, held.trace, passes=OPENED + heads)
+        except GlassLlamaError as error:
+            if error.code != "budget":
+                raise
+            start = {"layer": 0, "head": 0}
         return self.show(held, start["layer"]) | {"start": start}
 
     def _run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None = None) -> HeldRun:
@@ -240,11 +259,12 @@ class Service:
                 raise
             yield self.show(self._grown(held, tuple(steps[:-1])), layer) | {"note": failure(error)}
 
-    def _written(self, held: HeldRun, count: int, settings: Settings) -> Iterator[Step]:
+    def _written(self, held: HeldRun, count: int, settings: Settings, visitor: Visitor) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is."""
         written = held.trace.token_ids[held.n_prompt :]
         what = intervention(held.changes, self.runs, held.model, len(held.trace.token_ids))
-        return self.engine.generate(held.model, held.prompt_ids, count, settings, written, what)
+        engine = self.engine.asked_by(visitor.address)  # which ends when it is told to, or when its page is gone
+        return engine.generate(held.model, held.prompt_ids, count, settings, written, what)
 
     def _trace(
         self,
@@ -259,7 +279,7 @@ class Service:
     ) -> HeldRun:
         what = intervention(changes or {}, self.runs, model, self._begun(model, ids) + len(written))
         start = time.perf_counter()
-        trace = self.engine.trace(model, ids, what, written)
+        trace = self._engine(visitor).trace(model, ids, what, written)
         seconds = time.perf_counter() - start
         trace.check_finite()
         n_prompt = len(trace.token_ids) - len(written)

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from model import GlassLlamaError, Step, Trace
+from model.analysis.switching import stacks
 from model.parts import FfnParts, ffn_parts
+from model.pieces import InPieces
 
 from .engine import Engine
 from .memory import give_back
@@ -107,9 +109,17 @@ class HeldRun:
         mine = of_encoder(self.changes)
         return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes=mine, id=self.id + SOURCE)
 
-    def study(self, engine: Engine, work: Callable[..., Any], *args: Any, long: bool = False) -> Any:
+    def study(self, engine: Engine, work: Callable[..., Any], *args: Any) -> Any:
         """What `work(lm, *args)` gives, `lm` being what ran here: of two stacks the one that was recorded."""
-        return engine.study(self.model, work, *args, long=long, trace=self.trace)
+        return engine.study(self.model, work, *args, trace=self.trace)
+
+    def study_in_pieces(
+        self, engine: Engine, work: InPieces[..., Any], *args: Any, passes: float = 1, tokens: int | None = None
+    ) -> Any:
+        """The same of long work; it costs so many passes over so many tokens, those of the run where none are named."""
+        count = sum(len(run.token_ids) for run in stacks(self.trace)) if tokens is None else tokens
+        cost = engine.about(self.model).n_parameters * float(count) * passes
+        return engine.study_in_pieces(self.model, work, *args, cost=cost, trace=self.trace)
 
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""

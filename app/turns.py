@@ -1,7 +1,7 @@
-"""Whose turn it is with a model: one piece of work at a time, what is short before what is long, none left out."""
+"""Whose turn it is with a model: one piece of work at a time, short before long, and visitor after visitor."""
 
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,40 +9,80 @@ from contextlib import contextmanager
 AHEAD = 8
 
 
+class Queue:
+    """Places to wait in, visitor after visitor; those of one visitor in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._places: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
+
+    def add(self, visitor: str, place: threading.Event) -> None:
+        self._places.setdefault(visitor, deque()).append(place)
+
+    def take(self) -> threading.Event:
+        """The next place; its visitor's further ones come after those of all other visitors."""
+        visitor, places = self._places.popitem(last=False)
+        place = places.popleft()
+        if places:
+            self._places[visitor] = places
+        return place
+
+
 class Turns:
     """A lock that is handed on in order, where a run does not wait behind the tokens of those who generate.
 
-    Each piece of work takes its turn by itself, a token of a generation too: so whoever is next waits for one piece of
-    long work at most, besides the short ones that came before.
+    Each piece of work takes its turn by itself, a token of a generation too. Visitors take turns, whatever each of them
+    has waiting: so who asks for one thing waits for one piece of each other visitor's work at most, and for one that is
+    under way. Among `n` visitors with long work each has every `n`th turn.
     """
 
     def __init__(self) -> None:
-        self._change = threading.Condition()
-        self._waiting: dict[bool, deque[object]] = {False: deque(), True: deque()}
+        self._lock = threading.Lock()
+        self._short, self._long = Queue(), Queue()
+        self._busy = False
         self._holder: int | None = None
         self._ahead = 0
 
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait."""
+        return len(self._short) + len(self._long)
+
     @contextmanager
-    def turn(self, long: bool = False) -> Iterator[None]:
+    def turn(self, long: bool = False, visitor: str = "") -> Iterator[None]:
         """A context in which this thread alone works; the thread that has the turn may enter again."""
         me = threading.get_ident()
         if self._holder == me:
             yield
             return
-        place = object()
-        with self._change:
-            self._waiting[long].append(place)
-            self._change.wait_for(lambda: self._holder is None and self._next() is place)
-            self._waiting[long].popleft()
-            self._ahead = 0 if long or not self._waiting[True] else self._ahead + 1
-            self._holder = me
+        self._wait(long, visitor)
+        self._holder = me
         try:
             yield
         finally:
-            with self._change:
-                self._holder = None
-                self._change.notify_all()
+            self._holder = None
+            with self._lock:
+                self._hand_on()
 
-    def _next(self) -> object:
-        short, long = self._waiting[False], self._waiting[True]
-        return long[0] if long and (not short or self._ahead >= AHEAD) else short[0]
+    def _wait(self, long: bool, visitor: str) -> None:
+        with self._lock:
+            if not self._busy:
+                self._busy = True
+                return
+            place = threading.Event()
+            (self._long if long else self._short).add(visitor, place)
+        place.wait()
+
+    def _hand_on(self) -> None:
+        """Wake the one whose turn it is next, and no other."""
+        due = self._long and (not self._short or self._ahead >= AHEAD)
+        queue = self._long if due else self._short
+        self._busy = bool(queue)
+        self._ahead = self._ahead + 1 if self._long and not due else 0
+        if queue:
+            queue.take().set()

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
 from model.attention import Attention
 from model.evaluate.head_names import HeadKind, read_heads
+from model.pieces import Work, in_pieces
 
 from .payload import Message, pack
 
@@ -114,9 +115,10 @@ def head_names_payload(kinds: dict[str, HeadKind]) -> Message:
     }
 
 
-def score_terms_info(lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
+@in_pieces
+def score_terms_info(lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int) -> Work[ScoreTerms]:
     """One score of a run as a sum over what wrote to the query's and to the key's stream."""
-    return score_terms(trace, layer, head, query, key)
+    return (yield from score_terms.pieces(trace, layer, head, query, key))
 
 
 def score_terms_payload(info: ScoreTerms) -> Message:

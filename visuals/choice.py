@@ -13,6 +13,7 @@ from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
 from model.analysis.logit_terms import LogitTerms, logit_terms
 from model.analysis.nodes import run_pair
+from model.pieces import Work, in_pieces
 
 from .payload import Message, Pieces, pack
 
@@ -86,9 +87,12 @@ def _runner(token: int, drawn: Draw, pieces: Pieces) -> Message:
     return {"id": token, "piece": pieces([token])[0], "probability": p, "throw": thrown}
 
 
-def logit_terms_info(lm: LanguageModel, trace: Trace, target: int, against: int | None, position: int) -> LogitTerms:
+@in_pieces
+def logit_terms_info(
+    lm: LanguageModel, trace: Trace, target: int, against: int | None, position: int
+) -> Work[LogitTerms]:
     """One logit of a run as a sum over the embedding, every head by source token, and every neuron."""
-    return logit_terms(trace, target, against, position)
+    return (yield from logit_terms.pieces(trace, target, against, position))
 
 
 def logit_terms_payload(info: LogitTerms) -> Message:
@@ -123,12 +127,15 @@ class CausalInfo(NamedTuple):
     other: int
 
 
-def causal_info(lm: LanguageModel, ids: Sequence[int], other: str, written: Sequence[int] | None = None) -> CausalInfo:
+@in_pieces
+def causal_info(
+    lm: LanguageModel, ids: Sequence[int], other: str, written: Sequence[int] | None = None
+) -> Work[CausalInfo]:
     """The causal maps of a run's text against `other`, after what is `written`. Raises GlassLlamaError where the two
     make no pair."""
-    pair = run_pair(lm, ids, other, written)
-    source = None if pair.written is None else causal_map(pair, stack="encoder")
-    return CausalInfo(causal_map(pair), source, pair.answer, pair.other)
+    pair = yield from run_pair.pieces(lm, ids, other, written)
+    source = None if pair.written is None else (yield from causal_map.pieces(pair, stack="encoder"))
+    return CausalInfo((yield from causal_map.pieces(pair)), source, pair.answer, pair.other)
 
 
 def causal_payload(info: CausalInfo, names: Sequence[str]) -> Message:

@@ -11,17 +11,20 @@ from model import Circuit, LanguageModel, Trace
 from model.analysis.circuit import chance_control, circuit
 from model.analysis.effects import ATTENDED, Effects, effects, first_head, seen_by
 from model.analysis.matching import Matching, matching
-from model.analysis.nodes import AnyNode, run_pair
+from model.analysis.nodes import AnyNode, rows_of_a_pass, run_pair
 from model.analysis.outside import Outside
-from model.analysis.paths import ROWS, Edge, Paths
+from model.analysis.paths import Edge, Paths
 from model.analysis.swaps import Swap
 from model.analysis.switching import Part, stacks
+from model.pieces import Work, in_pieces
 
 from .payload import Message, Pieces
 
 OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
 MOST_HEADS = 16
 LOOKING = 8192  # the same, of an answer to why
+EDGES = 32  # of a circuit that are sent at once
+DRAWS = 5  # circuits by lot
 
 
 class Sight(NamedTuple):
@@ -40,25 +43,40 @@ class Looks(NamedTuple):
     sights: dict[Part, Sight]
 
 
-def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Looks:
+@in_pieces
+def looks(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Work[Looks]:
     """What matters for `target` after `position`, and where the heads among it look from there."""
-    room = LOOKING // max(len(run.token_ids) for run in stacks(trace))
-    found = effects(trace, target, position, max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4)))
-    heads = [one.part for one in found.parts if one.part.kind in ATTENDED]
+    found = yield from effects.pieces(trace, target, position, *how_many(trace))
     read = found.look.key if found.look.kind == "cross" else -1
-    return Looks(found, {part: _sight(trace, part, read if part.encoder else found.position) for part in heads})
+    sights: dict[Part, Sight] = {}
+    for part in sorted((one.part for one in found.parts if one.part.kind in ATTENDED), key=lambda one: one.layer):
+        sights[part] = _sight(trace, part, read if part.encoder else found.position)
+        yield
+    return Looks(found, sights)
 
 
-def opening(lm: LanguageModel, trace: Trace) -> dict[str, int]:
+def how_many(trace: Trace) -> tuple[int, int]:
+    """How many heads and neurons are switched off in a run of this length for an answer to why."""
+    room = LOOKING // max(len(run.token_ids) for run in stacks(trace))
+    return max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4))
+
+
+@in_pieces
+def opening(lm: LanguageModel, trace: Trace) -> Work[dict[str, int]]:
     """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
     of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
     count = len(trace.token_ids)
-    first = first_head(trace, max(1, min(MOST_HEADS, OPENING // count)))
+    first = yield from first_head.pieces(trace, heads_of_opening(trace))
     if first is None:
         return {"layer": 0, "head": 0}
     start = {"layer": first.layer, "head": first.number, "query": count - 1}
     sight = _sight(trace, first, count - 1)
     return start | ({"key": sight.key} if first.kind == "head" else {})
+
+
+def heads_of_opening(trace: Trace) -> int:
+    """How many heads are switched off at most, each in a run of its own, for a page to open on one."""
+    return max(1, min(MOST_HEADS, OPENING // len(trace.token_ids)))
 
 
 def looks_payload(info: Looks, piece: str) -> Message:
@@ -89,9 +107,12 @@ def looks_payload(info: Looks, piece: str) -> Message:
     }
 
 
-def matching_info(_lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int) -> Matching | None:
+@in_pieces
+def matching_info(
+    _lm: LanguageModel, trace: Trace, layer: int, head: int, query: int, key: int
+) -> Work[Matching | None]:
     """How a head at `query` tells the token `key` from another answer in the text."""
-    return matching(trace, layer, head, query, key)
+    return (yield from matching.pieces(trace, layer, head, query, key))
 
 
 def matching_payload(found: Matching | None, pieces: Pieces) -> Message:
@@ -124,13 +145,14 @@ class CircuitInfo(NamedTuple):
     by_chance: list[float]
 
 
+@in_pieces
 def circuit_info(
     lm: LanguageModel, ids: Sequence[int], other: str, nodes: int, written: Sequence[int] | None = None
-) -> CircuitInfo:
+) -> Work[CircuitInfo]:
     """The circuit of a run's answer against that to `other`, after what is `written`, without its edges. Raises what
     `circuit` does."""
-    found = circuit(lm, ids, other, nodes, target=written)
-    return CircuitInfo(found, chance_control(found.pair, nodes, draws=5))
+    found = yield from circuit.pieces(lm, ids, other, nodes, target=written)
+    return CircuitInfo(found, (yield from chance_control.pieces(found.pair, nodes, draws=DRAWS)))
 
 
 def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
@@ -160,6 +182,7 @@ class Edges(NamedTuple):
     total: int
 
 
+@in_pieces
 def edges_info(
     lm: LanguageModel,
     ids: Sequence[int],
@@ -167,11 +190,16 @@ def edges_info(
     nodes: Sequence[AnyNode],
     start: int,
     written: Sequence[int] | None = None,
-) -> Edges:
-    """The edges from number `start` on that one pass measures. Raises GlassLlamaError for prompts that make no pair."""
+) -> Work[Edges]:
+    """EDGES edges from number `start` on. Raises GlassLlamaError for prompts that make no pair."""
     paths = _paths(lm, tuple(ids), other, tuple(nodes), written and tuple(written))
-    part = paths.possible[start : start + ROWS]
-    return Edges(paths.measure(part) if part else [], len(paths.possible))
+    yield
+    part, rows = paths.possible[start : start + EDGES], rows_of_a_pass(paths.pair)
+    found: list[Edge] = []
+    for first in range(0, len(part), rows):
+        found += paths.measure(part[first : first + rows])
+        yield
+    return Edges(found, len(paths.possible))
 
 
 @lru_cache(maxsize=4)

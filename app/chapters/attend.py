@@ -71,7 +71,7 @@ def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    return score_terms_payload(held.study(engine, score_terms_info, held.trace, layer, head, query, key))
+    return score_terms_payload(held.study_in_pieces(engine, score_terms_info, held.trace, layer, head, query, key))
 
 
 DETAILS = {

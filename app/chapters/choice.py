@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 
 from model.analysis.draw import draw as draw_token
-from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
+from model.analysis.lens import best_tokens, contributions, lens_at_every_depth, norm_and_head, runners_up
+from model.analysis.switching import stacks
 from model.sampling import Sampling, candidates
 from visuals.choice import (
     causal_info,
@@ -31,13 +32,10 @@ PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
-    token, in the run `other` where that is named.
-
-    The model is asked once a depth, so that other visitors get their turn in between.
-    """
-    vectors = held.trace.residual
+    token, in the run `other` where that is named."""
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    readings = [held.study(engine, logit_lens, depth, targets) for depth in vectors]
+    # Final norm and head, a part of the weights, once a depth.
+    readings = held.study_in_pieces(engine, lens_at_every_depth, held.trace.residual, targets)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -48,7 +46,7 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
     against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
-    parts = held.study(engine, contributions, vectors, targets, against, held.trace.intervention)
+    parts = held.study_in_pieces(engine, contributions, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -86,13 +84,19 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vocab_size = engine.about(held.model).config.vocab_size
     target = whole(asked, "target", vocab_size)
     against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
-    return logit_terms_payload(held.study(engine, logit_terms_info, held.trace, target, against, token_of(held, asked)))
+    token = token_of(held, asked)
+    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, held.trace, target, against, token))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
     texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    found = held.study(engine, causal_info, texts.ids, other, texts.written or None, long=True)
+    runs = stacks(held.trace)
+    counts = [texts.tokens] if len(runs) == 1 else [len(texts.ids), texts.tokens - len(texts.ids)]
+    # Both texts, and one run for each place: every token before every layer and after the last.
+    passes = 2 + sum((run.n_layers + 1) * count + 1 for run, count in zip(runs, counts, strict=True))
+    given = texts.ids, other, texts.written or None
+    found = held.study_in_pieces(engine, causal_info, *given, passes=passes, tokens=texts.tokens)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 

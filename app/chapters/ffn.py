@@ -29,7 +29,7 @@ def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """{}: how sparsely each layer fires."""
     trace = held.trace
-    return ffn.firing_payload(held.study(engine, firing, trace.residual, trace.intervention))
+    return ffn.firing_payload(held.study_in_pieces(engine, firing, trace.residual, trace.intervention))
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:

@@ -3,16 +3,23 @@
 from typing import Any, cast
 
 from model import GlassLlamaError
-from model.analysis.nodes import AnyNode, Site, node_at
+from model.analysis.exchange import ROUNDS, WIDTH
+from model.analysis.matching import LARGEST as OTHER_TOKENS
+from model.analysis.nodes import POINTS, AnyNode, Site, node_at
+from model.analysis.outside import COMPARED
 from model.analysis.outside import outside as find_outside
+from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.swaps import swaps
 from model.errors import shortly
 from model.network import StackName, Writer
 from visuals.glance import (
+    DRAWS,
+    EDGES,
     circuit_info,
     circuit_payload,
     edges_info,
     edges_payload,
+    how_many,
     looks,
     looks_payload,
     matching_info,
@@ -36,13 +43,22 @@ SWAPS = 6
 # The kinds of nodes, and of a network that has two stacks those of each.
 KINDS = ("head", "ffn")
 STACKS = {"encoder": KINDS, "decoder": ("head", "cross", "ffn")}
+# What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
+BACK = 3
+PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
+MATCHED = 8  # layers run once more, for two scores and for what two writers carried
+RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
+EXCHANGED = 1 + ROUNDS * (BACK + WIDTH)
+CIRCUIT = RANKED + EXCHANGED + 2 + DRAWS
+EDGES_MEASURED = 4 + 2 * EDGES  # for each one run, and at most as much for what its target reads
 
 
 def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
     vocab_size = engine.about(held.model).config.vocab_size
     target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
-    info = held.study(engine, looks, held.trace, target, token_of(held, asked), long=True)
+    passes = PULLS + sum(how_many(held.trace))  # a part that is off changes the layers from its own on: half of them
+    info = held.study_in_pieces(engine, looks, held.trace, target, token_of(held, asked), passes=passes)
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
 
 
@@ -51,14 +67,16 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = whole(asked, "head", engine.about(held.model).config.n_heads)
-    found = held.study(engine, matching_info, held.trace, layer, head, query, key, long=True)
+    tokens = MATCHED * len(held.trace.token_ids) + OTHER_TOKENS
+    found = held.study_in_pieces(engine, matching_info, held.trace, layer, head, query, key, tokens=tokens)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """What in the prompt is not of the world that the bundled model learnt, and an example that is; {} where all is of
     it, and for another model."""
-    found = held.study(engine, find_outside, held.trace, held.prompt, long=True)
+    # The documents that it is compared with are measured once, for all visitors.
+    found = held.study_in_pieces(engine, find_outside, held.trace, held.prompt, tokens=COMPARED)
     if found is None or not (found.places or found.odd):
         return {}
     return outside_payload(found) | {"example": nearest_example(held.prompt)}
@@ -73,7 +91,7 @@ def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     # Written tokens may not be those that the text has when it is read.
     if texts.tokens > PAIR_TOKENS or engine.encode(held.model, text) != ids:
         return {"swaps": [], **known}
-    found = held.study(engine, swaps, text, SWAPS, written or None, long=True)
+    found = held.study_in_pieces(engine, swaps, text, SWAPS, written or None, tokens=SWAPPED_TOKENS + texts.tokens)
     return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | known
 
 
@@ -81,7 +99,8 @@ def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     count = whole(asked, "nodes", MOST_NODES + 1)
-    info = held.study(engine, circuit_info, texts.ids, other, count, texts.written or None, long=True)
+    given = texts.ids, other, count, texts.written or None
+    info = held.study_in_pieces(engine, circuit_info, *given, passes=CIRCUIT, tokens=texts.tokens)
     return circuit_payload(info, lambda some: engine.pieces(held.model, some))
 
 
@@ -92,9 +111,9 @@ def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     nodes = _nodes(engine, held, asked, texts)
     start = whole(asked, "start", (MOST_NODES + 2) ** 2)
-    return edges_payload(
-        held.study(engine, edges_info, texts.ids, other, nodes, start, texts.written or None, long=True)
-    )
+    given = texts.ids, other, nodes, start, texts.written or None
+    info = held.study_in_pieces(engine, edges_info, *given, passes=EDGES_MEASURED, tokens=texts.tokens)
+    return edges_payload(info)
 
 
 def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -> list[AnyNode]:

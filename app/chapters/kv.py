@@ -8,7 +8,6 @@ the first is sent whole and the others as what changes in it.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from threading import BoundedSemaphore
 from time import thread_time
 from typing import Any
 
@@ -30,7 +29,7 @@ from .kv_fields import asked_options, choice_from, gpu_from, setup_from, size_fr
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
-RACES = BoundedSemaphore(4)  # at once: each holds the model for a third of a second at a time
+RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time is over
 MAX_COMPARED = 5
 USERS, USER_TOKENS = 64, 32_768
 MOST_PLACES = 200
@@ -73,7 +72,8 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
 
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    found = held.study(engine, cacheless.cache_contents, held.trace.token_ids, held.trace.intervention)
+    given = held.trace.token_ids, held.trace.intervention
+    found = held.study_in_pieces(engine, cacheless.cache_contents, *given)
     spec, dtype = held.study(engine, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
     source = 0 if held.source is None else held.source.n_prompt
     return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
@@ -89,12 +89,10 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
     checked = [whole({"id": i}, "id", config.vocab_size) for i in ids]
-    if not RACES.acquire(blocking=False):
-        raise GlassLlamaError("busy", "Too many races are being run; try again in a few seconds.")
-    try:
-        steps = engine.study(name, cacheless.race, checked, RACE_STEP, long=True)
-    finally:
-        RACES.release()
+    # As many tokens as fit into a few tenths of a second, each written both ways several times; and two more passes.
+    most = max(1, min(RACE_STEP, RACE_TOKENS // len(ids)))
+    cost = engine.about(name).n_parameters * float(len(ids)) * (2 + cacheless.REPEATS * most)
+    steps = engine.study_in_pieces(name, cacheless.race, checked, RACE_STEP, cost=cost)
     return {"steps": [step._asdict() for step in steps]}
 
 

@@ -21,7 +21,7 @@ PANELS = ("overview", "residual", "training")
 def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """Norms and cosines along the residual stream for all layers and tokens, and the final choice if there is one."""
     vectors = held.trace.residual
-    sizes = held.study(engine, stream_sizes, vectors, held.trace.intervention)
+    sizes = held.study_in_pieces(engine, stream_sizes, vectors, held.trace.intervention)
     if not len(held.trace.logits):
         return stream_payload(sizes, None, [])
     best = held.study(engine, best_tokens, vectors[-1])

@@ -16,6 +16,7 @@ from ..cache import KVCache
 from ..checkpoint import LanguageModel
 from ..config import NetworkConfig
 from ..interventions import NOTHING, Intervention, intervened
+from ..pieces import Work, in_pieces
 
 REPEATS = 3
 
@@ -47,30 +48,34 @@ class CacheContents(NamedTuple):
     v_norm: Float[Tensor, "L T"]
 
 
-def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3) -> list[Race]:
+@in_pieces
+def race(lm: LanguageModel, ids: Sequence[int], count: int, seconds: float = 0.3) -> Work[list[Race]]:
     """Write up to `count` greedy tokens after `ids` both ways, and fewer where `seconds` are over; at least one.
 
     Each time is that of the fastest of REPEATS passes, which other work on the machine disturbs least; the choice of
-    the token is in it, which waits for a GPU to finish. The prefill is not: it is the same work either way. Raises
-    IndexError where the context has no room.
+    the token is in it, which waits for a GPU to finish. The prefill is not: it is the same work either way. A pass is a
+    piece of the work; `seconds` are those of passes. Raises IndexError where the context has no room.
     """
     if len(ids) >= lm.config.context_limit:
         raise IndexError(f"{len(ids)} tokens leave no room in a context of {lm.config.context_limit}")
-    text, end = list(ids), time.perf_counter() + seconds
+    text, spent = list(ids), 0.0
     room = min(count, lm.config.context_limit - len(text))
     cache = lm.net.cache(len(text) + room)
     steps: list[Race] = []
-    with torch.inference_mode():
-        if len(text) > 1:
+    if len(text) > 1:
+        with torch.inference_mode():
             lm.net(_row(lm, text[:-1]), cache, 0, last_only=True)
-        _choice(lm, text, None)  # the first pass of a new length is slower; it is not counted
-        while len(steps) < room and (not steps or time.perf_counter() < end):
-            n = len(text)
-            cached_seconds, token = _fastest(lambda: _choice(lm, text[-1:], cache, len(text) - 1))
-            full_seconds, again = _fastest(lambda: _choice(lm, text, None))
-            work = multiply_adds(lm.config, 1, n - 1), multiply_adds(lm.config, n, 0)
-            steps.append(Race(n, token, cached_seconds, full_seconds, *work, token == again))
-            text.append(token)
+        yield
+    _choice(lm, text, None)  # the first pass of a new length is slower; it is not counted
+    yield
+    while len(steps) < room and (not steps or spent < seconds):
+        n = len(text)
+        with_cache, token = yield from _times(lambda: _choice(lm, text[-1:], cache, len(text) - 1))
+        without, again = yield from _times(lambda: _choice(lm, text, None))
+        work = multiply_adds(lm.config, 1, n - 1), multiply_adds(lm.config, n, 0)
+        steps.append(Race(n, token, min(with_cache), min(without), *work, token == again))
+        spent += sum(with_cache) + sum(without)
+        text.append(token)
     return steps
 
 
@@ -91,11 +96,19 @@ def layer_weights(config: NetworkConfig) -> int:
     return config.n_layers * config.d_model * (heads + 3 * config.ffn_hidden)
 
 
-def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> CacheContents:
-    """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors."""
-    cache = lm.net.cache(len(ids))
-    with torch.inference_mode(), intervened(lm.net, what):
-        lm.net(_row(lm, ids), cache, 0, last_only=True)
+@in_pieces
+def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = NOTHING) -> Work[CacheContents]:
+    """Read `ids`, with the run's intervention, into a cache made for them, and look at its tensors.
+
+    A layer is a piece of the work.
+    """
+    net, cache = lm.net, lm.net.cache(len(ids))
+    with torch.inference_mode():
+        x, places = net.embedded(_row(lm, ids)), net.places(0, len(ids))
+    for i in range(lm.config.n_layers):
+        with torch.inference_mode(), intervened(net, what):
+            x = net.block(i)(x, places, i, cache, 0)
+        yield
     return CacheContents(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
 
 
@@ -109,14 +122,16 @@ def _row(lm: LanguageModel, ids: Sequence[int]) -> Tensor:
 
 def _choice(lm: LanguageModel, ids: Sequence[int], cache: KVCache | None, position: int = 0) -> int:
     """The greedy next token after `ids`, which stand at `position` on."""
-    return int(lm.net(_row(lm, ids), cache, position, last_only=True)[0, -1].argmax())
+    with torch.inference_mode():
+        return int(lm.net(_row(lm, ids), cache, position, last_only=True)[0, -1].argmax())
 
 
-def _fastest(work: Callable[[], int]) -> tuple[float, int]:
-    """Seconds of the fastest of REPEATS runs, and what the last one gave."""
+def _times(work: Callable[[], int]) -> Work[tuple[list[float], int]]:
+    """Seconds of each of REPEATS runs, and what the last one gave."""
     times, result = [], 0
     for _ in range(REPEATS):
         start = time.perf_counter()
         result = work()
         times.append(time.perf_counter() - start)
-    return min(times), result
+        yield
+    return times, result

@@ -5,36 +5,30 @@ has a map for each of its stacks.
 Symbols: L n_layers of the stack, T tokens of the text that it reads, d d_model.
 """
 
-from collections.abc import Iterator
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from ..network import Stack, StackName
+from ..pieces import Work, in_pieces
 from ..taps import capture
-from .nodes import Pair, Swap, last_logits, share_of, swapped
-
-ROWS = 64  # patched runs in one pass
+from .nodes import Pair, Swap, last_logits, rows_of_a_pass, share_of, swapped
 
 
-def causal_map(pair: Pair, rows: int = ROWS, stack: StackName | None = None) -> Float[Tensor, "depths T"]:
+@in_pieces
+def causal_map(pair: Pair, rows: int | None = None, stack: StackName | None = None) -> Work[Float[Tensor, "depths T"]]:
     """(L + 1, T): the share of the logit difference that is left when the stream there is the other run's.
 
     Row l is the stream before layer l (L: before the final norm). 1: nothing is lost; 0: the other run's difference.
-    `stack` is that of two, the decoder unless it is named.
+    `stack` is that of two, the decoder unless it is named. `rows` patched runs go in one pass, a piece of the work.
     """
-    tokens = _stack(pair, stack)[1].shape[1]
-    return torch.cat(list(causal_rows(pair, rows, stack))).view(-1, tokens)
-
-
-def causal_rows(pair: Pair, rows: int = ROWS, stack: StackName | None = None) -> Iterator[Float[Tensor, "places"]]:
-    """The same, some places at a time, by layer and then token: for who shows progress or may stop."""
     net, (own, ids) = pair.lm.net, _stack(pair, stack)
     names = [*(f"{own.prefix}layers.{i}.resid_in" for i in range(own.net.config.n_layers)), f"{own.prefix}final_resid"]
     with torch.inference_mode(), capture(net, *names) as seen:
         last_logits(net, pair.other_texts)
+    yield
     places = [(depth, token) for depth in range(len(names)) for token in range(ids.shape[1])]
+    rows, found = rows or rows_of_a_pass(pair), []
     for start in range(0, len(places), rows):
         part = places[start : start + rows]
         swaps: dict[str, Swap] = {}
@@ -42,7 +36,9 @@ def causal_rows(pair: Pair, rows: int = ROWS, stack: StackName | None = None) ->
             here = [(row, token) for row, (at, token) in enumerate(part) if at == depth]
             swaps[names[depth]] = _placed(here, seen[names[depth]][0])
         with torch.inference_mode(), swapped(net, swaps):
-            yield share_of(pair, pair.run(len(part))).float().cpu()
+            found.append(share_of(pair, pair.run(len(part))).float().cpu())
+        yield
+    return torch.cat(found).view(len(names), -1)
 
 
 def _stack(pair: Pair, name: StackName | None) -> tuple[Stack, Int[Tensor, "1 T"]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
+from ..pieces import Work, in_pieces
 from .exchange import exchanged
 from .nodes import POINTS, AnyNode, Pair, all_nodes, keep, rank, recovered, run_pair
 from .paths import Edge, edges
@@ -41,6 +42,7 @@ class Circuit:
         return self.pair.other
 
 
+@in_pieces
 def circuit(
     lm: LanguageModel,
     prompt: str | Sequence[int],
@@ -49,7 +51,7 @@ def circuit(
     with_edges: bool = False,
     points: int = POINTS,
     target: str | Sequence[int] | None = None,
-) -> Circuit:
+) -> Work[Circuit]:
     """The `nodes` heads and FFNs (at tokens) that carry the answer to `prompt` rather than that to `other`.
 
     They are those of the largest attributions, some of them exchanged for others where that brings what is recovered
@@ -58,31 +60,36 @@ def circuit(
     stacks. Raises GlassLlamaError where the two prompts have different numbers of tokens or the same answer, and for
     fewer nodes than 1 or more than the run has.
     """
-    pair = run_pair(lm, prompt, other, target)
+    pair = yield from run_pair.pieces(lm, prompt, other, target)
     limit = len(all_nodes(pair))
     if not 1 <= nodes <= limit:
         raise GlassLlamaError(
             "field", f"nodes is {nodes}; expected 1 to {limit}.", field="nodes", value=nodes, expected=f"1 to {limit}"
         )
-    ranked, scores = rank(pair, points)
-    chosen = set(exchanged(pair, ranked[:nodes]))
+    ranked, scores = yield from rank.pieces(pair, points)
+    chosen = set((yield from exchanged.pieces(pair, ranked[:nodes])))
     pushes = {node: score for node, score in zip(ranked, scores, strict=True) if node in chosen}
     found = tuple(pushes)
-    inside, outside = with_and_without(pair, found)
-    paths = tuple(edge for part in edges(pair, found) for edge in part) if with_edges else ()
-    return Circuit(pair, found, tuple(pushes.values()), inside, outside, paths)
+    inside, outside = yield from with_and_without.pieces(pair, found)
+    paths: list[Edge] = []
+    for part in edges(pair, found) if with_edges else ():
+        paths += part
+        yield
+    return Circuit(pair, found, tuple(pushes.values()), inside, outside, tuple(paths))
 
 
-def with_and_without(pair: Pair, nodes: Sequence[AnyNode]) -> tuple[float, float]:
+@in_pieces
+def with_and_without(pair: Pair, nodes: Sequence[AnyNode]) -> Work[tuple[float, float]]:
     """The share that is recovered with these nodes alone, and with all but these."""
     kept = keep(pair, [nodes, nodes])
     for mask in kept.values():
         mask[1].logical_not_()
-    inside, outside = recovered(pair, kept)
+    inside, outside = yield from recovered.pieces(pair, kept)
     return inside, outside
 
 
-def chance_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> list[float]:
+@in_pieces
+def chance_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> Work[list[float]]:
     """What as many random nodes recover, `draws` times: the measure that a circuit must beat."""
     every, chance = all_nodes(pair), random.Random(seed)
-    return recovered(pair, keep(pair, [chance.sample(every, nodes) for _ in range(draws)]))
+    return (yield from recovered.pieces(pair, keep(pair, [chance.sample(every, nodes) for _ in range(draws)])))

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..errors import check_index
+from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .switching import Kind, Part, Pull, head_taps, held_taps, neuron_pushes, pulls_of, stacks, without
 
@@ -85,6 +86,7 @@ class Effects:
         return next(iter([*(part for part in heads if part in reading), *heads]), None)
 
 
+@in_pieces
 def effects(
     trace: Trace,
     target: int | None = None,
@@ -93,7 +95,7 @@ def effects(
     neurons: int = 8,
     chances: int = CHANCES,
     encoder: bool = True,
-) -> Effects:
+) -> Work[Effects]:
     """The `heads` heads of either kind and `neurons` neurons that promise most for `target`, each measured by switching
     it off; of the heads that read the answer `heads` are among them too. Where an encoder read a source, as many of its
     heads and neurons are as well, unless `encoder` is False.
@@ -108,8 +110,8 @@ def effects(
     target = int(own.argmax()) if target is None else target
     check_index("target", target, trace.lm.config.vocab_size)
     runs = stacks(trace) if encoder else [trace]
-    promises = promised(runs, pulls_of(runs, target, at))
-    look = _look(trace, _reading(trace, target, at), target, at, chances)
+    promises = promised(runs, (yield from pulls_of.pieces(runs, target, at)))
+    look = yield from _look(trace, (yield from _reading(trace, target, at)), target, at, chances)
     reading = sorted(look.heads, key=lambda part: -promises[part])[:heads]
     counts: dict[Kind, int] = {"head": heads, "cross": heads, "neuron": neurons}
     best = [
@@ -120,23 +122,24 @@ def effects(
     ]
     chosen = list(dict.fromkeys([*reading, *best]))
     base = float(own[target])
-    left = without(trace, [[part] for part in chosen], target, at)
+    left = yield from without.pieces(trace, [[part] for part in chosen], target, at)
     found = [Effect(part, math.exp(log_p), base - log_p) for part, log_p in zip(chosen, left, strict=True)]
     return Effects(target, at, math.exp(base), tuple(sorted(found, key=lambda one: -one.loss)), look)
 
 
-def first_head(trace: Trace, heads: int = 24) -> Part | None:
+@in_pieces
+def first_head(trace: Trace, heads: int = 24) -> Work[Part | None]:
     """`first` of the effects on the run's most probable next token, `heads` heads and no neurons measured, with no more
     work than tells it: where heads read the answer, they alone are measured."""
     position = len(trace.token_ids) - 1
     target = int(_log_p(trace, position).argmax())
-    readers = [*_reading(trace, target, position).readers.values()]
+    readers = [*(yield from _reading(trace, target, position)).readers.values()]
     alone = [[part] for parts in readers for part in parts]
     if not readers or len(alone) > heads:
-        return effects(trace, heads=heads, neurons=0, chances=0, encoder=False).first
+        return (yield from effects.pieces(trace, heads=heads, neurons=0, chances=0, encoder=False)).first
     if len(alone) == 1:
         return alone[0][0]
-    left = without(trace, [*readers, *alone], target, position)
+    left = yield from without.pieces(trace, [*readers, *alone], target, position)
     of_set, of_head = left[: len(readers)], left[len(readers) :]
     missed = readers[min(range(len(readers)), key=of_set.__getitem__)]
     return min(missed, key=lambda part: of_head[alone.index([part])])
@@ -186,13 +189,13 @@ class _Reading(NamedTuple):
     weights: dict[Part, Float[Tensor, "S"]]
 
 
-def _reading(trace: Trace, target: int, position: int) -> _Reading:
+def _reading(trace: Trace, target: int, position: int) -> Work[_Reading]:
     """Of the tokens from which heads bring the answer to `position` those that bring SHARE of the most.
 
     What comes from a token is Σ α·v·g over the heads, with g where attention weights are held: a head that only makes
     another one look at the right token brings nothing.
     """
-    (held,) = pulls_of([trace], target, position, held=True)
+    (held,) = yield from pulls_of.pieces([trace], target, position, held=True)
     brought, weights = _brought(trace, held, position)
     least = max(SHARE * max(float(of_kind.max()) for of_kind in brought.values()), 1e-9)
     size: dict[tuple[Kind, int], float] = {
@@ -206,31 +209,37 @@ def _reading(trace: Trace, target: int, position: int) -> _Reading:
     return _Reading(tried, {place: parts for place, parts in readers.items() if parts}, weights)
 
 
-def _look(trace: Trace, reading: _Reading, target: int, position: int, chances: int) -> Look:
+def _look(trace: Trace, reading: _Reading, target: int, position: int, chances: int) -> Work[Look]:
     """Of the places that were tried the one whose readers are missed most."""
     tried, readers, weights = reading
     own = float(_log_p(trace, position)[target])
     if not readers:
         kind, key = tried[0] if tried else ("head", position)
         return Look(key, (), (), math.exp(own), (), kind)
-    left = dict(zip(readers, without(trace, [*readers.values()], target, position), strict=True))
+    logs = yield from without.pieces(trace, [*readers.values()], target, position)
+    left = dict(zip(readers, logs, strict=True))
     place = min(left, key=left.__getitem__)
     (kind, key), heads, kept = place, readers[place], left[place]
     alike = [part for part in weights if part.kind == kind]
-    if kept > own + math.log(KEPT) and len(wider := _readers(trace, alike, key, position)) > len(heads):
-        heads, (kept,) = wider, without(trace, [wider], target, position)
+    if kept > own + math.log(KEPT) and len(wider := (yield from _readers(trace, alike, key, position))) > len(heads):
+        heads, (kept,) = wider, (yield from without.pieces(trace, [wider], target, position))
     others, chance = [part for part in alike if part not in heads], random.Random(0)
     draws = [chance.sample(others, len(heads)) for _ in range(chances)] if len(heads) <= len(others) else []
-    by_chance = without(trace, draws, target, position) if draws else []
+    by_chance = (yield from without.pieces(trace, draws, target, position)) if draws else []
     looking = tuple(float(weights[part][key]) for part in heads)
     return Look(key, tuple(heads), looking, math.exp(kept), tuple(map(math.exp, by_chance)), kind)
 
 
-def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> list[Part]:
+def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> Work[list[Part]]:
     """Those of these heads that put LOOKS or more of their weight on `key`, from `position` or a token between; of a
     source, all of which is there first, from any token up to `position`."""
     first = {"head": min(key + 1, position), "cross": 0}
-    return [part for part in heads if seen_by(trace, part)[first[part.kind] : position + 1, key].max() >= LOOKS]
+    found: list[Part] = []
+    for part in heads:
+        if seen_by(trace, part)[first[part.kind] : position + 1, key].max() >= LOOKS:
+            found.append(part)
+        yield
+    return found
 
 
 def seen_by(trace: Trace, head: Part) -> Float[np.ndarray, "T S"]:
@@ -254,8 +263,8 @@ def _brought(
     for i in range(trace.n_layers):
         for kind, tap in head_taps(trace.lm.net, i).items():
             slope = pulls[tap].slope[position].double().cpu()
-            alpha, values = (pulls[name].value.double().cpu() for name in held_taps(trace.lm.net, i)[kind])
-            alpha = alpha[:, position]
+            weighed, values = (pulls[name].value for name in held_taps(trace.lm.net, i)[kind])
+            alpha, values = weighed[:, position].double().cpu(), values.double().cpu()
             silent = kind == "head" and i in trace.intervention.attention
             on = [head for head in range(len(slope)) if not silent and Part(kind, i, head) not in taken]
             values = values.repeat_interleave(len(slope) // len(values), dim=0)

@@ -12,28 +12,31 @@ from collections.abc import Collection, Sequence
 
 import torch
 
+from ..pieces import Work, in_pieces
 from .nodes import AnyNode, Pair, Swap, all_nodes, keep, others_swapped, recovered, share_of, swapped
 
 WIDTH, ROUNDS, CLOSE = 6, 4, 0.01
 
 
-def exchanged(pair: Pair, nodes: Sequence[AnyNode]) -> list[AnyNode]:
+@in_pieces
+def exchanged(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[AnyNode]]:
     """As many nodes that recover as much of the logit difference as `nodes` do or come nearer to all of it.
 
     They are in the order of `all_nodes`.
     """
     every, found = all_nodes(pair), set(nodes)
     width = min(WIDTH, len(found), len(every) - len(found))
-    (share,) = recovered(pair, keep(pair, [found]))
+    (share,) = yield from recovered.pieces(pair, keep(pair, [found]))
     for _ in range(ROUNDS if width else 0):
         if abs(share - 1) <= CLOSE:
             break
         gain, way = gains(pair, found), 1 if share < 1 else -1
+        yield
         leaving = sorted((node for node in every if node in found), key=lambda node: abs(gain[node]))
         entering = sorted((node for node in every if node not in found), key=lambda node: -way * gain[node])
         tries = [found.difference(leaving[:some]).union(entering[:some]) for some in range(1, width + 1)]
-        measured = zip(recovered(pair, keep(pair, tries)), tries, strict=True)
-        best, others = min(measured, key=lambda one: abs(one[0] - 1))
+        measured = yield from recovered.pieces(pair, keep(pair, tries))
+        best, others = min(zip(measured, tries, strict=True), key=lambda one: abs(one[0] - 1))
         if abs(best - 1) >= abs(share - 1):
             break
         share, found = best, others

@@ -14,6 +14,7 @@ from torch import Tensor
 from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention
 from ..norms import LayerNorm
+from ..pieces import Work, in_pieces
 from .stream import each_layer, on_device
 
 KEPT = 5
@@ -97,13 +98,26 @@ def logit_lens(
     return LogitLens(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
+@in_pieces
+def lens_at_every_depth(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], targets: Int[np.ndarray, "T"]
+) -> Work[list[LogitLens]]:
+    """The logit lens before each layer and after the last, each a piece of the work."""
+    found: list[LogitLens] = []
+    for depth in stream:
+        found.append(logit_lens(lm, depth, targets))
+        yield
+    return found
+
+
+@in_pieces
 def contributions(
     lm: LanguageModel,
     stream: Float[np.ndarray, "depths T d"],
     targets: Int[np.ndarray, "T"],
     against: Int[np.ndarray, "T"] | None = None,
     what: Intervention = NOTHING,
-) -> Contributions:
+) -> Work[Contributions]:
     """What each part of the network adds to the logit of `targets[t]` at every position t of a run's stream.
 
     A logit is norm(x)·W[target], with x the sum of all that was written to the stream. With what the norm divides by
@@ -132,6 +146,7 @@ def contributions(
             cross[name].append(share(seen[name]))
         if what.patches:
             patched += share(on_device(lm, after) - seen["resid_out"])
+        yield
     logit = _logits_of(lm, stream[-1], targets) - (0 if against is None else _logits_of(lm, stream[-1], against))
     return Contributions(
         embedding=share(on_device(lm, stream[0])),

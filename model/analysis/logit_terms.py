@@ -16,7 +16,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ..attention import Heads
 from ..errors import check_index
-from ..network import Layer
+from ..network import Layer, Network
+from ..pieces import Work, in_pieces
 from ..shapes import array_taps
 from ..trace import LayerTrace, Trace
 
@@ -46,53 +47,77 @@ class LogitTerms(NamedTuple):
         return self.embedding + self.biases + self.patched + across + inside
 
 
-def logit_terms(trace: Trace, token_id: int, against: int | None = None, position: int = -1) -> LogitTerms:
+@in_pieces
+def logit_terms(trace: Trace, token_id: int, against: int | None = None, position: int = -1) -> Work[LogitTerms]:
     """The logit of `token_id` after the token at `position`, taken apart; with `against`, less that token's logit.
 
-    Raises GlassLlamaError for a position that the run does not have and an id outside the vocabulary.
+    A layer is a piece of the work. Raises GlassLlamaError for a position that the run does not have and an id outside
+    the vocabulary.
     """
     lm, net, count = trace.lm, trace.lm.net, len(trace.token_ids)
     at = position + count if position < 0 else position
     check_index("position", at, count)
     check_index("token_id", token_id, lm.config.vocab_size)
-    off = trace.intervention
     with torch.inference_mode():
-        rows = net.head.weight.double().cpu()
-        read = rows[token_id] - (0 if against is None else rows[against])
+        read = _read_by(net, token_id) - (0 if against is None else _read_by(net, against))
         direction, constant = (part.cpu() for part in net.norm.reads(read.to(lm.device) * net.head_scale))
-        direction, biases = direction / float(trace.final_norm_rms[at]), float(constant)
-        stream = torch.from_numpy(trace.residual[:, at]).double()
-        heads, cross, neurons, patched = [], [], [], 0.0
-        for i in range(trace.n_layers):
-            layer, block = trace.layer(i), net.block(i)
-            v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
-            own = _heads(block.attn, seen_at, v, direction) * (i not in off.attention)
-            own[[head for of, head in off.heads if of == i]] = 0
-            heads.append(own)
-            for name in block.further:
-                v, seen_at = (torch.from_numpy(layer.arrays[f"{name}_{part}"]).double() for part in ("v", "attention"))
-                across = _heads(getattr(block, name), seen_at[:, at], v, direction)
-                across[[head for of, head in off.cross if of == i]] = 0
-                cross.append(across)
-            inner = _neurons(block, layer, at, direction)
-            inner[[n for of, n in off.neurons if of == i]] = 0
-            neurons.append(inner * (i not in off.ffn))
-            for bias, silent in ((block.attn.o_proj.bias, off.attention), (block.ffn.out_bias, off.ffn)):
-                if bias is not None and i not in silent:
-                    biases += float(direction @ bias.double().cpu())
-            patched += float((stream[i + 1] - torch.from_numpy(layer.resid_out[at]).double()) @ direction)
+        direction = direction / float(trace.final_norm_rms[at])
+        embedding = float(torch.from_numpy(trace.residual[0, at]).double() @ direction)
         logits = net.scored(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype)).float().cpu()
     logit = float(logits[token_id]) - (0.0 if against is None else float(logits[against]))
-    changed = bool(off.patches)  # without one the difference is rounding alone
+    layers: list[_LayerTerms] = []
+    for i in range(trace.n_layers):
+        layers.append(_layer_terms(trace, i, at, direction))
+        yield
+    changed = bool(trace.intervention.patches)  # without one the difference is rounding alone
+    cross = [layer.cross for layer in layers if layer.cross is not None]
     return LogitTerms(
-        float(stream[0] @ direction),
-        torch.stack(heads),
-        pad_sequence(neurons, batch_first=True),
-        biases,
-        patched if changed else 0.0,
+        embedding,
+        torch.stack([layer.heads for layer in layers]),
+        pad_sequence([layer.neurons for layer in layers], batch_first=True),
+        sum((layer.biases for layer in layers), float(constant)),
+        sum(layer.patched for layer in layers) if changed else 0.0,
         logit,
         torch.stack(cross) if cross else None,
     )
+
+
+class _LayerTerms(NamedTuple):
+    """What one layer adds, as LogitTerms has it of all."""
+
+    heads: Float[Tensor, "n_heads T"]
+    neurons: Float[Tensor, " neurons"]
+    biases: float
+    patched: float
+    cross: Float[Tensor, "n_heads S"] | None
+
+
+def _layer_terms(trace: Trace, i: int, at: int, direction: Float[Tensor, " d"]) -> _LayerTerms:
+    """What layer `i` adds along a direction, after the token at `at`."""
+    off, cross = trace.intervention, None
+    with torch.inference_mode():
+        layer, block = trace.layer(i), trace.lm.net.block(i)
+        v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
+        heads = _heads(block.attn, seen_at, v, direction) * (i not in off.attention)
+        heads[[head for of, head in off.heads if of == i]] = 0
+        for name in block.further:
+            v, weights = (layer.arrays[f"{name}_{part}"] for part in ("v", "attention"))
+            seen_at = torch.from_numpy(weights[:, at]).double()
+            cross = _heads(getattr(block, name), seen_at, torch.from_numpy(v).double(), direction)
+            cross[[head for of, head in off.cross if of == i]] = 0
+        inner = _neurons(block, layer, at, direction)
+        inner[[n for of, n in off.neurons if of == i]] = 0
+        biases = 0.0
+        for bias, silent in ((block.attn.o_proj.bias, off.attention), (block.ffn.out_bias, off.ffn)):
+            if bias is not None and i not in silent:
+                biases += float(direction @ bias.double().cpu())
+        stood = torch.from_numpy(trace.residual[i + 1, at]).double() - torch.from_numpy(layer.resid_out[at]).double()
+        return _LayerTerms(heads, inner * (i not in off.ffn), biases, float(stood @ direction), cross)
+
+
+def _read_by(net: Network, token_id: int) -> Float[Tensor, " d"]:
+    """What the head reads along for a token, float64."""
+    return net.head.weight[token_id].double().cpu()
 
 
 def _neurons(block: Layer, layer: LayerTrace, at: int, along: Float[Tensor, " d"]) -> Float[Tensor, " neurons"]:

@@ -16,11 +16,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..attention import Attention
+from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
 from .score_terms import Source, _normed, score_terms, stream_writes
 
 LOOKS = 0.5  # the least weight with which a head counts as having brought a token
-LARGEST = 1024  # tokens of all texts that are run in one pass
+LARGEST = 1024  # tokens of all texts that are run
 
 
 class Step(NamedTuple):
@@ -80,7 +81,8 @@ class Matching(NamedTuple):
     other: Other | None
 
 
-def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Matching | None:
+@in_pieces
+def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
     """What makes a head at `query` score `key` higher than the likeliest other answer that stands in the text.
 
     None where there is nothing to tell: `key` is not the token that the model gives next, no other candidate stands in
@@ -92,7 +94,8 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
     rival = _rival(trace, logits, query, key)
     if ids[key] != int(logits.argmax()) or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
         return None
-    own, others = (score_terms(trace, layer, head, query, at) for at in (key, rival))
+    own = yield from score_terms.pieces(trace, layer, head, query, key)
+    others = yield from score_terms.pieces(trace, layer, head, query, rival)
     apart = own.terms - others.terms
     if own.score <= others.score:
         return None
@@ -100,24 +103,31 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Match
     both = kept[:, None] & kept
     best = int(apart.masked_fill(~both, -torch.inf).argmax())
     i, j = divmod(best, len(own.sources))
-    asked = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
-    told = _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
+    yield
+    asked = yield from _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
+    told = yield from _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
     if asked is None or told is None or apart[i, j] <= 0 or own.terms[i, j] <= 0:
         return None
-    alike = [n for n, source in enumerate(own.sources) if _fetches(trace, source, query) == asked.near]
+    alike: list[int] = []
+    for n, source in enumerate(own.sources):
+        if _fetches(trace, source, query) == asked.near:
+            alike.append(n)
+        yield
+    rival_told = _alike(trace, told, rival)
+    yield
     return Matching(
         rival,
         own.score,
         others.score,
         asked,
         told,
-        _alike(trace, told, rival),
+        rival_told,
         float(own.terms[i, j]),
         float(others.terms[i, j]),
         float(own.terms[alike].sum()),
         float(others.terms[alike].sum()),
         own.terms.numel(),
-        _other(trace, layer, head, (query, key, rival), asked.near),
+        (yield from _other(trace, layer, head, (query, key, rival), asked.near)),
     )
 
 
@@ -150,7 +160,7 @@ def _fetches(trace: Trace, source: Source, at: int) -> int | None:
 
 def _way(
     trace: Trace, layer: int, head: int, places: tuple[int, int], pair: tuple[Source, Source], side: Literal["q", "k"]
-) -> Way | None:
+) -> Work[Way | None]:
     """How what the pair's source of this side carries came to its token."""
     at, source = (places[0], pair[0]) if side == "q" else (places[1], pair[1])
     if source.kind == "embedding":
@@ -158,7 +168,7 @@ def _way(
     step = _look(trace, source, at)
     if step is None:
         return None
-    sources, terms = parts_of_term(trace, layer, head, places, pair, side, step)
+    sources, terms = yield from parts_of_term.pieces(trace, layer, head, places, pair, side, step)
     further = _look(trace, sources[int(terms.argmax())], step.key)
     return Way(at, (step,) if further is None or further.key == step.key else (step, further))
 
@@ -174,6 +184,7 @@ def _alike(trace: Trace, way: Way, at: int) -> Way | None:
     return Way(at, tuple(steps))
 
 
+@in_pieces
 def parts_of_term(
     trace: Trace,
     layer: int,
@@ -182,7 +193,7 @@ def parts_of_term(
     pair: tuple[Source, Source],
     side: Literal["q", "k"],
     step: Step,
-) -> tuple[tuple[Source, ...], Float[Tensor, " S"]]:
+) -> Work[tuple[tuple[Source, ...], Float[Tensor, " S"]]]:
     """Of one term of a score, whose writer on this side is the head of `step`: what came from the token that it looked
     at, as a sum over what was written there below it.
 
@@ -192,21 +203,18 @@ def parts_of_term(
     lm, block = trace.lm, trace.lm.net.block(step.layer)
     attn = block.attn
     assert isinstance(attn, Attention)
-    sources, (streams,) = stream_writes(trace, step.layer, [step.key])
+    sources, (streams,) = yield from stream_writes.pieces(trace, step.layer, [step.key])
     normed = block.attn_norm.apart(streams, torch.tensor(trace.attn_norm_rms[step.layer, step.key]))
     start = sum(attn.qkv_proj.rows[:2]) + step.head * attn.n_kv_heads // attn.n_heads * attn.head_dim
     columns = slice(step.head * attn.head_dim, (step.head + 1) * attn.head_dim)
     w_v = attn.qkv_proj.weight[start : start + attn.head_dim].detach().cpu().double()
     w_o = attn.o_proj.weight[:, columns].detach().cpu().double()
     brought = step.weight * normed @ w_v.T @ w_o.T
-    with torch.inference_mode():
-        vectors = [
-            _vectors(trace, layer, head, kind, at, source, brought if kind == side else None)
-            for kind, at, source in zip(("q", "k"), places, pair, strict=True)
-        ]
-        scale = lm.net.block(layer).attn.score_scale
+    vectors: list[Tensor] = []
+    for kind, at, source in zip(("q", "k"), places, pair, strict=True):
+        vectors.append((yield from _vectors(trace, layer, head, kind, at, source, brought if kind == side else None)))
     q, k = vectors
-    return sources, ((q * k).sum(-1) * scale).detach()
+    return sources, ((q * k).sum(-1) * lm.net.block(layer).attn.score_scale).detach()
 
 
 def _vectors(
@@ -217,20 +225,21 @@ def _vectors(
     at: int,
     source: Source,
     parts: Float[Tensor, "S d"] | None,
-) -> Float[Tensor, "S1 width"]:
+) -> Work[Float[Tensor, "S1 width"]]:
     """The query, or key, that these parts of a token's stream make, each by itself; without any, the source's write."""
     block = trace.lm.net.block(layer)
     if parts is None:
-        sources, (streams,) = stream_writes(trace, layer, [at])
+        sources, (streams,) = yield from stream_writes.pieces(trace, layer, [at])
         parts = streams[sources.index(source)][None]
-    rest = torch.from_numpy(trace.residual[layer, at]).double() - parts.sum(0)  # or a norm of q and k would differ
-    divisor = torch.tensor(trace.attn_norm_rms[layer, at])
-    normed = _normed(block.attn_norm, torch.cat((parts, rest[None])), divisor)
-    places = trace.lm.net.places(0, len(trace.token_ids))
-    return block.attn.vectors(kind, normed, head, places, at)[: len(parts)]
+    with torch.inference_mode():
+        rest = torch.from_numpy(trace.residual[layer, at]).double() - parts.sum(0)  # or a norm of q and k would differ
+        divisor = torch.tensor(trace.attn_norm_rms[layer, at])
+        normed = _normed(block.attn_norm, torch.cat((parts, rest[None])), divisor)
+        places = trace.lm.net.places(0, len(trace.token_ids))
+        return block.attn.vectors(kind, normed, head, places, at)[: len(parts)]
 
 
-def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], position: int) -> Other | None:
+def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], position: int) -> Work[Other | None]:
     """The token of the text that in this place makes the rival the answer most surely."""
     query, key, rival = places
     ids = trace.token_ids[: query + 1]
@@ -238,11 +247,18 @@ def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], po
         return None
     tried = [token for token in dict.fromkeys(ids) if token != ids[position]][: max(1, LARGEST // len(ids))]
     texts = [[*ids[:position], token, *ids[position + 1 :]] for token in tried]
-    with torch.inference_mode():
-        logits = trace.lm.net(torch.tensor(texts, device=trace.lm.device), last_only=True)[:, -1].float()
-    found = logits.log_softmax(-1)[:, ids[rival]].masked_fill(logits.argmax(-1) != ids[rival], -torch.inf)
+    rows, found = rows_of_a_piece(trace.lm, len(ids)), torch.empty(0)
+    for start in range(0, len(texts), rows):
+        with torch.inference_mode():
+            some = torch.tensor(texts[start : start + rows], device=trace.lm.device)
+            logits = trace.lm.net(some, last_only=True)[:, -1].float()
+            sure = logits.log_softmax(-1)[:, ids[rival]].masked_fill(logits.argmax(-1) != ids[rival], -torch.inf)
+        found = torch.cat((found, sure.cpu()))
+        yield
     n = int(found.argmax())
     if found[n] == -torch.inf:
         return None
-    scores = run_trace(trace.lm, texts[n]).layer(layer).scores[head, query]
+    run = run_trace(trace.lm, texts[n])
+    yield
+    scores = run.layer(layer).scores[head, query]
     return Other(position, tried[n], float(scores[key]), float(scores[rival]))

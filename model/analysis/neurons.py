@@ -18,6 +18,7 @@ from ..checkpoint import LanguageModel
 from ..feedforward import ACTIVATIONS, FeedForward
 from ..interventions import NOTHING, Intervention
 from ..parts import FfnParts
+from ..pieces import Work, in_pieces
 from ..trace import LayerTrace
 from .stream import each_layer
 
@@ -112,7 +113,8 @@ def sparsity(inner: Float[np.ndarray, "*batch f"]) -> tuple[Float[np.ndarray, "*
     return top.astype(np.float32), needed.astype(np.float32)
 
 
-def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Intervention = NOTHING) -> Firing:
+@in_pieces
+def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Intervention = NOTHING) -> Work[Firing]:
     """How sparsely a recorded run's layers fire: each layer runs once more on its recorded input, one at a time.
 
     `what` is the run's intervention.
@@ -122,6 +124,7 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
         here = {name.removeprefix("ffn.").replace(".", "_"): values for name, values in seen.items()}
         opens, inner = lm.net.block(i).ffn.computing(here)
         rows.append(((opens > 0).float().mean(-1).cpu().numpy(), *sparsity(inner.cpu().numpy())))
+        yield
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
 
 

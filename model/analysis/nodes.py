@@ -22,6 +22,7 @@ from torch import Tensor
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
 from ..network import Network, StackName, Writer
+from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids, target_ids
 
 POINTS = 8
@@ -104,12 +105,18 @@ class Pair:
         return last_logits(self.lm.net, [ids.expand(rows, -1) for ids in self.texts])
 
 
+def rows_of_a_pass(pair: Pair) -> int:
+    """How many rows of the pair's texts run in one piece of work."""
+    return rows_of_a_piece(pair.lm, sum(ids.shape[1] for ids in pair.texts))
+
+
+@in_pieces
 def run_pair(
     lm: LanguageModel,
     prompt: str | Sequence[int],
     other: str | Sequence[int],
     target: str | Sequence[int] | None = None,
-) -> Pair:
+) -> Work[Pair]:
     """Both prompts run; the answers are the most probable next tokens of the two.
 
     Where an encoder reads the prompt, `target` is what is written so far (nothing), as in run_trace. Raises
@@ -129,7 +136,10 @@ def run_pair(
     if lm.reads_source:
         _, begun = lm.net.begin(one[0].tolist())
         written = torch.tensor([begun + after], device=lm.device)
-    (first, values), (second, other_values) = (_values(lm.net, _texts(ids, written)) for ids in (one, two))
+    first, values = _values(lm.net, _texts(one, written))
+    yield
+    second, other_values = _values(lm.net, _texts(two, written))
+    yield
     answer, other_answer = int(first.argmax()), int(second.argmax())
     if answer == other_answer:
         raise GlassLlamaError(
@@ -142,24 +152,37 @@ def run_pair(
     return Pair(lm, one, two, written, answer, other_answer, one_way, other_way, values, other_values)
 
 
-def rank(pair: Pair, points: int = POINTS) -> tuple[list[AnyNode], list[float]]:
+@in_pieces
+def rank(pair: Pair, points: int = POINTS) -> Work[tuple[list[AnyNode], list[float]]]:
     """Every node, the largest attribution in size first, and its attribution in logits (EAP-IG, see above)."""
+    way = [(point + 0.5) / points for point in range(points)]
+    rows = max(1, rows_of_a_pass(pair) // 2)  # a pass back takes twice as long as one forth
+    slopes: dict[Site, Tensor] = {}
+    for start in range(0, points, rows):
+        for site, slope in _slopes(pair, way[start : start + rows]).items():
+            slopes[site] = slope + slopes.get(site, 0)
+        yield
+    scores: list[float] = []
+    for site, value in pair.values.items():
+        push = (value - pair.other_values[site]).float() * slopes.get(site, 0) / points
+        scores += push.sum(-1).flatten().tolist()
+    best = sorted(zip(all_nodes(pair), scores, strict=True), key=lambda one: -abs(one[1]))
+    return [node for node, _ in best], [score for _, score in best]
+
+
+def _slopes(pair: Pair, way: Sequence[float]) -> Values:
+    """The gradient of the logit difference at every node that it follows, summed over points of the way from the other
+    prompt's embeddings (0) to the first's (1)."""
     net = pair.lm.net
     reader = net.stacks[0]
     with torch.inference_mode(False), torch.enable_grad():
         ends = [reader.net.embedded(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
-        way = (torch.arange(points, device=pair.lm.device, dtype=ends[0].dtype) + 0.5)[:, None, None] / points
+        parts = torch.tensor(way, device=pair.lm.device, dtype=ends[0].dtype)[:, None, None]
         nudges, swaps = _nudges(net)
-        between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + way * (ends[0] - ends[1])}
+        between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + parts * (ends[0] - ends[1])}
         with swapped(net, swaps | between):
-            _difference(pair, pair.run(points)).mean().backward()
-    scores: list[float] = []
-    for site, value in pair.values.items():
-        slope = nudges[site].grad
-        push = (value - pair.other_values[site]).float() * (0 if slope is None else slope.float().sum(0))
-        scores += push.sum(-1).flatten().tolist()
-    best = sorted(zip(all_nodes(pair), scores, strict=True), key=lambda one: -abs(one[1]))
-    return [node for node, _ in best], [score for _, score in best]
+            _difference(pair, pair.run(len(way))).sum().backward()
+    return {site: nudge.grad.float().sum(0) for site, nudge in nudges.items() if nudge.grad is not None}
 
 
 def all_nodes(pair: Pair) -> list[AnyNode]:
@@ -196,15 +219,21 @@ def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> Kept:
     return kept
 
 
-def recovered(pair: Pair, kept: Kept) -> list[float]:
+@in_pieces
+def recovered(pair: Pair, kept: Kept) -> Work[list[float]]:
     """The share of the logit difference that each circuit brings about: (Δ - Δ') / (Δ₁ - Δ').
 
     Δ is the logit of the answer less that of the other one with the circuit's nodes computed from the first prompt and
     all other nodes set to the other run's values; Δ₁ and Δ' are those of the two runs.
     """
-    rows = len(next(iter(kept.values())))
-    with torch.inference_mode(), swapped(pair.lm.net, others_swapped(pair, kept)):
-        return share_of(pair, pair.run(rows)).tolist()
+    circuits, rows = len(next(iter(kept.values()))), rows_of_a_pass(pair)
+    found: list[float] = []
+    for start in range(0, circuits, rows):
+        part = {site: mask[start : start + rows] for site, mask in kept.items()}
+        with torch.inference_mode(), swapped(pair.lm.net, others_swapped(pair, part)):
+            found += share_of(pair, pair.run(min(rows, circuits - start))).tolist()
+        yield
+    return found
 
 
 def others_swapped(pair: Pair, kept: Kept, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:

@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 from ..checkpoint import BUNDLED, LanguageModel
 from ..corpus import documents
 from ..corpus.words import strangers
+from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .lens import unembed
 
@@ -54,7 +55,8 @@ def knows_corpus(lm: LanguageModel) -> bool:
     return lm.directory == BUNDLED
 
 
-def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Outside | None:
+@in_pieces
+def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Work[Outside | None]:
     """What is strange in a run's prompt; None for another model, and for a prompt that is not what was run."""
     spans = lm.tokenizer.spans(prompt)
     if not knows_corpus(lm) or lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
@@ -63,16 +65,19 @@ def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Outside | None:
     places = [_tokens(spans, place) for place in found.places]
     tokens = min(len(spans), COMPARED)
     own = _surprisal(lm, trace, tokens) if tokens > 1 else None
+    yield
     # Only what a blind guess among all tokens would have told better can be odd.
     suspect = own is not None and not trace.intervention and own > math.log(lm.config.vocab_size)
-    usual = usual_surprisal(lm, tokens) if own is not None and (places or suspect) else None
+    compared = own is not None and (places or suspect)
+    usual = (yield from usual_surprisal.pieces(lm, tokens)) if compared else None
     odd = bool(not places and usual and own and own > MARGIN * usual.most)
     return Outside(found.words, places, tokens, own, usual, odd)
 
 
-def usual_surprisal(lm: LanguageModel, tokens: int) -> Usual:
+@in_pieces
+def usual_surprisal(lm: LanguageModel, tokens: int) -> Work[Usual]:
     """What the first tokens of held-out documents surprise the model by: of those that have so many, 2 to COMPARED."""
-    rows = _held_out(lm)[:, : tokens - 1]
+    rows = (yield from _held_out(lm))[:, : tokens - 1]
     means = np.sort(rows[~np.isnan(rows).any(1)].mean(1))
     return Usual(len(means), float(np.median(means)), float(means[-1]))
 
@@ -95,12 +100,16 @@ def _tokens(spans: Sequence[tuple[int, int]], place: tuple[int, int]) -> tuple[i
 _measured: WeakKeyDictionary[torch.nn.Module, np.ndarray] = WeakKeyDictionary()
 
 
-def _held_out(lm: LanguageModel) -> Float[np.ndarray, "documents following"]:
+def _held_out(lm: LanguageModel) -> Work[Float[np.ndarray, "documents following"]]:
     """Surprisal of each token after the first, NaN after a document's end; measured once for a model."""
     if lm.net not in _measured:
         texts = [document.text for document in islice(documents(SEED, "heldout"), DOCUMENTS)]
         encoded = [lm.tokenizer.encode(text)[:COMPARED] for text in texts]
-        _measured[lm.net] = np.concatenate([_measure(lm, encoded[i : i + ROWS]) for i in range(0, DOCUMENTS, ROWS)])
+        rows: list[np.ndarray] = []
+        for start in range(0, DOCUMENTS, ROWS):
+            yield
+            rows.append(_measure(lm, encoded[start : start + ROWS]))
+        _measured[lm.net] = np.concatenate(rows)
     return _measured[lm.net]
 
 

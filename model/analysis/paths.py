@@ -30,13 +30,12 @@ from .nodes import (
     last_logits,
     others_swapped,
     recovered,
+    rows_of_a_pass,
     share_of,
     site_of,
     sites,
     swapped,
 )
-
-ROWS = 32  # edges in one pass
 
 
 class Edge(NamedTuple):
@@ -170,11 +169,11 @@ class Paths:
 
 
 def edges(
-    pair: Pair, nodes: Sequence[AnyNode], paths: Sequence[Ends] | None = None, rows: int = ROWS
+    pair: Pair, nodes: Sequence[AnyNode], paths: Sequence[Ends] | None = None, rows: int | None = None
 ) -> Iterator[list[Edge]]:
     """The effect of each of `paths` (all possible edges), `rows` at a time: for who shows progress or may stop."""
     found = Paths(pair, nodes)
-    waiting = found.possible if paths is None else paths
+    waiting, rows = found.possible if paths is None else paths, rows or rows_of_a_pass(pair)
     for start in range(0, len(waiting), rows):
         yield found.measure(waiting[start : start + rows])
 

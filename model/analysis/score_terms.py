@@ -20,6 +20,7 @@ from ..attention import Heads
 from ..errors import check_index
 from ..interventions import intervened
 from ..norms import LayerNorm, Norm
+from ..pieces import Work, in_pieces
 from ..taps import capture
 from ..trace import Trace
 
@@ -59,7 +60,8 @@ class ScoreTerms(NamedTuple):
         return tuple(map(str, self.sources))
 
 
-def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
+@in_pieces
+def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[ScoreTerms]:
     """The score of `head` of `layer` for query token `query` and key token `key`, taken apart, in float64.
 
     terms[i, j] = R(query)·W_Q(γ ⊙ wᵢ / RMS(query)) · R(key)·W_K(γ ⊙ wⱼ / RMS(key)) / √head_dim, with wᵢ what source i
@@ -75,7 +77,7 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Sc
     block = lm.net.block(layer)
     places = lm.net.places(0, tokens)
     check_index("key", key, query + 1 if places.mask is None else int(places.mask[query].nonzero()[-1]) + 1)
-    sources, written = stream_writes(trace, layer, [query, key])
+    sources, written = yield from stream_writes.pieces(trace, layer, [query, key])
     with torch.inference_mode():
         scale = torch.from_numpy(trace.attn_norm_rms[layer, [query, key]])
         q, k = (
@@ -101,12 +103,13 @@ def _normed(norm: Norm, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""])
     return torch.cat((norm.apart(parts, divisor), bias[None]))
 
 
+@in_pieces
 def stream_writes(
     trace: Trace, layer: int, tokens: list[int]
-) -> tuple[tuple[Source, ...], Float[Tensor, "tokens S d"]]:
+) -> Work[tuple[tuple[Source, ...], Float[Tensor, "tokens S d"]]]:
     """All that was written to the stream before `layer` at these tokens, float64; the sources sum to the stream.
 
-    Layers are computed once more from their recorded inputs, with the run's own interventions.
+    Layers are computed once more from their recorded inputs, with the run's own interventions: a piece of work each.
     """
     lm, net = trace.lm, trace.lm.net
     stream = torch.from_numpy(trace.residual[: layer + 1])[:, tokens].double()
@@ -138,6 +141,7 @@ def stream_writes(
         if any(patch.layer == i + 1 for patch in trace.intervention.patches):
             sources.append(Source("patch", i + 1))
             written.append(stream[i + 1] - out)
+        yield
     return tuple(sources), torch.stack(written, 1)
 
 

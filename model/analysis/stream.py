@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention, intervened
+from ..pieces import Work, in_pieces
 from ..taps import capture
 
 SITES = ("resid_in", "attn_normed", "attn_out", "resid_cross", "cross_normed", "cross_out", "resid_mid", "ffn_normed")
@@ -52,13 +53,14 @@ def each_layer(
     """The values at these taps of each block, layer by layer, recomputed from the layer's own input.
 
     `taps` are patterns as `capture` takes them, whose order the values keep; `what` is the run's intervention. As the
-    run computed them, with fused attention, so that no layer's T × T weights are held.
+    run computed them, with fused attention, so that no layer's T × T weights are held. Nothing hangs on the network
+    when a layer's values are told.
     """
     places = lm.net.places(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
         with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
             block(on_device(lm, resid_in)[None], places)
-            yield {name: seen[name][0] for tap in taps for name in matching(seen, tap)}
+        yield {name: seen[name][0] for tap in taps for name in matching(seen, tap)}
 
 
 def on_device(lm: LanguageModel, vectors: np.ndarray) -> Tensor:
@@ -66,9 +68,10 @@ def on_device(lm: LanguageModel, vectors: np.ndarray) -> Tensor:
     return torch.from_numpy(vectors).to(lm.device, lm.dtype)
 
 
+@in_pieces
 def stream_sizes(
     lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention = NOTHING
-) -> StreamSizes:
+) -> Work[StreamSizes]:
     """Measure a run's stream at every site of every layer; `what` is the run's intervention."""
     block = lm.net.block(0)
     sites = [name for name in SITES if hasattr(block, name)]
@@ -81,6 +84,7 @@ def stream_sizes(
             norms[name].append(length(vectors))
         for part, before in written:
             cosines[part].append(cosine(seen[f"{part}_out"], seen[before]))
+        yield
     with torch.inference_mode():
         final = length(lm.net.norm(on_device(lm, stream[-1])))
     table = {name: _table(rows) for name, rows in norms.items()}

@@ -14,6 +14,7 @@ import torch
 
 from ..checkpoint import LanguageModel
 from ..corpus import lexicon
+from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import target_ids
 
 LARGEST = 1024  # tokens of all candidates that are run
@@ -34,7 +35,10 @@ class Swap(NamedTuple):
     probability: float
 
 
-def swaps(lm: LanguageModel, prompt: str, count: int = 6, target: str | Sequence[int] | None = None) -> list[Swap]:
+@in_pieces
+def swaps(
+    lm: LanguageModel, prompt: str, count: int = 6, target: str | Sequence[int] | None = None
+) -> Work[list[Swap]]:
     """Up to `count` swaps of one word, each of another place, that keep the number of tokens and change the answer.
 
     Where an encoder reads the prompt, that is the next token after `target`, as in run_trace. The surest answers come
@@ -49,12 +53,18 @@ def swaps(lm: LanguageModel, prompt: str, count: int = 6, target: str | Sequence
         if len(encoded) == len(own) and len(ids) * (len(own) + len(written)) < LARGEST:
             ids.append(encoded)
             made.append((start, word, other, text))
-    with torch.inference_mode():
-        net, begun = lm.net.begin_all(ids)
-        texts = torch.tensor([start + written for start in begun], device=lm.device)
-        logits = net(texts, last_only=True)[:, -1].float()
-    best = logits.softmax(-1).max(-1)
-    answers, sure = best.indices.tolist(), best.values.tolist()
+    yield
+    answers: list[int] = []
+    sure: list[float] = []
+    rows = rows_of_a_piece(lm, len(own) + len(written))
+    for start in range(0, len(ids), rows):
+        with torch.inference_mode():
+            net, begun = lm.net.begin_all(ids[start : start + rows])
+            texts = torch.tensor([first + written for first in begun], device=lm.device)
+            best = net(texts, last_only=True)[:, -1].float().softmax(-1).max(-1)
+        answers += best.indices.tolist()
+        sure += best.values.tolist()
+        yield
     found = [
         Swap(start, word, other, text, answers[i], sure[i])
         for i, (start, word, other, text) in enumerate(made, 1)

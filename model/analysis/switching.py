@@ -8,7 +8,6 @@ Symbols: T tokens, R rows of a pass, f ffn_hidden, k how many experts a token go
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Literal, NamedTuple
 
 import torch
@@ -18,6 +17,7 @@ from torch import Tensor
 from ..interventions import intervened
 from ..moe import Experts
 from ..network import Network
+from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .nodes import Swap, swapped
 
@@ -48,11 +48,13 @@ def stacks(trace: Trace) -> list[Trace]:
     return [trace] if trace.source is None else [trace.source, trace]
 
 
-def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position: int) -> list[float]:
+@in_pieces
+def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position: int) -> Work[list[float]]:
     """log p of `target` after `position` with the parts of each set off, in the order of `sets`; none may be empty.
 
     One pass has a row for each of several sets, which joins it at the first layer it changes: all before is the run's.
-    A set with parts of the encoder joins the encoder's pass, and then the decoder's from its first layer on.
+    A set with parts of the encoder joins the encoder's pass, and then the decoder's from its first layer on. A layer is
+    a piece of the work.
     """
     reads = [any(part.encoder for part in parts) for parts in sets]
     begins = [_begin(parts, encoder=read) for parts, read in zip(sets, reads, strict=True)]
@@ -62,40 +64,99 @@ def without(trace: Trace, sets: Sequence[Sequence[Part]], target: int, position:
         order = sorted((i for i, read in enumerate(reads) if read == of_source), key=begins.__getitem__)
         for start in range(0, len(order), rows):
             some = order[start : start + rows]
-            logs = _pass(trace, [sets[i] for i in some], position, of_source)[:, target].tolist()
-            for i, log_p in zip(some, logs, strict=True):
+            logs = yield from _pass(trace, [sets[i] for i in some], position, of_source)
+            for i, log_p in zip(some, logs[:, target].tolist(), strict=True):
                 left[i] = log_p
     return left
 
 
-def pulls_of(runs: Sequence[Trace], target: int, position: int, held: bool = False) -> list[dict[str, Pull]]:
+@in_pieces
+def pulls_of(runs: Sequence[Trace], target: int, position: int, held: bool = False) -> Work[list[dict[str, Pull]]]:
     """What heads and neurons write and how the log-odds of `target` follow it, by tap, in each of a run's stacks.
 
     `runs` are `stacks(trace)`, or of these the last alone: then the encoder's are left out. With `held` attention
     weights are held, so that only what is carried counts, and not where it makes a later head look; the weights, of
     slope 0, and the heads' values are then told too.
+
+    Each layer runs once more on its recorded input, the last one first, and takes the gradient back by the chain rule:
+    so a layer is a piece of the work, and no more than one is held for it.
     """
-    trace = runs[-1]
-    net = trace.lm.net
-    seen: list[dict[str, tuple[Tensor, Tensor]]] = [{} for _ in runs]
-    with torch.inference_mode(False), torch.enable_grad(), ExitStack() as open_now:
-        open_now.enter_context(intervened(net, trace.intervention))
-        for run, values in zip(runs, seen, strict=True):
-            open_now.enter_context(swapped(run.lm.net, _nudges(run, values, held)))
-        if len(runs) > 1:  # what the decoder remembers of the source follows what the encoder writes
-            net = net.reading(torch.tensor([runs[0].token_ids], device=trace.lm.device), eager=held)
-        ids = torch.tensor([trace.token_ids], device=trace.lm.device)
-        last_only = position == len(trace.token_ids) - 1
-        log_p = net(ids, eager=held, last_only=last_only)[0, -1 if last_only else position].float().log_softmax(-1)
+    found: list[dict[str, Pull]] = [{} for _ in runs]
+    memory = _memory(runs[0]) if len(runs) > 1 else None
+    slope = _slope_of_odds(runs[-1], target, position)
+    yield
+    for run, pulls in zip(reversed(runs), reversed(found), strict=True):
+        for i in reversed(range(run.n_layers)):
+            part, slope = _layer_back(run, i, slope, held, None if run is not runs[-1] else memory)
+            pulls |= part
+            yield
+        if memory is not None and run is runs[-1]:  # what the decoder remembers follows what the encoder writes
+            slope = _slope_of_memory(runs[0], memory)
+    return found
+
+
+def _stream_before(run: Trace, layer: int) -> Float[Tensor, "1 T d"]:
+    """The recorded stream before a layer (L: after the last), as the start of a gradient."""
+    recorded = torch.from_numpy(run.residual[layer]).to(run.lm.device, run.lm.dtype)
+    return recorded[None].clone().requires_grad_()
+
+
+def _slope_of_odds(run: Trace, target: int, position: int) -> Float[Tensor, "1 T d"]:
+    """How the log-odds of `target` after `position` follow the stream after the last layer."""
+    net = run.lm.net
+    with torch.inference_mode(False), torch.enable_grad(), intervened(net, run.intervention):
+        x = _stream_before(run, run.n_layers)
+        stream = net.final_resid(x)[0, position]
+        log_p = net.unembed(net.final_normed(net.norm(stream))).float().log_softmax(-1)
         is_other = torch.arange(len(log_p), device=log_p.device) != target
-        odds = log_p[target] - log_p[is_other].logsumexp(-1)
-        if odds.requires_grad:  # not where everything is off
-            odds.backward()
-    return [{name: _pull(*pair) for name, pair in values.items()} for values in seen]
+        (log_p[target] - log_p[is_other].logsumexp(-1)).backward()
+    return _grad(x)
 
 
-def _nudges(run: Trace, seen: dict[str, tuple[Tensor, Tensor]], held: bool) -> dict[str, Swap]:
-    """A zero added to what every head and neuron of a stack writes, kept in `seen` with what it is added to."""
+def _memory(source: Trace) -> Float[Tensor, "1 S d"]:
+    """What a decoder remembers of the source, as the start of a gradient."""
+    net = source.lm.net
+    with torch.inference_mode(False), torch.no_grad(), intervened(net, source.intervention):
+        return net.finished(_stream_before(source, source.n_layers)).detach().requires_grad_()
+
+
+def _slope_of_memory(source: Trace, memory: Float[Tensor, "1 S d"]) -> Float[Tensor, "1 S d"]:
+    """How the log-odds follow the encoder's stream after its last layer, the gradient of the memory being known."""
+    net = source.lm.net
+    with torch.inference_mode(False), torch.enable_grad(), intervened(net, source.intervention):
+        x = _stream_before(source, source.n_layers)
+        net.finished(x).backward(_grad(memory))
+    return _grad(x)
+
+
+def _layer_back(
+    run: Trace, layer: int, slope: Float[Tensor, "1 T d"], held: bool, memory: Float[Tensor, "1 S d"] | None
+) -> tuple[dict[str, Pull], Float[Tensor, "1 T d"]]:
+    """What a layer's heads and neurons write and the gradient there, and the gradient before the layer, from `slope`,
+    that after it. A `memory` gathers its own."""
+    net, seen = run.lm.net, {}
+    with (
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        intervened(net, run.intervention),
+        swapped(net, _nudges(net, layer, seen, held)),
+    ):
+        if memory is not None:
+            assert net.source_ids is not None
+            net = net.remembering(net.source_ids, memory)
+        x = _stream_before(run, layer)
+        after = net.block(layer)(x, net.places(0, len(run.token_ids)), eager=held)
+        after.backward(slope)
+    return {name: _pull(*pair) for name, pair in seen.items()}, _grad(x)
+
+
+def _grad(x: Tensor) -> Tensor:
+    """The gradient; nothing where nothing follows."""
+    return torch.zeros_like(x) if x.grad is None else x.grad
+
+
+def _nudges(net: Network, layer: int, seen: dict[str, tuple[Tensor, Tensor]], held: bool) -> dict[str, Swap]:
+    """A zero added to what every head and neuron of a layer writes, kept in `seen` with what it is added to."""
 
     def nudging(name: str) -> Swap:
         def add(value: Tensor) -> Tensor:
@@ -111,12 +172,11 @@ def _nudges(run: Trace, seen: dict[str, tuple[Tensor, Tensor]], held: bool) -> d
 
         return hold
 
-    net, every = run.lm.net, range(run.n_layers)
-    nudges = {name: nudging(name) for i in every for name in (*head_taps(net, i).values(), *_neuron_taps(net, i))}
+    nudges = {name: nudging(name) for name in (*head_taps(net, layer).values(), *_neuron_taps(net, layer))}
     if held:
-        for reads in (held_taps(net, i) for i in every):
-            nudges |= {name: holding(name) for name, _ in reads.values()}
-            nudges |= {name: nudging(name) for _, name in reads.values()}
+        reads = held_taps(net, layer)
+        nudges |= {name: holding(name) for name, _ in reads.values()}
+        nudges |= {name: nudging(name) for _, name in reads.values()}
     return nudges
 
 
@@ -141,25 +201,28 @@ def _begin(parts: Sequence[Part], encoder: bool) -> int:
     return min(part.layer if part.encoder == encoder else 0 for part in parts)
 
 
-def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source: bool) -> Float[Tensor, "R V"]:
+def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source: bool) -> Work[Float[Tensor, "R V"]]:
     """Log-probabilities at `position`, a row for each set, in the order of the first layers changed; `of_source`: each
     changes the encoder."""
     net = trace.lm.net
-    with torch.inference_mode(), intervened(net, trace.intervention):
-        if of_source:
-            assert trace.source is not None
-            memory = trace.source.lm.net.finished(_stream(trace.source, trace.source.lm.net, sets, encoder=True))
+    if of_source:
+        assert trace.source is not None
+        reader = trace.source.lm.net
+        stream = yield from _stream(trace.source, reader, sets, encoder=True)
+        with torch.inference_mode(), intervened(net, trace.intervention):
+            memory = reader.finished(stream)
             net = net.remembering(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
-        x = net.final_resid(_stream(trace, net, sets))
+    stream = yield from _stream(trace, net, sets)
+    with torch.inference_mode(), intervened(net, trace.intervention):
+        x = net.final_resid(stream)
         return net.unembed(net.final_normed(net.norm(x[:, position]))).float().log_softmax(-1)
 
 
 def _stream(
     trace: Trace, net: Network, sets: Sequence[Sequence[Part]], encoder: bool = False
-) -> Float[Tensor, "R T d"]:
+) -> Work[Float[Tensor, "R T d"]]:
     """The stream after a stack's last layer, a row for each set."""
     lm = trace.lm
-    places = net.places(0, len(trace.token_ids))
     begins = [_begin(parts, encoder) for parts in sets]
     x = torch.empty(0, len(trace.token_ids), lm.config.d_model, device=lm.device, dtype=lm.dtype)
     for i in range(begins[0], trace.n_layers):
@@ -171,8 +234,13 @@ def _stream(
                 if (part.layer, part.encoder) == (i, encoder):
                     off[part.kind].append((row, part.number))
         silent = {name: _silent(off[kind]) for kind, name in head_taps(net, i).items()}
-        with swapped(net, silent | _silent_neurons(net, i, off["neuron"])):
-            x = net.block(i)(x, places)
+        with (
+            torch.inference_mode(),
+            intervened(net, trace.intervention),
+            swapped(net, silent | _silent_neurons(net, i, off["neuron"])),
+        ):
+            x = net.block(i)(x, net.places(0, len(trace.token_ids)))
+        yield
     return x
 
 

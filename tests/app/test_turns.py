@@ -1,6 +1,7 @@
-"""Turns at a model: one at a time, short work first, and long work not never."""
+"""Turns at a model: one at a time, short work first, long work not never, and visitor after visitor."""
 
 import threading
+from time import sleep
 
 from app.turns import AHEAD, Turns
 
@@ -13,17 +14,19 @@ class Workers:
         self.order: list[str] = []
         self.threads: list[threading.Thread] = []
 
-    def add(self, name: str, long: bool = False, again: int = 1) -> None:
+    def add(self, name: str, long: bool = False, again: int = 1, visitor: str = "") -> None:
         def work() -> None:
             for _ in range(again):
-                with self.turns.turn(long):
+                with self.turns.turn(long, visitor):
                     self.order.append(name)
+                    if again > 1:
+                        sleep(0.001)  # who works on comes back while others wait
 
-        before = sum(map(len, self.turns._waiting.values()))
+        before = self.turns.waiting
         self.threads.append(threading.Thread(target=work))
         self.threads[-1].start()
-        while sum(map(len, self.turns._waiting.values())) == before:
-            threading.Event().wait(0.001)
+        while self.turns.waiting == before:
+            sleep(0.001)
 
     def finish(self) -> None:
         for thread in self.threads:
@@ -49,6 +52,33 @@ def test_long_work_has_its_turn_after_a_few_short_ones() -> None:
             workers.add(f"short {i}")
     workers.finish()
     assert workers.order.index("long") == AHEAD
+
+
+def test_visitors_take_turns_however_much_each_of_them_asks_for() -> None:
+    for long in (True, False):
+        workers = Workers()
+        with workers.turns.turn():
+            for i in range(30):
+                workers.add(f"many {i}", long, visitor="many")
+            for i in range(2):
+                workers.add(f"few {i}", long, visitor="few")
+            workers.add("one", long, visitor="one")
+        workers.finish()
+        assert workers.order[:6] == ["many 0", "few 0", "one", "many 1", "few 1", "many 2"]
+        assert workers.order[6:] == [f"many {i}" for i in range(3, 30)]
+
+
+def test_a_work_in_pieces_has_every_second_turn_beside_thirty_of_another_visitor() -> None:
+    workers = Workers()
+    with workers.turns.turn():
+        for i in range(30):
+            workers.add("many", long=True, again=3, visitor="many")
+        workers.add("few", long=True, again=10, visitor="few")
+    workers.finish()
+    places = [i for i, name in enumerate(workers.order) if name == "few"]
+    apart = [later - before for before, later in zip([-1, *places], places, strict=False)]
+    assert len(places) == 10
+    assert max(apart) <= 3  # the other's turn, and the one that begins while this visitor's next piece is asked for
 
 
 def test_one_at_a_time_and_the_same_thread_may_enter_again() -> None:

@@ -15,11 +15,9 @@ from starlette.requests import HTTPConnection
 
 import model
 from app.build import GlassPage, build
-from app.chapters.kv import RACES
 from app.direct_calls import DirectCallLimiter
 from app.engine import LocalEngine
 from app.hosting import Hosting, launch
-from app.service import Service
 from app.unread import CountedQueue, Unread
 from app.waiting import AHEAD_BYTES, LIMITS, Limit
 
@@ -204,18 +202,6 @@ def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: GlassPage) -> None:
     for number in range(1000):
         assert remembered[f"passing-{number}"]
     assert len(remembered.session_data) <= 65
-
-
-def test_races_of_many_are_refused_beyond_a_few(engine: Counting) -> None:
-    service, asked = Service(engine), {"what": "kv_race", "model": "roomy", "ids": [1, 2, 3]}
-    taken = 0
-    while RACES.acquire(blocking=False):
-        taken += 1
-    try:
-        assert service.calculate(asked)["code"] == "busy"
-    finally:
-        RACES.release(taken)
-    assert service.calculate(asked)["kind"] == "calculation"
 
 
 def test_questions_past_the_queue_have_a_line_of_their_own() -> None:

@@ -1,0 +1,63 @@
+"""How much long work each visitor may ask for over time, whatever way it is asked for."""
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from model import GlassLlamaError
+
+# In multiply–adds. Two cores do some 3e10 in a second: so a visitor may ask for a minute of them at once, and has that
+# back after two. The largest causal map of the bundled model takes 2.5e11, with all 1,364 edges of its largest circuit
+# 6e11; one of MAP_WORK (app/requests.py), the most that any model's may take, 5e11. On the page's examples, of some 15
+# tokens, why, circuit, edges and map together take 6e10. A GPU does as much more as `model.pieces` says.
+SIZE = 2e12
+PER_SECOND = SIZE / 120
+
+
+class Budgets:
+    """What each visitor may still ask for: `size`, less what was asked for, and `per_second` more with every second.
+
+    What costs more than `size` may be asked for when nothing is spent; then there is less than nothing for a while.
+    """
+
+    def __init__(self, size: float = SIZE, per_second: float = PER_SECOND, clock: Callable[[], float] = time.monotonic):
+        self.size, self.per_second = size, per_second
+        self._clock = clock
+        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()  # by visitor: how much, as of when
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._spent)
+
+    def spend(self, visitor: str, cost: float) -> None:
+        """Take the cost of what is asked for.
+
+        Raises GlassLlamaError("budget") where the visitor has too little left; `seconds` is when there is enough again.
+        """
+        with self._lock:
+            now = self._clock()
+            while self._spent and not self._owed(next(iter(self._spent)), now):
+                self._spent.popitem(last=False)
+            owed = self._owed(visitor, now)
+            over = owed + min(cost, self.size) - self.size
+            if over > 0:
+                seconds = math.ceil(over / self.per_second)
+                said = f"You have asked for much work in a short time. Try again in {seconds} seconds."
+                raise GlassLlamaError("budget", said, seconds=seconds)
+            self._keep(visitor, owed + cost, now)
+
+    def give_back(self, visitor: str, cost: float) -> None:
+        """The work was not done after all."""
+        with self._lock:
+            now = self._clock()
+            self._keep(visitor, max(0.0, self._owed(visitor, now) - cost), now)
+
+    def _owed(self, visitor: str, now: float) -> float:
+        spent, since = self._spent.get(visitor, (0.0, now))
+        return max(0.0, spent - (now - since) * self.per_second)
+
+    def _keep(self, visitor: str, spent: float, now: float) -> None:
+        self._spent[visitor] = spent, now
+        self._spent.move_to_end(visitor)
