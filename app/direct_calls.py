@@ -22,7 +22,7 @@ from .visitors import Visitor, visitor_of
 from .waiting import Limit
 
 # `each` is of an address here: a page asks for some at once, and a class behind one router for many.
-DIRECT_CALLS = Limit(at_once=16, waiting=256, each=128)
+DIRECT_CALLS = Limit(at_once=16, of_address=4, waiting=256, each=128)
 
 
 def kind_of(name: str, data: Any, questions: Collection[str]) -> str:
@@ -39,17 +39,21 @@ class Place(NamedTuple):
 
 
 class FairPlaces:
-    """So many places to work, which go to the visitor whose turn it is. For use from one event loop."""
+    """So many places to work, and so many of one address, which go to the visitor whose turn it is.
 
-    def __init__(self, places: int):
+    For use from one event loop.
+    """
+
+    def __init__(self, places: int, of_address: int):
         self._free = places
+        self._of_address = of_address
         self._waiting: list[Place] = []
         self._fairness = Fairness()
 
     @asynccontextmanager
     async def place(self, visitor: Visitor) -> AsyncIterator[None]:
         """A context in which the visitor has a place; waits for it."""
-        if self._free:
+        if self._free and self._fairness.at_work[visitor.address] < self._of_address:
             self._free -= 1
             self._fairness.begin(visitor)
         else:
@@ -81,6 +85,8 @@ class FairPlaces:
 
         while self._free and self._waiting:
             following = min(self._waiting, key=due)
+            if due(following).at_work >= self._of_address:
+                return
             self._waiting.remove(following)
             if following.free.cancelled():
                 continue
@@ -99,7 +105,7 @@ class DirectCallLimiter:
 
     @cached_property
     def _places(self) -> FairPlaces:
-        return FairPlaces(self.limit.at_once)
+        return FairPlaces(self.limit.at_once, self.limit.of_address)
 
     @cached_property
     def _threads(self) -> anyio.CapacityLimiter:

@@ -23,22 +23,24 @@ from .visitors import Visitor, visitor_of
 
 
 class Limit(NamedTuple):
-    """How many events of a kind are at work at once, how many wait, and how many of each page do either."""
+    """How many events of a kind are at work at once, in all and of one address, how many wait, and how many of one page
+    do either."""
 
     at_once: int
+    of_address: int
     waiting: int
     each: int
 
 
-# Visitors of one address may be a class behind one router: together they take up to half of the places to wait, and
-# all but one of those to work, which is kept for others.
+# Visitors of one address may be a class behind one router: together they take up to half of the places to wait. At work
+# they have two, which is as much as two cores do at once: more would be no faster, and slow all others down.
 LIMITS = {
-    "run": Limit(8, 64, 8),
-    "generate": Limit(4, 64, 2),
-    "sums": Limit(10, 64, 8),
-    "busy": Limit(8, 512, 8),  # the answer to what is over the other limits
+    "run": Limit(8, 2, 64, 8),
+    "generate": Limit(6, 2, 64, 2),
+    "sums": Limit(8, 2, 64, 8),
+    "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits
 }
-OTHER = Limit(1, 64, 4)
+OTHER = Limit(1, 1, 64, 4)
 BUSY = "busy: too much is asked for at once; try again in a few seconds"
 DRAINING = "draining: the server is going down; try again in a minute"
 # So long, in seconds, an event waits for someone who awaits its answer: programs come for it a moment later.
@@ -168,9 +170,9 @@ class BoundedQueue(Queue):
         """The event whose turn it is, alone; [] where there is none, or no place to work."""
         if line.concurrency_limit is not None and line.current_concurrency >= line.concurrency_limit:
             return []
-        fairness, most = self._fairness_of(kind), LIMITS.get(kind, OTHER).at_once - 1
+        fairness, most = self._fairness_of(kind), LIMITS.get(kind, OTHER).of_address
         due = [(fairness.rank(whose(event)), event) for event in line.queue if self._is_heard(event)]
-        due = [(rank, event) for rank, event in due if not most or rank.at_work < most]
+        due = [(rank, event) for rank, event in due if rank.at_work < most]
         return [min(due, key=lambda one: one[0])[1]] if due else []
 
     def _fairness_of(self, kind: str) -> Fairness:

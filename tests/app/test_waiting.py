@@ -11,7 +11,7 @@ import anyio
 import httpx
 import pytest
 from gradio.server_messages import ProcessCompletedMessage
-from starlette.requests import HTTPConnection
+from starlette.requests import Request
 
 import model
 from app.build import GlassPage, build
@@ -205,7 +205,7 @@ def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: GlassPage) -> None:
 
 
 def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
-    go, line, found = threading.Event(), DirectCallLimiter(Limit(at_once=2, waiting=5, each=3)), []
+    go, line, found = threading.Event(), DirectCallLimiter(Limit(at_once=2, of_address=1, waiting=5, each=3)), []
 
     def layer(data: object) -> dict[str, object]:
         assert go.wait(60)
@@ -215,7 +215,7 @@ def test_questions_past_the_queue_have_a_line_of_their_own() -> None:
     assert asked.__name__ == "layer"
 
     async def ask(host: str, data: int) -> None:
-        visitor = HTTPConnection({"type": "http", "client": (host, 1), "headers": []})
+        visitor = Request({"type": "http", "client": (host, 1), "headers": []}, anyio.sleep_forever)
         found.append(await asked(data, visitor))
         if len(found) == 5:  # those that are told so at once
             go.set()
@@ -308,7 +308,7 @@ def test_many_generations_of_one_address_do_not_keep_another_waiting(
     for session in theirs:
         join(address, writing, session, *WRITE)
     connections = [listening(address, session) for session in theirs]
-    most = LIMITS["generate"].at_once - 1
+    most = LIMITS["generate"].of_address
     until(lambda: len(demo.bounded_queue._working("generate")) == most)
     other = {"x-forwarded-for": "9.9.9.9"}
     body = {"data": ["The cat", "roomy", {}, 3, 0, 0, 1, 0], "fn_index": writing, "session_hash": mine}
