@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from .config import NetworkConfig
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, clipped, reason, shortly
 from .families import family_of
 from .families.family import Family
 from .fitting import cast, check_depth
@@ -27,6 +27,8 @@ from .tokenizer import Tokenizer
 
 BUNDLED = Path(__file__).parent / "bundled"
 BUNDLED_NAME = "Glass Llama (bundled)"
+# Bytes of config.json and of an index: published ones have some 100 kB and 15 MB at most.
+MOST_CONFIG, MOST_INDEX = 4 * 2**20, 32 * 2**20
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -97,11 +99,11 @@ def outline(where: str | Path) -> Outline:
     Reads config.json and the headers of the safetensors files. Raises GlassLlamaError.
     """
     directory = _directory(where)
-    raw = _read_json(directory / "config.json")
+    raw = _read_json(directory / "config.json", MOST_CONFIG)
     family = family_of(raw)
     config = family.read(raw)
     index = directory / INDEX
-    files = weight_files(directory, _read_json(index) if index.is_file() else None)
+    files = weight_files(directory, _read_json(index, MOST_INDEX) if index.exists() else None)
     check_depth(directory, files, config, family)
     try:
         with torch.device("meta"):
@@ -125,14 +127,7 @@ def filled(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
 
 def tokenizer_of(plan: Outline) -> Tokenizer:
     """The tokenizer of a checkpoint. Raises GlassLlamaError where it has tokens that the network does not."""
-    tokenizer = Tokenizer.from_file(plan.directory / "tokenizer.json")
-    if len(tokenizer) > plan.config.vocab_size:
-        raise GlassLlamaError(
-            "checkpoint",
-            f"{plan.directory}: tokenizer.json has {len(tokenizer)} tokens, but config.json's vocab_size is "
-            f"{plan.config.vocab_size}; the two files do not belong together.",
-        )
-    return tokenizer
+    return Tokenizer.from_file(plan.directory / "tokenizer.json", plan.config.vocab_size)
 
 
 def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float16) -> None:
@@ -163,8 +158,10 @@ def pick_device(device: str) -> torch.device:
         torch.zeros(1, device=device).item()
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:  # torch asserts where it was built without CUDA
-        reason = str(error).splitlines()[0].split(". ")[0].rstrip(".")
-        raise GlassLlamaError("device", f"device {device!r} cannot be used: {reason}. Try 'auto' or 'cpu'.") from error
+        said = str(error).splitlines()[0].split(". ")[0].rstrip(".")
+        raise GlassLlamaError(
+            "device", f"device {shortly(device)} cannot be used: {said}. Try 'auto' or 'cpu'."
+        ) from error
 
 
 def pick_dtype(dtype: str, device: torch.device) -> torch.dtype:
@@ -174,7 +171,9 @@ def pick_dtype(dtype: str, device: torch.device) -> torch.dtype:
             return torch.float32
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     if dtype not in DTYPES:
-        raise GlassLlamaError("dtype", f"dtype {dtype!r} is unknown; expected 'auto', {', '.join(map(repr, DTYPES))}.")
+        raise GlassLlamaError(
+            "dtype", f"dtype {shortly(dtype)} is unknown; expected 'auto', {', '.join(map(repr, DTYPES))}."
+        )
     return DTYPES[dtype]
 
 
@@ -196,22 +195,35 @@ def _directory(where: str | Path) -> Path:
         hint = "there is no such directory here and no such model on the Hub"
         raise GlassLlamaError("hub", f"{where}: {hint}; check the spelling (OWNER/NAME).") from error
     except Exception as error:  # the client lets errors of its HTTP library through, under their own classes
-        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        hint = f"the Hub cannot be reached and the model is not in the local cache ({reason})"
+        said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        hint = f"the Hub cannot be reached and the model is not in the local cache ({clipped(said, 200)})"
         raise GlassLlamaError("hub", f"{where}: {hint}; download it elsewhere and give its directory.") from error
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+def _read_json(path: Path, most: int) -> dict[str, Any]:
+    """The object in a file of up to `most` bytes. Raises GlassLlamaError, also where a field stands twice in it."""
+    if not os.path.isfile(path):
         raise GlassLlamaError("checkpoint", f"{path} is missing; a checkpoint needs config.json, tokenizer.json and "
                               "safetensors files.")  # fmt: skip
+    if (size := path.stat().st_size) > most:
+        raise GlassLlamaError("checkpoint", f"{path} has {size:,} bytes; expected at most {most:,}.")
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError, OSError) as error:
-        raise GlassLlamaError("checkpoint", f"{path} cannot be read as JSON ({error}); fetch it again.") from error
+        said = clipped(reason(error), 200)
+        raise GlassLlamaError("checkpoint", f"{path} cannot be read as JSON ({said}); fetch it again.") from error
     if not isinstance(raw, dict):
         raise GlassLlamaError("checkpoint", f"{path} holds no JSON object; fetch it again.")
     return raw
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's fields. Raises ValueError where one stands there twice with two values: which one counts?"""
+    found = dict(pairs)
+    for name, value in pairs if len(found) < len(pairs) else ():
+        if found[name] != value:
+            raise ValueError(f"{clipped(name)} is {shortly(value)} and {shortly(found[name])}")
+    return found
 
 
 def _laid_out(weight: Tensor) -> Tensor:

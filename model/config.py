@@ -114,6 +114,11 @@ class NetworkConfig:
         """Tokens that a prompt and its continuation may have."""
         return self.max_context
 
+    @property
+    def depths(self) -> dict[str, tuple[str, int]]:
+        """How many layers each stack has, by the name of its layers here, with config.json's name for that."""
+        return {"layers": ("num_hidden_layers", self.n_layers)}
+
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this network."""
         raise NotImplementedError
@@ -218,7 +223,7 @@ def rope(raw: dict[str, Any], max_context: int) -> tuple[float, RopeScaling | No
     if not isinstance(given, dict):
         raise refusal("rope_scaling", given, "an object with a rope_type")
     fields = {name: value for name, value in given.items() if value is not None}
-    theta = number(fields.pop("rope_theta", raw.get("rope_theta", 10_000.0)), "rope_theta", above=1.0)
+    theta = number(fields.pop("rope_theta", raw.get("rope_theta", 10_000.0)), "rope_theta", above=1.0, most=1e15)
     kind = fields.pop("rope_type", fields.get("type", "default"))
     fields.pop("type", None)
     if (rotated := fields.pop("partial_rotary_factor", 1)) != 1:
@@ -241,7 +246,7 @@ def _scaling(kind: Any, fields: dict[str, Any], raw: dict[str, Any], max_context
     original_max_context = count(raw if raw.get(original) is not None else fields, original, max_context)
     truncate = flag(fields.get("truncate"), "rope_scaling.truncate", True)
     numbers = {
-        name: number(value, f"rope_scaling.{name}")
+        name: number(value, f"rope_scaling.{name}", above=1e-6)
         for name, value in fields.items()
         if name not in (original, "truncate")
     }

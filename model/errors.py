@@ -1,5 +1,10 @@
 """The one error type that a visitor or a user can cause; everything else is a bug. Knows nothing about torch."""
 
+from collections.abc import Collection
+from itertools import islice
+
+LONGEST = 1500  # characters of any message, whatever it quotes
+
 
 class GlassLlamaError(ValueError):
     """Something that the user can mend: `str(error)` says what was wrong and what would be right, in English.
@@ -9,7 +14,7 @@ class GlassLlamaError(ValueError):
     """
 
     def __init__(self, code: str, message: str, **params: object):
-        super().__init__(message)
+        super().__init__(clipped(message, LONGEST))
         self.code = code
         self.params = params
 
@@ -27,6 +32,19 @@ def shortly(value: object, most: int = 60) -> str:
         return "too large to print"
     cut = len(text) > most or (isinstance(value, str | bytes) and len(value) > most)
     return f"{text[: most - 3]}..." if cut else text
+
+
+def clipped(text: str, most: int = 100) -> str:
+    """A text of one line as an error quotes it: of a long one the first characters, of odd characters the escapes."""
+    shown = text[: most + 1]
+    shown = shown if shown.isprintable() else repr(shown)[1:-1]
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+def several(texts: Collection[str], most: int = 10, by: str = ", ") -> str:
+    """Texts that an error lists: the first few, and how many more there are."""
+    shown = by.join(clipped(text, 120) for text in islice(texts, most))
+    return shown if len(texts) <= most else f"{shown}{by}and {len(texts) - most:,} more"
 
 
 def check_index(what: str, value: int, limit: int) -> None:

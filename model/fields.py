@@ -1,16 +1,19 @@
 """Reading the fields of a config.json: each is checked, and an error names the field and what would be right."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, clipped, shortly
+
+MOST = 2**53  # what every reader of JSON holds as a whole number
+MOST_EOS = 256
 
 
 def refusal(field: str, value: Any, expected: str) -> GlassLlamaError:
     """The error for a field whose value is wrong, or right but not implemented."""
+    field = clipped(field)
     return GlassLlamaError(
-        "config", f"config.json: {field} is {value!r}; expected {expected}.", field=field, value=repr(value)
+        "config", f"config.json: {field} is {shortly(value)}; expected {expected}.", field=field, value=shortly(value)
     )
 
 
@@ -28,20 +31,22 @@ def expect_fixed(raw: Mapping[str, Any], fixed: Mapping[str, tuple[Any, ...]]) -
 
 
 def count(raw: Mapping[str, Any], field: str, default: int | None = None, least: int = 1) -> int:
-    """A whole number of at least `least`; `default` stands in for a field that is absent or null, None for an error."""
+    """A whole number from `least` to MOST. `default` stands in where the field is absent or null; None is an error."""
     value = raw.get(field)
     if value is None and default is None:
         raise GlassLlamaError("config", f"config.json: {field} is missing.", field=field)
     value = default if value is None else value
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise refusal(field, value, f"a whole number of at least {least}")
+    if value > MOST:
+        raise refusal(field, value, "a whole number of at most 2^53")
     return value
 
 
-def number(value: Any, field: str, above: float = 0.0) -> float:
-    """A finite number above `above`."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not above < value <= sys.float_info.max:
-        raise refusal(field, value, f"a finite number above {above:g}")
+def number(value: Any, field: str, above: float = 0.0, most: float = 1e6) -> float:
+    """A finite number above `above`, at most `most`: beyond it, float32 would overflow on the way."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not above < value <= most:
+        raise refusal(field, value, f"a finite number above {above:g}, at most {most:g}")
     return float(value)
 
 
@@ -57,6 +62,6 @@ def eos(value: Any) -> tuple[int, ...]:
     if value is None:
         return ()
     ids = value if isinstance(value, list) else [value]
-    if not all(isinstance(i, int) and not isinstance(i, bool) and i >= 0 for i in ids):
-        raise refusal("eos_token_id", value, "a token id or a list of token ids")
+    if len(ids) > MOST_EOS or not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i <= MOST for i in ids):
+        raise refusal("eos_token_id", value, f"a token id or a list of up to {MOST_EOS} token ids")
     return tuple(ids)

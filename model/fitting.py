@@ -9,8 +9,10 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from .config import NetworkConfig
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, clipped, reason
 from .families.family import Family
+
+MOST_HEADER = 32 * 2**20  # bytes; some 250,000 tensors
 
 
 def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, family: Family) -> None:
@@ -21,22 +23,35 @@ def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, f
     shapes: dict[str, list[int]] = {}
     for file in files:
         try:
+            check_header(file)
             with safe_open(file, framework="pt") as opened:
                 found = {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
                 shapes |= {family.rename(name): shape for name, shape in found.items()}
         except (SafetensorError, OSError) as error:
             raise damaged(file, error) from error
-    (of_a_layer,) = family.names(config)["layers.{i}.attn_norm.weight"]
-    pattern = re.compile(re.escape(of_a_layer.partition("{i}")[0]) + r"(\d+)\.")
-    layers = {found[1] for name in shapes if (found := pattern.match(name))}
-    if len(layers) < config.n_layers:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: num_hidden_layers is "
-                              f"{config.n_layers}, but the files hold {len(layers)} layers.")  # fmt: skip
+    for stack, (field, stated) in config.depths.items():
+        (of_a_layer,) = family.names(config)[f"{stack}.{{i}}.attn_norm.weight"]
+        pattern = re.compile(re.escape(of_a_layer.partition("{i}")[0]) + r"(\d+)\.")
+        layers = {found[1] for name in shapes if (found := pattern.match(name))}
+        if len(layers) < stated:
+            raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {field} is "
+                                  f"{stated}, but the files hold {len(layers)} layers.")  # fmt: skip
     (name,) = family.names(config)["embed.weight"]
     embedding = shapes.get(name)
     if embedding is not None and embedding != [config.vocab_size, config.d_model]:
         raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {name} has shape "
                               f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
+
+
+def check_header(file: Path) -> None:
+    """Before a file's header is read: it is within the file, and no larger than that of any checkpoint."""
+    with open(file, "rb") as opened:
+        size = int.from_bytes(opened.read(8), "little")
+    there = file.stat().st_size - 8
+    if not 2 <= size <= there:
+        raise damaged(file, ValueError(f"its header has {size:,} bytes, and there are {max(0, there):,}"))
+    if size > MOST_HEADER:
+        raise damaged(file, ValueError(f"its header has {size:,} bytes; expected at most {MOST_HEADER:,}"))
 
 
 def cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
@@ -51,4 +66,6 @@ def cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) ->
 
 def damaged(file: Path, error: Exception) -> GlassLlamaError:
     """The refusal of a file that cannot be read."""
-    return GlassLlamaError("checkpoint", f"{file} is damaged or cut short ({error}); fetch it again.")
+    return GlassLlamaError(
+        "checkpoint", f"{file} is damaged or cut short ({clipped(reason(error), 200)}); fetch it again."
+    )

@@ -1,5 +1,6 @@
 """The tensors of a checkpoint's safetensors files, under our names. No other format is ever loaded: it can run code."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,12 +11,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from .errors import GlassLlamaError
+from .errors import GlassLlamaError, clipped, several, shortly
 from .families.family import Family
 from .fitting import damaged
 from .network import Network
 from .stacked import StackedLinear
 
+MOST_FILES = 4096
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 EMBEDDING, HEAD = "embed.weight", "head.weight"  # one and the same where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
@@ -59,14 +61,17 @@ def weight_files(directory: Path, index: dict[str, Any] | None) -> list[Path]:
         if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()):
             raise GlassLlamaError("checkpoint", f"{directory / INDEX} has no weight_map of file names; fetch it again.")
         names = sorted(set(weight_map.values()))
+        if len(names) > MOST_FILES:
+            said = f"weight_map names {len(names):,} files; expected at most {MOST_FILES:,}"
+            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: {said}.")
         if outside := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
-            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: weight_map names {outside[0]!r}; expected the "
-                                  "name of a safetensors file beside it.")  # fmt: skip
+            said = f"weight_map names {shortly(outside[0])}; expected the name of a safetensors file beside it"
+            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: {said}.")
         files = [directory / name for name in names]
     else:
         files = [directory / WEIGHTS]
-    if missing := [file.name for file in files if not file.is_file()]:
-        raise GlassLlamaError("checkpoint", f"{directory}: {', '.join(missing)} missing; only safetensors files are "
+    if missing := [file.name for file in files if not os.path.isfile(file)]:
+        raise GlassLlamaError("checkpoint", f"{directory}: {several(missing, 3)} missing; only safetensors files are "
                               "loaded (convert other formats with transformers' save_pretrained).")  # fmt: skip
     return files
 
@@ -76,7 +81,7 @@ def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: F
     where, tied = places(net, family), net.config.tied_embeddings
     raw = family.unpack({family.rename(name): tensor for name, tensor in _raw_tensors(files).items()}, net.config)
     known = {name for place in where.values() for name in place.files}
-    problems = [f"unknown tensor {key}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
+    problems = [f"unknown tensor {clipped(key)}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
     for ours, place in where.items():
         for name, rows in zip(place.files, place.rows, strict=True):
             if name in raw:
@@ -89,7 +94,8 @@ def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: F
         if head is not None and not torch.equal(head, raw[where[EMBEDDING].files[0]]):
             problems.append(f"{name} differs from the embedding, yet config.json says tie_word_embeddings")
     if problems:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {'; '.join(problems)}.")
+        listed = several(problems, by="; ")
+        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {listed}.")
     order = family.row_order(net.config)
     return {ours: _ordered(torch.cat([raw.pop(name) for name in place.files]), order.get(place.pattern))
             for ours, place in where.items()}  # fmt: skip

@@ -1,7 +1,7 @@
 """Text to token ids and back, through Hugging Face's `tokenizers`. Knows nothing about the network."""
 
 import codecs
-import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from tokenizers import Tokenizer as BackEnd
 from tokenizers.pre_tokenizers import ByteLevel
 
 from .errors import GlassLlamaError
+from .tokenizer_file import MOST_TOKENS, lacking_bytes, read_back_end, rust_calls, steps
 
+FAILS = "prompt: the tokenizer fails on this text"
 HALF = "\ufffd"  # what decoding gives for bytes that are no whole character
 
 
@@ -40,29 +42,25 @@ class Tokenizer:
 
     def __init__(self, back_end: BackEnd):
         self.back_end = back_end
-        decoder = json.loads(back_end.to_str())["decoder"] or {}
-        parts = decoder.get("decoders", [decoder])
-        self._byte_level = _byte_of_symbol() if any(p.get("type") == "ByteLevel" for p in parts) else None
+        decoders = steps("decoder", back_end.decoder)
+        self._byte_level = _byte_of_symbol() if any(step.kind == "ByteLevel" for step in decoders) else None
+        self._lacking = lacking_bytes(back_end, self._byte_level)
         self._special = back_end.get_added_tokens_decoder()
 
     @classmethod
-    def from_file(cls, path: Path) -> "Tokenizer":
-        """Read a `tokenizer.json`. Raises GlassLlamaError where it is missing or malformed."""
-        if not path.is_file():
-            raise GlassLlamaError("checkpoint", f"{path} is missing; a checkpoint needs config.json, tokenizer.json "
-                                  "and safetensors files.")  # fmt: skip
-        try:
-            return cls(BackEnd.from_file(str(path)))
-        except Exception as error:  # the library raises bare Exception for a malformed file
-            raise GlassLlamaError(
-                "checkpoint", f"{path} is not a tokenizer that this program can read: {error}"
-            ) from error
+    def from_file(cls, path: Path, vocab_size: int = MOST_TOKENS) -> "Tokenizer":
+        """Read a `tokenizer.json` whose ids are below `vocab_size`. Raises GlassLlamaError as `read_back_end` does."""
+        return cls(read_back_end(path, vocab_size))
 
     def __len__(self) -> int:
         return self.back_end.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text. Raises GlassLlamaError for a lone surrogate, which is no character at all."""
+        """Token ids of a text.
+
+        Raises GlassLlamaError for a lone surrogate, which is no character at all, for a character that no token stands
+        for, and where the tokenizer fails on the text.
+        """
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -71,15 +69,28 @@ class Tokenizer:
                 f"prompt: character {error.start + 1} is half of a surrogate pair, not a character; remove it.",
                 position=error.start + 1,
             ) from error
-        return self.back_end.encode(text).ids
+        with rust_calls(FAILS):
+            self._check_known(text)
+            return self.back_end.encode(text).ids
+
+    def _check_known(self, text: str) -> None:
+        if not self._lacking:
+            return
+        read = self.back_end.normalizer.normalize_str(text) if self.back_end.normalizer else text
+        for character in read:
+            if lacking := self._lacking.intersection(character.encode()):
+                said = f"prompt: the model has no token for byte {min(lacking):02X} of {character!r}; leave it out."
+                raise GlassLlamaError("unknown_character", said, character=character)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Of each token of a text, which characters it is of: the first, and the one after the last."""
-        return self.back_end.encode(text).offsets
+        with rust_calls(FAILS):
+            return self.back_end.encode(text).offsets
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids; special tokens leave none."""
-        return self.back_end.decode(list(ids))
+        with rust_calls("The tokenizer fails on what was written"):
+            return self.back_end.decode(list(ids))
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The text of each token by itself, for display; bytes that are no whole character are shown as ⟨E7⟩."""
@@ -96,9 +107,11 @@ class Tokenizer:
         if symbols is None or token_id in self._special:
             return None
         if self._byte_level is not None:
-            return bytes(self._byte_level[s] for s in symbols)
-        if len(symbols) == 6 and symbols.startswith("<0x") and symbols.endswith(">"):
-            return bytes([int(symbols[3:5], 16)])
+            if all(symbol in self._byte_level for symbol in symbols):
+                return bytes(self._byte_level[symbol] for symbol in symbols)
+            return symbols.encode()  # as its decoder has it
+        if byte := re.fullmatch("<0x([0-9A-Fa-f]{2})>", symbols):
+            return bytes.fromhex(byte[1])
         return symbols.replace("▁", " ").encode()
 
     def _piece(self, token_id: int) -> str:

@@ -84,6 +84,18 @@ class T5Config(NetworkConfig):
             start_id=count(raw, "decoder_start_token_id", count(raw, "pad_token_id", 0, least=0), least=0),
         )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start_id >= self.vocab_size:
+            raise refusal("decoder_start_token_id", self.start_id, f"a token id below vocab_size ({self.vocab_size})")
+
+    @property
+    def depths(self) -> dict[str, tuple[str, int]]:
+        return {
+            "layers": ("num_decoder_layers", self.n_layers),
+            "encoder.layers": ("num_layers", self.encoder_layers),
+        }
+
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model: 4 looks at the tied head, 5 at the scale."""
         return self.common_fields() | {

@@ -190,7 +190,8 @@ def test_files_that_are_missing_or_malformed(directory: Path, name: str) -> None
 def test_a_tokenizer_of_another_model(tmp_path: Path) -> None:
     directory = make_checkpoint(tmp_path, vocab_size=300)
     make_tokenizer(320).save(str(directory / "tokenizer.json"))
-    assert "tokenizer.json has 320 tokens, but config.json's vocab_size is 300" in refusal(directory)
+    said = "tokenizer.json: model.vocab: 'Ġplays' has id 319, but config.json's vocab_size is 300; the two files do not"
+    assert said in refusal(directory)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,7 @@ def test_more_layers_than_the_files_hold_are_refused_before_anything_is_built(
         raise AssertionError("a network was built")
 
     monkeypatch.setattr("model.llama.Llama.__init__", built)
-    for layers in (4, 1000, 10**9, 10**30):
+    for layers in (4, 1000, 10**9, 2**53):
         set_config(directory, num_hidden_layers=layers)
         assert f"num_hidden_layers is {layers}, but the files hold 3 layers" in refusal(directory)
     lone = {"model.layers.999999999.input_layernorm.weight": torch.ones(48)}
@@ -278,6 +279,9 @@ def test_sizes_that_no_tensor_can_have(directory: Path) -> None:
     for field in ("intermediate_size", "num_key_value_heads", "head_dim"):
         before = (directory / "config.json").read_text()
         set_config(directory, **{field: 10**30} | ({"num_attention_heads": 10**30} if "heads" in field else {}))
+        assert re.search(r"^config\.json: \w+ is 10{30}; expected a whole number of at most 2", refusal(directory))
+        (directory / "config.json").write_text(before)
+        set_config(directory, num_attention_heads=2**50, num_key_value_heads=2**50, head_dim=2**50)
         assert "config.json states sizes that no tensor can have" in refusal(directory)
         (directory / "config.json").write_text(before)
 

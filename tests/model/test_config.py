@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.config import FIXED_FIELDS, ROPE_FIELDS, LlamaConfig, RopeScaling
-from model.errors import GlassLlamaError
+from model.errors import GlassLlamaError, shortly
 from model.positions import rope_frequencies
 from tests.standin import SHAPE
 
@@ -123,7 +123,7 @@ def test_counts_that_are_none(name: str, value: Any) -> None:
 )
 def test_malformed_values_are_refused_by_name(field: str, value: Any) -> None:
     error = refusal(**{field: value})
-    assert str(error).startswith(f"config.json: {field} is {value!r}; expected ")
+    assert str(error).startswith(f"config.json: {field} is {shortly(value)}; expected ")
 
 
 def test_heads_that_do_not_share_evenly() -> None:
