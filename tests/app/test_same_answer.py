@@ -7,7 +7,7 @@ from app.engine import LocalEngine
 from app.prompts import MAX_CHARACTERS
 from app.texts import text
 from app.waiting import LIMITS, Limit
-from tests.app.looking import type_in
+from tests.app.looking import calm, type_in
 
 REFUSED = {
     "empty": ("", text("message.prompt_empty")),
@@ -43,6 +43,10 @@ def test_a_prompt_that_is_refused_twice_ends_twice(page: Page, kind: str) -> Non
     type_in(page, prompt)
     for button in ("#run", "#generate", "#step"):
         assert press_twice(page, button).startswith(words)
+    page.dblclick("#run")
+    calm(page)
+    expect(page.locator(".page-message")).to_be_visible()
+    assert page.evaluate("glass.state.status") == "idle"
     assert page.evaluate("glass.state.trace.id") == shown
 
 

@@ -40,7 +40,8 @@ test("a link that was not read, or for which there was no time, is asked for onc
     const asked = [];
     const recall = async (request) => { asked.push(request); return { kind: "message", params: {}, ...answer }; };
     const { messages } = await openLink(readLink("#prompt=x&more=1&model=m"), "plain", recall);
-    assert.deepEqual([messages.map(({ code }) => code), asked.map(({ prompt, model }) => [prompt, model])], [[answer.code], [["x", "m"]]]);
+    assert.deepEqual(messages.map(({ code }) => code), [answer.code]);
+    assert.deepEqual(asked.map(({ prompt, model }) => [prompt, model]), [["x", "m"]]);
   }
 });
 

@@ -161,6 +161,18 @@ test("another speed holds at once; another run lets go of what was to come", asy
   assert.equal(speedOf(settings), "4");
 });
 
+test("what still comes of a text is dropped once something else was asked for", async () => {
+  const { take, store } = opened("all");
+  take(begun);
+  store.emit("begin", "running");
+  store.state.run.generating = false; // as where that could not be asked
+  take(written(10, { generating: true }));
+  assert.deepEqual([store.state.run.id, store.state.run.generating], [begun.id, false]);
+  store.emit("begin", "generating");
+  take(written(10, { generating: true })); // its beginning may be missed
+  assert.equal(store.state.run.generating, true);
+});
+
 test("while another run is looked at nothing is shown, and nothing is lost", async () => {
   const { take, pass, store, pace, text } = opened("4");
   take(runMessage([5, 6], { id: "kept" }));

@@ -42,6 +42,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   let cuts = []; // runs that were shown for a moment
   let stopped = null; // whose last message is not to be shown: gradio hands it over twice
   let stopping = false;
+  let wanted = true; // whether a text may come: not once something else was asked for, of which it is let go
   let [timer, last, followed] = [0, 0, 0];
 
   const shownHere = () => mine !== null && state.run?.id === mine;
@@ -115,7 +116,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   /** A message from the server: shown at once, or kept until its time. @param {object} payload */
   function take(payload) {
     const isRun = payload?.kind === "run";
-    if (isRun && payload.id === stopped) return undefined;
+    if (isRun && (payload.id === stopped || (payload.generating && !wanted))) return undefined;
     if (isRun && payload.generating && !payload.steps.length) {
       end();
       publish(payload);
@@ -165,7 +166,10 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   }
 
   store.on("run", schedule);
-  store.on("begin", end);
+  store.on("begin", (status) => {
+    wanted = status === "generating";
+    end();
+  });
   store.on("settings", (name) => name === "pace" && schedule());
   /** "none" also while another run is looked at. @returns {"none"|"writing"|"held"} */
   const now = () => (shownHere() ? view.is : "none");

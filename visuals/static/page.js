@@ -52,7 +52,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
   function begin(status, inputs, led = false) {
     const [prompt, model, , ...count] = inputs.slice(0, 4);
     ticket = newTicket();
-    store.emit("begin"); // what was still to be shown of a text is let go of
+    store.emit("begin", status); // what was still to be shown of a text is let go of
     if (count.length) store.toEnd(); // who writes on looks at what is written, not at a token kept before
     showMessage(null);
     setStatus(status);

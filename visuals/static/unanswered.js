@@ -6,7 +6,7 @@
  * `unanswered`: no service has read the request
  */
 
-/** What a proxy answers for a server that is away. gradio's own 503, in JSON, says that its queue is full. */
+/** What a proxy answers for a server that is away. */
 const BEHIND = new Set([502, 503, 504]);
 const BY_STATUS = new Map([[408, "request_slow"], [413, "request_long"], [429, "asked_too_much"]]);
 
@@ -30,7 +30,8 @@ export async function troubleOf(answer) {
   const known = BY_STATUS.get(status);
   if (known) return trouble(known);
   const said = status === 503 ? await jsonOf(answer) : null;
-  if (said) return trouble(said.error === "draining" ? "draining" : "busy");
+  if (said?.error === "draining") return trouble("draining");
+  if (said?.detail) return trouble("busy"); // gradio's queue is full
   if (answer.ok || BEHIND.has(status)) return trouble("server_away", { status });
   return trouble(status >= 500 ? "server_failed" : "refused", { status });
 }
