@@ -18,7 +18,7 @@ from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
-from .weights import WeightBreakdown, weight_breakdown, weight_format
+from .weights import AS_CONFIG, WeightBreakdown, weight_breakdown, weight_format
 
 USABLE_PERCENT = 90  # vLLM's gpu_memory_utilization of 0.9
 FEW = 4  # numbers of stages that are tried before a bound rules out the others
@@ -41,7 +41,8 @@ class Setup:
 
     def __post_init__(self) -> None:
         whole("usable_percent", self.usable_percent, 1, 100)
-        weight_format("weights", self.weights)
+        if self.weights != AS_CONFIG:
+            weight_format("weights", self.weights)
         if self.embeddings is not None:
             weight_format("embeddings", self.embeddings)
         if not isinstance(self.options, KvOptions):
