@@ -169,11 +169,11 @@ def kv_cache(
         sequence adds while every layer keeps it), `bytes_per_token_windows_full` (what it adds once every sliding
         window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
-        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`, `weights` (the
-        format counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null where the
-        options fix it), `tokens_per_second_at_most` (of all sequences together, at one token a step for each: without
-        a draft model or MTP; null where it does not fit) and `gpus_needed`: for each kind of
-        GPU the count that bytes alone demand and the fewest that fit.
+        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`,
+        `weights` (the format counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`,
+        `largest_context` (null where the options fix it), `tokens_per_second_at_most` (of all sequences together, at
+        one token a step for each: without a draft model or MTP; null where it does not fit) and `gpus_needed`: for
+        each kind of GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)

@@ -30,7 +30,8 @@ _PATTERNS = (
     (
         r"The checkpoint is quantised \(quantization_config\): (.+); embeddings, norms, routers and output layer in 16 "
         r"bits\. The weights count so unless another format is chosen\.",
-        r"权重文件是量化的（quantization_config）：\1；词嵌入、归一化、路由器和输出层为 16 位。未另选格式时权重按此计算。",
+        r"权重文件是量化的（quantization_config）：\1；词嵌入、归一化、路由器和输出层为 16 位。"
+        r"未另选格式时权重按此计算。",
     ),
     (
         r"The multi-token-prediction layers \((.+)\) are not counted\.",

@@ -1,7 +1,7 @@
 """How a checkpoint's weights are stored, as the quantization_config of its config.json says. Plain data, no torch.
 
 What is not read is said by its name, never passed over (UnreadError). Layouts as in transformers 5.23 and in the
-libraries that write the files: AutoGPTQ and GPTQModel (qweight, qzeros, scales, g_idx), AutoAWQ (the same without g_idx),
+libraries that write the files: AutoGPTQ and GPTQModel (qweight, qzeros, scales, g_idx), AutoAWQ (without g_idx),
 bitsandbytes 0.49 (QuantState, SCB), compressed-tensors 0.13, and DeepSeek-V3's README_WEIGHTS.md (weight_scale_inv).
 """
 
@@ -218,8 +218,8 @@ def quantised_note(spec: ModelSpec) -> str:
     """
     if spec.quantised_unread:
         return (
-            f"The checkpoint is quantised, in a way that is not counted (quantization_config): {spec.quantised_unread}. "
-            "The weights count in the format chosen, else in bf16."
+            "The checkpoint is quantised, in a way that is not counted (quantization_config): "
+            f"{spec.quantised_unread}. The weights count in the format chosen, else in bf16."
         )
     if spec.quantised is None:
         return ""

@@ -44,7 +44,8 @@ def worst() -> dict[str, dict[str, Any]]:
     moe = {"n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048}
     mla = {**moe, "kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
     v4 = {"head_dim": 512, "sliding_window": 128, "compress_ratios": draw(0, 4, 128), "index_n_heads": 64,
-          "hc_mult": 4, "index_head_dim": 128, "index_topk": 512, "q_lora_rank": 1024, "o_groups": 8, "o_lora_rank": 1024}  # fmt: skip
+          "hc_mult": 4, "index_head_dim": 128, "index_topk": 512, "q_lora_rank": 1024, "o_groups": 8,
+          "o_lora_rank": 1024}  # fmt: skip
     return {
         "a kind and a width a layer": {**gemma, "intermediate_size": draw(*range(999, 999 + MOST_WIDTHS))},
         "heavy layers here and there": {**gemma, "intermediate_size": draw(1, 2, 3, 10**7, 10**7 + 1)},
