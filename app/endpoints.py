@@ -17,6 +17,7 @@ from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from, refusal
 from model.kv_math.speed import decode_bound
+from model.kv_math.weights import AS_CONFIG
 from model.published.expected import expected
 from model.published.hf_spec import spec_from_text
 from model.sampling import candidates, field_error
@@ -133,7 +134,7 @@ def kv_cache(
     dtype: str = "bf16",
     config: str = "",
     gpu: str = "",
-    weights: str = "bf16",
+    weights: str = AS_CONFIG,
     embeddings: str = "",
     usable_percent: int = USABLE_PERCENT,
     memory_gb: int = 0,
@@ -152,7 +153,9 @@ def kv_cache(
             catalogue; the answer to a model_type that is not read lists those that are.
         gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",
             "MI300X", "M3 Ultra" or "M4 Max": count the weights too, say what fits there.
-        weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128.
+        weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128; "config", the default, is as the
+            quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else
+            bf16. Where it says something that is not counted, `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
         usable_percent: with gpu, how much of its memory weights and cache may take; on an Apple chip at most 75.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).
@@ -168,10 +171,10 @@ def kv_cache(
         window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
         the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`,
-        `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null where the
-        options fix it), `tokens_per_second_at_most` (of all sequences together, at one token a step for each: without
-        a draft model or MTP; null where it does not fit) and `gpus_needed`: for each kind of
-        GPU the count that bytes alone demand and the fewest that fit.
+        `weights` (the format counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`,
+        `largest_context` (null where the options fix it), `tokens_per_second_at_most` (of all sequences together, at
+        one token a step for each: without a draft model or MTP; null where it does not fit) and `gpus_needed`: for
+        each kind of GPU the count that bytes alone demand and the fewest that fit.
     """
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
@@ -252,6 +255,7 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
         "gpu": use.gpu.name,
         "gpus": use.gpus,
         "usable_bytes": use.usable_bytes,
+        "weights": use.weights.dtype,
         "weights_bytes": use.weights.total_bytes,
         "weights_products": [product_message(term.label, term.factors, term.bytes) for term in use.weights.terms],
         "fits": use.fits,

@@ -23,8 +23,15 @@ _PATTERNS = (
     ),
     (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
     (
-        r"The checkpoint is quantised \(quantization_config\); the weights are counted in the dtype chosen\.",
-        "权重文件是量化的（quantization_config）；这里按所选格式计算权重。",
+        r"The checkpoint is quantised \(quantization_config\): (.+); all but the experts in 16 bits\. "
+        r"The weights count so unless another format is chosen\.",
+        r"权重文件是量化的（quantization_config）：\1；除专家外均为 16 位。未另选格式时权重按此计算。",
+    ),
+    (
+        r"The checkpoint is quantised \(quantization_config\): (.+); embeddings, norms, routers and output layer in 16 "
+        r"bits\. The weights count so unless another format is chosen\.",
+        r"权重文件是量化的（quantization_config）：\1；词嵌入、归一化、路由器和输出层为 16 位。"
+        r"未另选格式时权重按此计算。",
     ),
     (
         r"The multi-token-prediction layers \((.+)\) are not counted\.",
@@ -43,6 +50,28 @@ _PATTERNS = (
 )
 
 
+_UNCOUNTED = re.compile(
+    r"The checkpoint is quantised, in a way that is not counted \(quantization_config\): (.+)\. "
+    r"The weights count in the format chosen, else in bf16\."
+)
+# Why it is not (model/published/quantised.py).
+_REASONS = (
+    (r"it is no object", "它不是对象"),
+    (r"quant_method (.+) is none of (.+)", r"quant_method \1 不在 \2 之中"),
+    (r"its (\w+) is set", r"它设了 \1"),
+    (r"its (\w+) is no list(?: of names)?", r"它的 \1 不是名称列表"),
+    (r"its (\w+) (?:is|are) (.+), and all Linear ones are read", r"它的 \1 是 \2，这里只读全部 Linear 层"),
+    (r"its (\w+) (?:is|are) (.+)", r"它的 \1 是 \2"),
+    (r"its config_groups quantise no weights", "它的 config_groups 不量化权重"),
+    (r"it has no config_groups, and one is read", "它没有 config_groups，这里需要一组"),
+    (r"it has (\d+) config_groups, and one is read", r"它有 \1 组 config_groups，这里只读一组"),
+    (r"it names neither load_in_4bit nor load_in_8bit", "它既没有 load_in_4bit 也没有 load_in_8bit"),
+    (r"it excepts (.+), and no pattern but a layer's number is read", r"它排除 \1，这里只读层号的通配"),
+    (r"it names (.+), which is no module that is counted", r"它提到 \1，这里没有这个模块"),
+    (r"the shapes of (.+) are not known matrix by matrix", r"\1 各矩阵的形状这里不知道"),
+)
+
+
 def in_languages(message: Any) -> Any:
     """A message of the calculators, with every Remark in each language of the page: {en, zh}."""
     if isinstance(message, Remark):
@@ -56,7 +85,14 @@ def in_chinese(remark: str) -> str:
     """The remark in Chinese; the remark itself where it is all names and identifiers."""
     if remark in _table():
         return _table()[remark]
-    for pattern, chinese in _PATTERNS:
+    if uncounted := _UNCOUNTED.fullmatch(remark):
+        reason = _translated(_REASONS, uncounted[1])
+        return f"权重文件是量化的，但其方式未计入（quantization_config）：{reason}。权重按所选格式计算，未选时按 bf16。"
+    return _translated(_PATTERNS, remark)
+
+
+def _translated(patterns: tuple[tuple[str, str], ...], remark: str) -> str:
+    for pattern, chinese in patterns:
         if match := re.fullmatch(pattern, remark):
             return match.expand(chinese).rstrip()
     return remark

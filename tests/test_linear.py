@@ -66,7 +66,7 @@ def seconds(read: Callable[[str], object], text: str) -> float:
 
 
 def grows_too_fast(read: Callable[[str], object], head: str, unit: str, tail: str) -> list[float] | None:
-    """Times of texts of a sixteenth, an eighth, … of LONGEST, where one is more than three times the last; else None."""
+    """Times of texts of 1/16, 1/8, … of LONGEST, where one is more than three times the last; else None."""
     times: list[float] = []
     for share in (16, 8, 4, 2, 1):
         text = head + unit * ((LONGEST // share - len(head) - len(tail)) // len(unit)) + tail

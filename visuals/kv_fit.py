@@ -12,6 +12,7 @@ from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
+from model.published.quantised import quantised_note
 
 from .kv import Remark, factor_message, notes_message
 from .payload import Message
@@ -50,6 +51,8 @@ def use_message(use: MemoryUse) -> Message:
         "fits": use.fits,
         "all_weights": str(use.weights.total_bytes),
         "all_cache": str(use.cache.total_bytes),
+        "weights_in": use.weights.dtype,
+        "stored": [Remark(note) for note in [quantised_note(use.weights.spec)] if note],
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
 

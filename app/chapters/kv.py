@@ -25,7 +25,7 @@ from ..engine import Engine
 from ..prompts import MAX_TOKENS
 from ..requests import whole
 from ..session import HeldRun
-from .kv_fields import asked_options, choice_from, gpu_from, setup_from, size_from, spec_from
+from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
@@ -46,7 +46,7 @@ def kv_answer(_engine: Engine, data: dict[str, Any]) -> Message:
     spec, size = spec_from(data), size_from(data)
     found = kv_breakdown(spec, options=asked_options(data), **size)
     kinds = kv.kinds_message(spec, **size, n_kv_heads=data.get("n_kv_heads"))
-    return {**kv.breakdown_message(found), "card": kv.card_message(spec), "kinds": kinds}
+    return {**kv.breakdown_message(found), "card": {**kv.card_message(spec), "called": own_name(data)}, "kinds": kinds}
 
 
 def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:

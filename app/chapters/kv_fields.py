@@ -10,6 +10,8 @@ from model.kv_math import KvOptions
 from model.kv_math.gpus import Gpu, find_gpu, own_gpu
 from model.kv_math.memory import USABLE_PERCENT, Setup
 from model.kv_math.options import options_from
+from model.kv_math.weights import AS_CONFIG
+from model.published.hf_spec import PASTED as UNNAMED
 from model.published.hf_spec import spec_from_text
 
 from ..lookups import LOOKUPS
@@ -26,7 +28,7 @@ def spec_from(data: dict[str, Any]) -> ModelSpec:
     """
     name = data.get("model")
     if name == OWN_CONFIG:
-        return _pasted(words(data, "config"))
+        return _renamed(words(data, "config"))
     return LOOKUPS.spec(words(data, "hub")) if name == OWN_HUB else catalogue()[str(name)]
 
 
@@ -37,8 +39,19 @@ def words(data: dict[str, Any], name: str) -> str:
 
 
 @lru_cache(maxsize=64)
+def _renamed(text: str) -> ModelSpec:
+    return replace(_pasted(text), name=PASTED)
+
+
+@lru_cache(maxsize=64)
 def _pasted(text: str) -> ModelSpec:
-    return replace(spec_from_text(text), name=PASTED)
+    return spec_from_text(text)
+
+
+def own_name(data: dict[str, Any]) -> str | None:
+    """What a pasted config calls itself, for the files that are saved; None where it has no name, or is none."""
+    name = _pasted(words(data, "config")).name if data.get("model") == OWN_CONFIG else UNNAMED
+    return None if name == UNNAMED else name
 
 
 def asked_options(data: dict[str, Any]) -> KvOptions:
@@ -69,6 +82,6 @@ def gpu_from(data: dict[str, Any]) -> Gpu:
 def setup_from(data: dict[str, Any]) -> Setup:
     """Formats, options and usable percent of a question."""
     percent = data.get("usable_percent", USABLE_PERCENT)
-    formats = {"dtype": data.get("dtype", "bf16"), "weights": data.get("weights", "bf16")}
+    formats = {"dtype": data.get("dtype", "bf16"), "weights": data.get("weights") or AS_CONFIG}
     formats["embeddings"] = data.get("embeddings") or None
     return Setup(**formats, options=asked_options(data), usable_percent=percent)

@@ -80,7 +80,7 @@ class KvBreakdown:
 
     @property
     def rank_bytes(self) -> tuple[dict[tuple[int, ...], int], int]:
-        """Bytes on one rank: in each layer, by the layers that keep as much; and of the draft model, on the last stage."""
+        """Bytes on one rank: in each layer, by the layers that keep as much; and of the model that drafts."""
         each: dict[tuple[int, ...], int] = {}
         drafting = 0
         for term in self.terms:

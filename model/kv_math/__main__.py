@@ -25,7 +25,7 @@ from .memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_c
 from .options import refusal, whole
 from .report import bound_lines, breakdown_lines, largest_lines, memory_lines, needs_lines
 from .speed import decode_bound
-from .weights import WEIGHT_FORMATS
+from .weights import AS_CONFIG, WEIGHT_FORMATS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -155,7 +155,11 @@ def parser() -> argparse.ArgumentParser:
     fits.add_argument("--gpu-memory", type=whole_number, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")
     fits.add_argument("--gpu-bandwidth", type=whole_number, metavar="GB/s", help="one's own GPU: memory bandwidth")
     fits.add_argument("--users", type=whole_number, help="which GPUs so many users need, each with --tokens tokens")
-    fits.add_argument("--weights", default="bf16", help=f"the weights': {', '.join(WEIGHT_FORMATS)} (default bf16)")
+    fits.add_argument(
+        "--weights",
+        default=AS_CONFIG,
+        help=f"the weights': {', '.join(WEIGHT_FORMATS)}; or {AS_CONFIG} (default): as the config says, else bf16",
+    )
     fits.add_argument("--embeddings", help="the embedding tables', where they differ")
     fits.add_argument(
         "--usable-percent", type=whole_number, default=USABLE_PERCENT, help="of a GPU's memory (default 90)"

@@ -41,6 +41,10 @@ NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ("bytes_per_k_v_head", "bytes per K/V head ({format})", ""),
         ("bytes_per_token", "bytes per token ({format})", ""),
         ("bytes_per_block", "bytes per block ({format})", ""),
+        ("scales", "scales", "scale"),
+        ("inputs", "inputs", "input"),
+        ("bytes_each", "bytes each", "byte each"),
+        ("bytes_beside", "bytes beside them ({format})", ""),
         ("bytes_per_row", "bytes per row", ""),
     )}
 )  # fmt: skip

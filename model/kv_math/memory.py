@@ -5,9 +5,9 @@ leaves free.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache as cache_calls
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
 from ..errors import GlassLlamaError
 from ..published.expected import expected
@@ -16,138 +16,15 @@ from . import KvBreakdown, kv_breakdown
 from .compressed import fullest_lengths
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
-from .spread import counts_before, in_stages
 from .stages import find_spec
-from .weights import WeightBreakdown, weight_breakdown, weight_format
+from .use import USABLE_PERCENT, MemoryUse, Setup
+from .weights import WeightBreakdown
 
-USABLE_PERCENT = 90  # vLLM's gpu_memory_utilization of 0.9
+__all__ = ["USABLE_PERCENT", "GpuNeed", "Largest", "MemoryUse", "Needs", "Setup", "gpus_needed", "largest_batch",
+           "largest_context", "memory_use"]  # fmt: skip
+
 FEW = 4  # numbers of stages that are tried before a bound rules out the others
 RANKS_PER_NODE = 8  # tensor parallelism stays within a server, eight GPUs at most
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How a model is served: number formats of cache and weights, cache options, usable percent of each GPU.
-
-    `weights` and `embeddings` as in `weight_breakdown`. Raises GlassLlamaError for an unknown format and for a percent
-    outside 1 to 100.
-    """
-
-    dtype: str = "bf16"
-    weights: str = "bf16"
-    embeddings: str | None = None
-    options: KvOptions = field(default_factory=KvOptions)
-    usable_percent: int = USABLE_PERCENT
-
-    def __post_init__(self) -> None:
-        whole("usable_percent", self.usable_percent, 1, 100)
-        weight_format("weights", self.weights)
-        if self.embeddings is not None:
-            weight_format("embeddings", self.embeddings)
-        if not isinstance(self.options, KvOptions):
-            raise refusal("options", self.options, "a KvOptions")
-
-    def weight_breakdowns(self, spec: ModelSpec) -> tuple[WeightBreakdown, ...]:
-        """The model's weights, and the draft model's where there is one, which the last pipeline stage holds."""
-        options = self.options
-        own = weight_breakdown(spec, self.weights, self.embeddings, options.tp, options.pp, options.mtp)
-        if options.draft is None:
-            return (own,)
-        draft = find_spec(options.draft, "draft")
-        return own, weight_breakdown(draft, self.weights, self.embeddings, options.tp)
-
-
-@dataclass(frozen=True)
-class MemoryUse:
-    """Weights and cache on `gpus` GPUs of one kind. Bytes per GPU are those of the fullest one."""
-
-    gpu: Gpu
-    usable_percent: int
-    weights: WeightBreakdown
-    draft_weights: WeightBreakdown | None
-    cache: KvBreakdown
-
-    @property
-    def gpus(self) -> int:
-        """tp × pp."""
-        return self.weights.tp * self.weights.pp
-
-    @property
-    def percent(self) -> int:
-        """How much of one GPU's memory weights and cache may take: usable_percent, or less where its system says so."""
-        return self.gpu.percent_of(self.usable_percent)
-
-    @property
-    def usable_bytes(self) -> int:
-        """Bytes of one GPU that weights and cache may take: memory × percent // 100."""
-        return self.gpu.usable(self.usable_percent)
-
-    @property
-    def stage_bytes(self) -> tuple[int, ...]:
-        """Weights and cache on one GPU of each pipeline stage."""
-        return self.in_stages(self.weights.pp)
-
-    @property
-    def weight_stage_bytes(self) -> tuple[int, ...]:
-        """Weights on one GPU of each stage, the draft model's included."""
-        return self._weights_in_stages(self.weights.pp)
-
-    def in_stages(self, pp: int) -> tuple[int, ...]:
-        """Weights and cache on one GPU of each of `pp` stages, were they spread over so many."""
-        return tuple(map(sum, zip(self._weights_in_stages(pp), self.cache.in_stages(pp), strict=True)))
-
-    def _weights_in_stages(self, pp: int) -> tuple[int, ...]:
-        *first, last = self.weights.in_stages(pp)
-        return (*first, last + (self.draft_weights.per_gpu_bytes if self.draft_weights else 0))
-
-    def fullest(self, pp: int) -> int:
-        """Bytes on the fullest GPU, were the same spread over `pp` stages: max(in_stages(pp)), from as many stages as
-        differ in the layers that they keep a cache of."""
-        each, drafting = self.cache.rank_bytes
-        drafting += self.draft_weights.per_gpu_bytes if self.draft_weights else 0
-        found = 0
-        for weights, layers, last in self.weights.heaviest(pp, tuple(each)):
-            held = weights + sum(count * one for count, one in zip(layers, each.values(), strict=True))
-            found = max(found, held + (drafting if last else 0))
-        return found
-
-    def fullest_at_least(self, pp: int) -> int:
-        """Bytes that the fullest of `pp` stages takes at least, from running sums: less than `fullest` by some bytes,
-        where a layer's share of the weights is no whole number of them; found sooner."""
-        if pp not in self._at_least:
-            stages = in_stages(self._before, self.weights.spec.n_layers, pp)
-            spread = self.weights.spread
-            stages[0] += spread.first + spread.both
-            stages[-1] += spread.last + (spread.both if pp > 1 else 0)
-            self._at_least[pp] = max(stages)
-        return self._at_least[pp]
-
-    @cached_property
-    def _before(self) -> list[int]:
-        """Bytes of weights and cache on one rank of the layers before 0, 1, …, at least."""
-        spread, sums = self.weights.spread, self.weights.spread.least_before
-        for layers, each in self.cache.rank_bytes[0].items():
-            sums = [one + each * n for one, n in zip(sums, counts_before(layers, spread.end), strict=True)]
-        return list(sums)
-
-    @cached_property
-    def _at_least(self) -> dict[int, int]:
-        return {}
-
-    @cached_property
-    def per_gpu_bytes(self) -> int:
-        """Bytes on the fullest GPU."""
-        return self.fullest(self.weights.pp)
-
-    @property
-    def free_bytes(self) -> int:
-        """What is left of `usable_bytes` on the fullest GPU; below 0, so much is lacking."""
-        return self.usable_bytes - self.per_gpu_bytes
-
-    @property
-    def fits(self) -> bool:
-        """Whether weights and cache are within the usable bytes of every GPU."""
-        return self.free_bytes >= 0
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from typing import NamedTuple
 from ..errors import GlassLlamaError
 from ..published.expected import any_of, expected
 from ..published.parameters import WeightPart, weight_parts
-from ..published.spec import ModelSpec
+from ..published.spec import ModelSpec, QuantSpec
 from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
 from .options import MAX_RANKS, refusal, whole
 from .spread import Layers, Share, Spread, counts_before, in_stages
 from .stages import find_spec
+from .stored import leading, plain_factors, stored_products
 
 _PLAIN = ("fp32", "fp16", "bf16")
 _OCP = "OCP Microscaling formats (MX) v1.0"
@@ -53,6 +54,7 @@ _ALL = (
     FORMATS["q4_0"],
 )
 WEIGHT_FORMATS: Mapping[str, KvFormat] = MappingProxyType({fmt.name: fmt for fmt in _ALL})
+AS_CONFIG = "config"
 MOST_KEPT = 128  # numbers of stages of which the bytes are kept; one made up with thousands must not fill the memory
 _QUANTISED_TABLES = ("q8_0", "q4_0")  # llama.cpp quantises embeddings too; the others keep them in 16 bits
 
@@ -64,7 +66,8 @@ class WeightTerm:
     `label` is the part's: "embedding", "embedding.tied", "unembedding", "positions", "attention.q_o", "attention.k_v",
     "attention.latents", "attention.heads", "attention.groups", "attention.out", "compressor", "indexer", "streams",
     "ffn", "experts", "shared_experts", "router", "position_bias", or one that begins with "norms", "biases", "cross",
-    "encoder", "mtp", "linear" or "altup".
+    "encoder", "mtp", "linear" or "altup"; ".scales", ".zeros", ".order" or ".tables" after it for what a checkpoint's
+    own quantisation keeps beside them (kv_math/stored.py).
     """
 
     part: WeightPart
@@ -225,28 +228,45 @@ def weight_breakdown(
 ) -> WeightBreakdown:
     """What the weights of `spec` take in `dtype`, a name in WEIGHT_FORMATS, over `tp` ranks and `pp` stages.
 
+    AS_CONFIG: as the model's own config.json says that they are stored (`spec.quantised`), else in bf16.
     `embeddings` is the format of the embedding tables; None: 16 bits under every quantised format except llama.cpp's
     q8_0 and q4_0, which quantise them too. Norms, biases and routers keep 16 bits under every quantised format. `mtp`
     counts the multi-token-prediction layers. Raises GlassLlamaError, naming the field.
     """
     spec = find_spec(spec)
-    fmt, tp, pp = weight_format("weights", dtype), whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
+    tp, pp = whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
+    quant = spec.quantised if dtype == AS_CONFIG else None
+    dtype = SIXTEEN_BIT.name if dtype == AS_CONFIG else dtype
+    fmt = weight_format("weights", dtype)
     if pp > spec.n_layers:
         raise refusal("pp", pp, expected("at_most", name="n_layers", value=spec.n_layers))
     small = fmt if dtype in _PLAIN else SIXTEEN_BIT
     tables = small if dtype not in _QUANTISED_TABLES else fmt
     if embeddings is not None:
         tables = weight_format("embeddings", embeddings)
-    return _breakdown(spec, fmt, tables, small, tp, pp, mtp)
+    return _breakdown(spec, quant, fmt, tables, small, tp, pp, mtp)
 
 
 @lru_cache(maxsize=64)  # what does not change with the load, while a slider passes over a hundred loads
 def _breakdown(
-    spec: ModelSpec, fmt: KvFormat, tables: KvFormat, small: KvFormat, tp: int, pp: int, mtp: bool
+    spec: ModelSpec,
+    quant: QuantSpec | None,
+    fmt: KvFormat,
+    tables: KvFormat,
+    small: KvFormat,
+    tp: int,
+    pp: int,
+    mtp: bool,
 ) -> WeightBreakdown:
     formats = {"matrix": fmt, "vector": small, "table": tables}
-    terms = tuple(WeightTerm(part, _factors(part, formats[part.kind])) for part in weight_parts(spec, mtp))
-    return WeightBreakdown(spec, fmt.name, tables.name, small.name, tp, pp, mtp, terms)
+    terms: list[WeightTerm] = []
+    for part in weight_parts(spec, mtp):
+        if quant and part.matrices:
+            terms += (WeightTerm(one, factors) for one, factors in stored_products(part, quant))
+        else:
+            terms.append(WeightTerm(part, _factors(part, formats[part.kind])))
+    name = quant.name if quant else fmt.name
+    return WeightBreakdown(spec, name, tables.name, small.name, tp, pp, mtp, tuple(terms))
 
 
 def weight_format(field: str, name: str) -> KvFormat:
@@ -258,12 +278,8 @@ def weight_format(field: str, name: str) -> KvFormat:
 
 
 def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
-    leading = [Factor(len(part.layers), "layers")] if part.layers else []
-    if part.copies > 1 or part.reading == "experts":
-        leading.append(Factor(part.copies, "experts"))
     if fmt.block == 1:
-        size = Factor(fmt.block_bytes, "bytes", params={"format": fmt.name})
-        return (*leading, Factor(part.each, "weights", part.how), size)
+        return plain_factors(part, fmt)
     if part.each % fmt.block:
         raise GlassLlamaError(
             "weight_format",
@@ -277,4 +293,4 @@ def _factors(part: WeightPart, fmt: KvFormat) -> tuple[Factor, ...]:
         )
     came = f"{part.how or f'{part.each:,}'} / {fmt.block}"
     blocks = Factor(part.each // fmt.block, "blocks_of_weights", came, {"count": fmt.block})
-    return (*leading, blocks, Factor(fmt.block_bytes, "bytes_per_block", params={"format": fmt.name}))
+    return (*leading(part), blocks, Factor(fmt.block_bytes, "bytes_per_block", params={"format": fmt.name}))

@@ -15,6 +15,7 @@ from .hf import FAMILIES, MODEL_TYPES, gguf
 from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
 from .hf.shape import Shape
 from .hub import config_text
+from .quantised import UnreadError, check_counted, quantised_note, quantised_of
 from .spec import ModelSpec
 
 MAX_CHARACTERS = 100_000
@@ -82,7 +83,7 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
         message = f"{str(told).removesuffix('.')}; besides {kind} without it, it reads: {others}."
         raise GlassLlamaError("hf_config", message, **told.params, names=others) from error
     try:
-        return ModelSpec(
+        spec = ModelSpec(
             name=name,
             family=kind,
             source=(f"config.json of {name}",),
@@ -90,17 +91,28 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
             notes=tuple(_notes(config, shape)),
             **shape.spec,
         )
+        return _with_quantised(spec, config)
     except GlassLlamaError as error:  # numbers that do not fit each other, such as heads that K/V heads do not divide
         raise GlassLlamaError(
             "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
         ) from error
 
 
+def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
+    """With how the weights are stored, or why what quantization_config says of it is not counted."""
+    try:
+        quantised = quantised_of(config)
+        if quantised:
+            check_counted(spec, quantised)
+        spec = replace(spec, quantised=quantised)
+    except UnreadError as error:
+        spec = replace(spec, quantised_unread=str(error))
+    return replace(spec, notes=(*spec.notes, *filter(None, [quantised_note(spec)])))
+
+
 def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     """What a reader of the figures should know: fields that were assumed, and parts that are not counted."""
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
-    if config.get("quantization_config"):
-        notes.append("The checkpoint is quantised (quantization_config); the weights are counted in the dtype chosen.")
     inner = config.get("text_config")
     text = inner if isinstance(inner, Mapping) else config
     ahead = [name for name in ("num_nextn_predict_layers", "mtp_num_hidden_layers") if text.get(name)]

@@ -3,13 +3,21 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..errors import GlassLlamaError
 from .spec import ModelSpec
 
 # What one decoding step reads of a part: all of it, the chosen experts, one row a token, or nothing.
 Reading = Literal["all", "experts", "rows", "none"]
+
+
+class Matrix(NamedTuple):
+    """A linear layer's weights by its place in a layer (transformers' name), such as "self_attn.q_proj"."""
+
+    module: str
+    inputs: int
+    outputs: int
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,8 @@ class WeightPart:
     `label` says what they are; `layers` is () for what stands outside the layers, and `how` is how `each` came about.
     `kind`: "matrix", "table" (embeddings) or "vector" (norms, biases, routers). Tensor parallelism splits a part into
     `units` (heads, columns, rows) and copies it where `units` is 1. `rows`: of a table that is read row by row. `last`:
-    held by the last pipeline stage, not the first.
+    held by the last pipeline stage, not the first. `matrices` are the linear layers that `each` is the sum of; () where
+    their shapes are not known.
     """
 
     label: str
@@ -32,6 +41,7 @@ class WeightPart:
     reading: Reading = "all"
     rows: int = 0
     last: bool = False
+    matrices: tuple[Matrix, ...] = ()
 
     @property
     def weights(self) -> int:
@@ -158,9 +168,12 @@ def _attention(
     each = 1 if k_is_v else 2
     q_o, k_v = f"2 × {d:,} × {heads} × {width}", f"{each} × {d:,} × {kv} × {width}"
     reading: Reading = "none" if label == "encoder" else "all"
-    yield WeightPart(f"{label}.q_o", layers, 2 * d * heads * width, q_o, units=heads, reading=reading)
+    both = (Matrix("self_attn.q_proj", d, heads * width), Matrix("self_attn.o_proj", heads * width, d))
+    yield WeightPart(f"{label}.q_o", layers, 2 * d * heads * width, q_o, units=heads, reading=reading, matrices=both)
     if keeping := layers if keeping is None else keeping:
-        yield WeightPart(f"{label}.k_v", keeping, each * d * kv * width, k_v, units=kv, reading=kv_reading)
+        both = tuple(Matrix(f"self_attn.{one}_proj", d, kv * width) for one in "kv"[:each])
+        weights = each * d * kv * width
+        yield WeightPart(f"{label}.k_v", keeping, weights, k_v, units=kv, reading=kv_reading, matrices=both)
 
 
 def _mla(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[WeightPart]:
@@ -170,15 +183,29 @@ def _mla(spec: ModelSpec, layers: tuple[int, ...]) -> Iterator[WeightPart]:
     q_width, rank, latent = mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.q_lora_rank, mla.kv_lora_rank
     down = d * (latent + mla.qk_rope_head_dim) + (d * rank if rank else 0)
     how = f"{d:,} × ({latent} + {mla.qk_rope_head_dim}" + (f" + {rank})" if rank else ")")
-    yield WeightPart("attention.latents", layers, down, how)
+    matrices = [Matrix("self_attn.kv_a_proj_with_mqa", d, latent + mla.qk_rope_head_dim)]
+    matrices += [Matrix("self_attn.q_a_proj", d, rank)] if rank else []
+    yield WeightPart("attention.latents", layers, down, how, matrices=tuple(matrices))
     expanded = mla.qk_nope_head_dim + mla.v_head_dim
     per_head = (rank or d) * q_width + latent * expanded + mla.v_head_dim * d
     how = f"{heads} × ({rank or d} × {q_width} + {latent} × {expanded} + {mla.v_head_dim} × {d:,})"
-    yield WeightPart("attention.heads", layers, heads * per_head, how, units=heads)
+    q_name, q_inputs = ("self_attn.q_b_proj", rank) if rank else ("self_attn.q_proj", d)
+    matrices = [
+        Matrix(q_name, q_inputs, heads * q_width),
+        Matrix("self_attn.kv_b_proj", latent, heads * expanded),
+        Matrix("self_attn.o_proj", heads * mla.v_head_dim, d),
+    ]
+    yield WeightPart("attention.heads", layers, heads * per_head, how, units=heads, matrices=tuple(matrices))
     if spec.indexer:  # queries from the query latent, one key, one weight per indexer head
         width, count = spec.indexer.head_dim, spec.indexer.n_heads
         how = f"{rank or d} × {count} × {width} + {d:,} × {width} + {d:,} × {count}"
-        yield WeightPart("indexer", layers, (rank or d) * count * width + d * width + d * count, how)
+        matrices = [
+            Matrix("self_attn.indexer.wq_b", rank or d, count * width),
+            Matrix("self_attn.indexer.wk", d, width),
+        ]
+        matrices.append(Matrix("self_attn.indexer.weights_proj", d, count))
+        weights = (rank or d) * count * width + d * width + d * count
+        yield WeightPart("indexer", layers, weights, how, matrices=tuple(matrices))
 
 
 def _vectors(spec: ModelSpec, layers: tuple[int, ...], extra: int) -> Iterator[WeightPart]:
@@ -223,8 +250,12 @@ def _dense(
     spec: ModelSpec, label: str, layers: tuple[int, ...], hidden: int, copies: int = 1, reading: Reading = "all"
 ) -> Iterator[WeightPart]:
     inward = 2 if spec.ffn.gated else 1
-    how = f"{inward + 1} × {spec.d_model:,} × {hidden:,}"
-    yield WeightPart(label, layers, (inward + 1) * spec.d_model * hidden, how, copies, units=hidden, reading=reading)
+    d, place = spec.d_model, f"mlp.{label}." if label in ("experts", "shared_experts") else "mlp."
+    how = f"{inward + 1} × {d:,} × {hidden:,}"
+    matrices = [Matrix(f"{place}{name}", d, hidden) for name in ("up_proj", "gate_proj")[:inward]]
+    matrices.append(Matrix(f"{place}down_proj", hidden, d))
+    weights = (inward + 1) * d * hidden
+    yield WeightPart(label, layers, weights, how, copies, units=hidden, reading=reading, matrices=tuple(matrices))
     if spec.bias == "all":
         yield WeightPart(
             f"biases.{label}", layers, inward * hidden + spec.d_model, "", copies, "vector", reading=reading

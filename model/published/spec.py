@@ -226,6 +226,32 @@ class ExtraWeights:
 
 
 @dataclass(frozen=True)
+class QuantSpec:
+    """How a checkpoint stores the matrices of its linear layers: `bits` a weight, and what stands beside them.
+
+    A scale of `scale_bytes` belongs to `group_in` inputs × `group_out` outputs (None: all of them), or to `flat`
+    consecutive weights, whatever their place; `nested` of those scales share one fp32 of their own. `zero_bits`: a zero
+    point a group. `order`: 32 bits an input say which group it belongs to. `each_bytes` stand beside each matrix.
+    `kept` names modules that stay in 16 bits, (layer, module), layer -1 for every one; `only`, where given, those that
+    do not. Embeddings, norms, routers and the output layer stay in 16 bits.
+    """
+
+    name: str
+    bits: int
+    group_in: int | None = None
+    group_out: int | None = 1
+    flat: int | None = None
+    scale_bytes: int = 2
+    nested: int = 0
+    zero_bits: int = 0
+    order: bool = False
+    each_bytes: int = 0
+    experts_alone: bool = False
+    only: tuple[str, ...] = ()
+    kept: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class PublishedParameters:
     """Parameters as the vendor states them; `exact` where the source gives every digit."""
 
@@ -245,6 +271,7 @@ class ModelSpec:
     extra layers that run only for speculative decoding. `tied_embeddings` is None where no source says, `max_context`
     where none limits it. For MLA, head_dim is that of q and k. `bias`: on q, k and v ("qkv"), on these and the output
     ("attention"), everywhere but on the logits, which have `unembedding_bias`.
+    `quantised` is how a config.json says that the weights are stored, `quantised_unread` why that is not counted.
     `source` lists where the numbers were read, `not_verified` which of them were not.
     """
 
@@ -278,6 +305,8 @@ class ModelSpec:
     ffn_widths: tuple[int, ...] | None = None
     extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
+    quantised: QuantSpec | None = None
+    quantised_unread: str = ""
     tokenizer: str = ""
     source: tuple[str, ...] = ()
     source_grade: str = ""

@@ -44,6 +44,7 @@ const MAKERS = {
 export async function saveAs(format, panel, glass, kind, own) {
   const { trace, layer, query } = glass.state;
   if (!trace) throw refusal("frame.save_empty");
-  const name = `glass-llama-${kind}-layer${layer}-token${query}.${format.toLowerCase()}`;
+  const place = panel.subject ? "" : `-layer${layer}-token${query}`; // what is of no run has no place in one
+  const name = `glass-llama-${kind}${place}.${format.toLowerCase()}`;
   download(name, await MAKERS[format](panel, glass, own));
 }

@@ -34,16 +34,16 @@ export const panelOf = (element) => panels.get(element);
 /**
  * Builds a panel's chrome into its section.
  * @param {HTMLElement} element the section @param {object} glass the store @param {string} kind
- * @param {{ csv: () => (string|number)[][], svg?: () => SVGElement, parts?: string[], pointed?: boolean }} options
+ * @param {{ csv: () => (string|number)[][], svg?: () => SVGElement, parts?: string[], pointed?: boolean, subject?: () => string }} options
  * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
- * value under the pointer
+ * value under the pointer; `subject`: what is saved is of, in one line, where that is no run but what a reader asked
  * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
  *             tell: (value: string, reading?: string) => void, speak: (forms: string[]) => void, formed: (key: string) => string, lack: (key: string|null) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
  * `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own drawing is
  * shown in it
  */
-export function frame(element, glass, kind, { svg, csv, parts = ["what", "formula"], pointed = true } = {}) {
-  const panel = { title: h("h2.gp-title"), body: h("div.gp-body") };
+export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true } = {}) {
+  const panel = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
   const readout = h("p.gp-readout");
   const { box, opener, list } = createExplanation(element, glass, kind, parts, button);
   panel.list = list;

@@ -17,8 +17,10 @@ const PROMPT = 300; // characters of the prompt
 /** What XML may not hold, such as control characters in a token, becomes the sign for a character that cannot be shown. */
 const lawful = (text) => text.toWellFormed().replace(/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
 
-/** Which run is shown, or which two where it is B − A. @returns {string} */
+/** What is shown: a model that a reader asked about, a run, or two where it is B − A. @returns {string} */
 function runLine(panel, glass) {
+  const subject = panel.subject?.();
+  if (subject) return subject;
   if (!panel.instead) return describe(glass.state.trace, glass);
   const { A, B } = glass.sides();
   return `B − A. A: ${describe(A, glass)}. B: ${describe(B, glass)}`;

@@ -31,6 +31,10 @@ export function fitView(glass) {
     return h("p.kv-total.kv-fits", null, h("strong", null, words), ...(fits ? [h("span", null, ` ${text("free", { bytes: both(free) })}`)] : []));
   }
 
+  /** How a config.json says that the weights are stored, or why that is not counted, and what they are counted in. */
+  const stored = ({ stored: notes, weights_in: format }) => notes.map((one) =>
+    h("p.gp-note.kv-stored", null, remarkIn(one, glass.state.language), " ", text("counted_in", { format })));
+
   function largest(found, title, unit) {
     if (found.refused) return h("div.kv-fact", null, h("h4", null, title), h("p.gp-note", null, troubleText(glass, found.refused)));
     const value = found.unlimited ? text("no_limit") : found.value ? text(unit, { count: whole(found.value) }) : text("none_fits");
@@ -60,7 +64,7 @@ export function fitView(glass) {
 
   function show({ use, batch, context, bound: found }, { tokens, batch: sequences }) {
     element.replaceChildren(
-      verdict(use), ...bar(use),
+      verdict(use), ...stored(use), ...bar(use),
       h("div.kv-facts", null,
         largest(batch, text("largest_batch", { tokens: whole(tokens) }), "sequences"),
         largest(context, text("largest_context", { batch: whole(sequences) }), "tokens"),

@@ -66,12 +66,23 @@ export const equals = (bytes) =>
 
 /** What a weight's product is of; parts of one kind share a name. @param {Function} text @param {string} label of model/kv_math/weights.py */
 export function weightName(text, label) {
+  const [, part, beside] = label.match(/^(.+)\.(scales|zeros|order|tables)$/) ?? [];
+  if (beside) return text(`kv-fit.beside_${beside}`, { part: weightName(text, part) });
   const exact = text(`kv-fit.w_${label.replace(/\./g, "_")}`);
   return exact.startsWith("kv-fit.") ? text(`kv-fit.w_${label.split(".")[0]}`) : exact;
 }
 
 /** What a model is called: its own name, or the page's text for a pasted config. @param {object} glass @param {string} model */
 export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
+
+/** What a model is called in a file: as a pasted config calls itself, where it does. @param {object} glass @param {any} card */
+export const calledIn = (glass, card) => card.called ?? nameOf(glass, card.name);
+
+/** Where a model's numbers were read. @param {object} glass @param {any} card @returns {string} */
+export const sourcesOf = (glass, card) => card.source.map((one) => remarkIn(one, glass.state.language)).join("; ");
+
+/** What a file of the calculators is of: the model that was asked about, and where its numbers were read. */
+export const subjectOf = (glass, answer) => (answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "");
 
 /** A remark of visuals/kv.py in the reader's language. @param {Object<string, string>} remark @param {string} language */
 export const remarkIn = (remark, language) => remark[language] ?? remark.en;

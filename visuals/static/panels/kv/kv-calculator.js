@@ -4,7 +4,7 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { answerView } from "./answer.js";
-import { nameOf, origin, whole } from "./format.js";
+import { calledIn, nameOf, origin, sourcesOf, subjectOf, whole } from "./format.js";
 import { kindsView } from "./kv-kinds.js";
 import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
@@ -16,11 +16,13 @@ function table(glass, { answer }) {
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
   const counted = ({ value, code, how }) => `${value} ${code}${how ? ` (${origin(how, name)})` : ""}`;
   const product = ({ factors }) => factors.map(counted).join(" × ");
-  const model = nameOf(glass, answer.model);
-  const rows = answer.terms.map((term) => [model, answer.tokens, answer.batch, answer.dtype, term.label, product(term), term.bytes]);
-  const kinds = answer.kinds.filter(({ bytes }) => bytes).map((kind) => [model, answer.tokens, answer.batch, answer.dtype, `as ${kind.kind}`, kind.terms.map(product).join(" + "), kind.bytes]);
-  const total = [model, answer.tokens, answer.batch, answer.dtype, "total", "", answer.bytes];
-  return [["model", "tokens", "batch", "dtype", "what", "product", "bytes"], ...rows, total, ...kinds];
+  const { tokens, batch, dtype, card } = answer;
+  const row = (...values) => [calledIn(glass, card), tokens, batch, dtype, ...values, sourcesOf(glass, card)];
+  const rows = answer.terms.map((term) => row(term.label, product(term), term.bytes));
+  const kinds = answer.kinds.filter(({ bytes }) => bytes)
+    .map(({ kind, terms, bytes }) => row(`as ${kind}`, terms.map(product).join(" + "), bytes));
+  const names = ["model", "tokens", "batch", "dtype", "what", "product", "bytes", "source"];
+  return [names, ...rows, row("total", "", answer.bytes), ...kinds];
 }
 
 /** Which settings the figures are of. */
@@ -34,7 +36,10 @@ export const about = { namesChanges: false };
 /** @param {HTMLElement} element @param {object} glass */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);
-  const panel = frame(element, glass, "kv-calculator", { csv: () => table(glass, asked), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-calculator", {
+    csv: () => table(glass, asked), subject: () => subjectOf(glass, asked.answer),
+    parts: ["what", "formula", "myth"], pointed: false,
+  });
   const form = settingsForm(glass, asked);
   const answer = answerView(glass);
   const kinds = kindsView(glass);

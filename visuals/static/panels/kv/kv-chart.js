@@ -9,7 +9,7 @@ import { linkedState } from "../../settings.js";
 import { part } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
-import { nameOf, whole } from "./format.js";
+import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { beyondContext, drawable, entriesOf } from "./points.js";
 import { choiceBar } from "./choice-bar.js";
 import { question, requestOf } from "./question.js";
@@ -28,7 +28,10 @@ export default function kvChart(element, glass) {
   const asked = question(glass);
   const { state: view, set } = linkedState(glass, "kvchart", FIRST, { answer: null, trouble: null, failed: "", pinned: null }, { emptied: NOBODY });
   const chart = createChart(glass, { label: "kv-chart.title", clicked: (point) => pin(point) });
-  const panel = frame(element, glass, "kv-chart", { csv: () => table(glass, view.answer), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-chart", {
+    csv: () => table(glass, view.answer, asked.answer), subject: () => subjectOf(glass, asked.answer),
+    parts: ["what", "formula", "myth"], pointed: false,
+  });
   const compared = () => view.settings.compare.split("|").filter((name) => name && name !== NOBODY);
 
   const asker = createAsker(glass, "kv_chart", ({ data, message }) => {
@@ -102,8 +105,12 @@ export default function kvChart(element, glass) {
 }
 
 /** Every point of the figure, with its exact bytes. */
-function table(glass, answer) {
-  const what = (name) => (name.startsWith("text:kv.stack_") ? name.slice("text:kv.stack_".length) : nameOf(glass, name));
-  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(([model, tokens, bytes]) => [nameOf(glass, model), tokens, what(name), bytes]) : []));
-  return [["model", "tokens", "what", "bytes"], ...rows];
+function table(glass, answer, asked) {
+  const card = asked?.card; // of the model asked about; the others are the catalogue's, under their own names
+  const called = (name) => (name === card?.name ? calledIn(glass, card) : nameOf(glass, name));
+  const what = (name) => (name.startsWith("text:kv.stack_") ? name.slice("text:kv.stack_".length) : called(name));
+  const source = (name) => (name === card?.name ? sourcesOf(glass, card) : "");
+  const row = (name) => ([model, tokens, bytes]) => [called(model), tokens, what(name), bytes, source(model)];
+  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(row(name)) : []));
+  return [["model", "tokens", "what", "bytes", "source"], ...rows];
 }

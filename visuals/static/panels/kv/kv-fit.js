@@ -8,11 +8,11 @@ import { part } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
-import { nameOf, whole } from "./format.js";
+import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
-export const FIRST = { gpu: "H100 80 GB", weights: "bf16", embeddings: "", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
+export const FIRST = { gpu: "H100 80 GB", weights: "", embeddings: "", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
 const OWN_GPU = ":gpu";
 /** Settings that only the reverse question depends on. */
 const REVERSE = ["users", "user_tokens"];
@@ -23,7 +23,10 @@ export const about = { namesChanges: false };
 export default function kvFit(element, glass) {
   const asked = question(glass);
   const { state: view, set } = linkedState(glass, "kvfit", FIRST, { kv_fit: null, kv_needs: null, gpus: null });
-  const panel = frame(element, glass, "kv-fit", { csv: () => table(view), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "kv-fit", {
+    csv: () => table(glass, view, asked.answer), subject: () => subjectOf(glass, asked.answer),
+    parts: ["what", "formula", "myth"], pointed: false,
+  });
   glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; });
   const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) => createAsker(glass, what, ({ data, message }) => {
     Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
@@ -32,7 +35,7 @@ export default function kvFit(element, glass) {
   const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
   const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
-  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, formats), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
+  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, () => [["", glass.text("kv.choice_as_config")], ...formats()]), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
   const nearNeeds = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
   const reverse = [slidingField("users", set, [0, 12], 4, nearNeeds), slidingField("user_tokens", set, [7, 20], 4, nearNeeds)];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
@@ -100,12 +103,14 @@ export default function kvFit(element, glass) {
 }
 
 /** @returns {(string|number)[][]} what one GPU holds, and the GPUs that the reverse question found; a row a number */
-function table({ kv_fit: found, kv_needs: need }) {
+function table(glass, { kv_fit: found, kv_needs: need }, answer) {
   const rows = [];
   const add = (question, gpu, values) => {
     for (const [name, value] of Object.entries(values)) rows.push([question, gpu, name, value ?? ""]);
   };
+  if (answer) add("model", "", { name: calledIn(glass, answer.card), source: sourcesOf(glass, answer.card) });
   if (found) {
+    add("model", "", { weights: found.use.weights_in, ...(found.use.stored[0] && { remark: found.use.stored[0].en }) });
     const { use, batch, context, bound } = found;
     add("fits", use.gpu.name, {
       memory_bytes: use.gpu.memory, usable_bytes: use.usable, weights_bytes: use.weights, cache_bytes: use.cache, free_bytes: use.free,
