@@ -34,8 +34,9 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    # Final norm and head, a part of the weights, once a depth.
-    readings = held.study_in_pieces(engine, lens_at_every_depth, held.trace.residual, targets)
+    about, depths = engine.about(held.model), held.trace.residual
+    passes = len(depths) * about.config.vocab_size * about.config.d_model / about.n_parameters  # the head alone
+    readings = held.study_in_pieces(engine, lens_at_every_depth, depths, targets, passes=passes)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
