@@ -47,7 +47,8 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
     against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
-    parts = held.study_in_pieces(engine, contributions, vectors, targets, against, held.trace.intervention)
+    given = vectors, targets, against, held.trace.intervention
+    parts = held.study_in_pieces(engine, contributions, *given, passes=2)  # every layer, and the head for both tokens
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -85,8 +86,8 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vocab_size = engine.about(held.model).config.vocab_size
     target = whole(asked, "target", vocab_size)
     against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
-    token = token_of(held, asked)
-    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, held.trace, target, against, token))
+    given = held.trace, target, against, token_of(held, asked)
+    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

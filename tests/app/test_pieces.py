@@ -27,6 +27,8 @@ from model.pieces import Work
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
+# Of these less may be to do: there is nothing to tell, or layers were looked at before.
+ROUGH = ("matching", "outside", "words", "edges", "score_terms", "logit_terms")
 Asked = dict[str, dict[str, Any]]
 
 
@@ -105,7 +107,7 @@ def lm(request: pytest.FixtureRequest) -> model.LanguageModel:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the rows of what is short here are divided, too."""
-    monkeypatch.setattr(pieces, "PIECE", 1e8)
+    monkeypatch.setattr(pieces, "PIECE", 5e8)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -152,13 +154,13 @@ def test_what_is_asked_at_once_is_answered_as_alone_bit_by_bit(lm: model.Languag
     def work(visitor: str, some: list[str]) -> None:
         found.extend((what, ask(what, visitor)) for what in some)
 
-    turned = [kinds[i:] + kinds[:i] for i in (0, len(kinds) // 3, 2 * len(kinds) // 3)]
+    turned = [kinds[i:] + kinds[:i] for i in (0, len(kinds) // 2)]
     threads = [threading.Thread(target=work, args=(str(i), some)) for i, some in enumerate(turned)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 3 * len(kinds)
+    assert len(found) == 2 * len(kinds)
     assert [what for what, answer in found if answer != alone[what]] == []
 
 
@@ -166,19 +168,22 @@ def test_what_is_asked_at_once_is_answered_as_alone_bit_by_bit(lm: model.Languag
 def counted(into: list[float]) -> Iterator[None]:
     """Multiply–adds of all products that are worked out here, added to a list."""
     with FlopCounterMode(display=False) as counter:
-        yield
-    into.append(counter.get_total_flops() / 2)
+        try:
+            yield
+        finally:
+            into.append(counter.get_total_flops() / 2)
 
 
 def test_no_piece_is_longer_than_a_pass_and_the_cost_is_known_before() -> None:
     """On texts of as many tokens as may be compared: a piece is PIECE, or one row with its gradients where that is
-    more; and what was reckoned before covers what was done, and is no more than some times as much."""
+    more; and what was reckoned before covers what was done, and is no more than three times as much."""
     lm = model.load(device="cpu")
     ledger = Ledger()
     engine, done = Observed([lm], ledger), list[float]()
     service = Service(engine)
     run, long = asked_of(service, "Lily is in the garden. " * 8 + PROMPT)
     assert PAIR_TOKENS - 12 < len(service.runs.get(run).trace.token_ids) <= PAIR_TOKENS
+    service.detail({"run": run, "what": "outside"})  # which measures held-out documents once, for all visitors
     row = 3 * lm.n_parameters * PAIR_TOKENS
     # What the map does 500 times over is looked at in the first few places.
     assert long.pop("causal_map")
@@ -191,12 +196,12 @@ def test_no_piece_is_longer_than_a_pass_and_the_cost_is_known_before() -> None:
         (cost,) = ledger.costs
         assert max(done) <= max(pieces.PIECE, row), what
         assert sum(done) <= 1.1 * cost, what
-        assert what in ("matching", "outside", "words", "edges") or cost <= 5 * sum(done), what
+        assert what in ROUGH or cost <= 3 * sum(done), what
 
 
 def test_a_reader_never_meets_the_budget() -> None:
-    """All that the first screen and its panels ask of an example, of why at each token and of all edges of a large
-    circuit too, takes a tenth of what a visitor may ask for at once."""
+    """All that panels ask of an example, why at each token and some 250 edges too, takes less than a tenth of what a
+    visitor may ask for at once."""
     ledger = Ledger()
     service = Service(LocalEngine([model.load(device="cpu")], ledger))
     run, long = asked_of(service, EXAMPLES["en"][0])
@@ -207,7 +212,7 @@ def test_a_reader_never_meets_the_budget() -> None:
     asked = sum(ledger.costs)
     ledger.costs.clear()
     service.detail({"run": run, "what": "edges", **long["edges"]})
-    assert asked + 40 * ledger.costs[0] < SIZE / 10
+    assert asked + 8 * ledger.costs[0] < SIZE / 10
 
 
 def test_who_asks_for_too_much_is_told_when_to_ask_again() -> None:
