@@ -34,8 +34,9 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    # Final norm and head, a part of the weights, once a depth.
-    readings = held.study_in_pieces(engine, lens_at_every_depth, held.trace.residual, targets)
+    about, depths = engine.about(held.model), held.trace.residual
+    passes = len(depths) * about.config.vocab_size * about.config.d_model / about.n_parameters  # the head alone
+    readings = held.study_in_pieces(engine, lens_at_every_depth, depths, targets, passes=passes)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -46,7 +47,8 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
     against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
-    parts = held.study_in_pieces(engine, contributions, vectors, targets, against, held.trace.intervention)
+    given = vectors, targets, against, held.trace.intervention
+    parts = held.study_in_pieces(engine, contributions, *given, passes=2)  # every layer, and the head for both tokens
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -84,8 +86,8 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vocab_size = engine.about(held.model).config.vocab_size
     target = whole(asked, "target", vocab_size)
     against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
-    token = token_of(held, asked)
-    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, held.trace, target, against, token))
+    given = held.trace, target, against, token_of(held, asked)
+    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

@@ -50,7 +50,7 @@ MATCHED = 8  # layers run once more, for two scores and for what two writers car
 RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
 EXCHANGED = 1 + ROUNDS * (BACK + WIDTH)
 CIRCUIT = RANKED + EXCHANGED + 2 + DRAWS
-EDGES_MEASURED = 4 + 2 * EDGES  # for each one run, and at most as much for what its target reads
+EDGES_MEASURED = 4 + 3 * EDGES // 2  # for each one run, and its target once more
 
 
 def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:

@@ -71,7 +71,7 @@ def test_visitors_take_turns_however_much_each_of_them_asks_for() -> None:
 def test_a_work_in_pieces_has_every_second_turn_beside_thirty_of_another_visitor() -> None:
     workers = Workers()
     with workers.turns.turn():
-        for i in range(30):
+        for _ in range(30):
             workers.add("many", long=True, again=3, visitor="many")
         workers.add("few", long=True, again=10, visitor="few")
     workers.finish()
