@@ -142,7 +142,8 @@ def _keeping(spec: ModelSpec, shared: int | None, mtp: bool) -> tuple[tuple[Self
     """The layers of each kind that keep K and V of their own, kinds without any left out."""
     kinds = spec.layer_kinds
     layers: list[tuple[int, LayerKind]] = [(index, kinds[index]) for index in own_layers(spec, shared)]
-    layers += [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if mtp else 0)]
+    drafting: LayerKind = "full"
+    layers += [(spec.n_layers + i, drafting) for i in range(spec.mtp_layers if mtp else 0)]
     of_kind: dict[SelfPlace, tuple[int, ...]] = {
         kind: tuple(i for i, one in layers if PLACE_OF.get(one) == kind) for kind in SELF
     }
