@@ -141,9 +141,12 @@ def kv_terms(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: K
 def _keeping(spec: ModelSpec, shared: int | None, mtp: bool) -> tuple[tuple[SelfPlace, tuple[int, ...]], ...]:
     """The layers of each kind that keep K and V of their own, kinds without any left out."""
     kinds = spec.layer_kinds
-    layers = [(index, kinds[index]) for index in own_layers(spec, shared)]
-    layers += [(spec.n_layers + i, "full") for i in range(spec.mtp_layers if mtp else 0)]
-    of_kind = {kind: tuple(i for i, one in layers if PLACE_OF.get(one) == kind) for kind in SELF}
+    kind_of: dict[int, LayerKind] = {index: kinds[index] for index in own_layers(spec, shared)}
+    for ahead in range(spec.mtp_layers if mtp else 0):
+        kind_of[spec.n_layers + ahead] = "full"
+    of_kind: dict[SelfPlace, tuple[int, ...]] = {
+        kind: tuple(i for i, one in kind_of.items() if PLACE_OF.get(one) == kind) for kind in SELF
+    }
     return tuple((kind, indices) for kind, indices in of_kind.items() if indices)
 
 

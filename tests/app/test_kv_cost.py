@@ -26,6 +26,7 @@ from model.published.hf.sharing import MOST_WIDTHS
 from model.published.hf_spec import spec_from_config, spec_from_text
 from model.published.spec import ModelSpec as Spec
 
+NOBODY: Any = None  # these calculators ask no engine
 SECONDS = 3.0  # of processor, for what takes at most one here: a machine may be slower, and others run beside the test
 SIZES = {"num_hidden_layers": MAX_LAYERS, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8}
 SIZES |= {"intermediate_size": 11008, "vocab_size": 32000, "max_position_embeddings": 10**8}
@@ -63,10 +64,10 @@ def questions(text: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     own |= {"weights": "q8_0" if "gemma" in text else "bf16", "mtp": True if "nextn" in text else None}
     for what, more in (("kv", {}), ("kv_chart", {"view": "stack", "weights": True}), ("kv_fit", {}), ("kv_needs", {}),
                        ("kv_fit", {"pp": 997}), ("kv_needs", {"users": 20_000})):  # fmt: skip
-        yield f"{what} {more or ''}", partial(CALCULATORS[what], None, {**own, **more})
+        yield f"{what} {more or ''}", partial(CALCULATORS[what], NOBODY, {**own, **more})
     for asked, along in (("kv", "tokens"), ("kv_chart", "batch"), ("kv_fit", "batch"), ("kv_needs", "users")):
         places = {"asked": asked, "along": along, "values": [1 + 37 * i for i in range(200)]}
-        yield f"kv_places {asked}", partial(CALCULATORS["kv_places"], None, {**own, **places})
+        yield f"kv_places {asked}", partial(CALCULATORS["kv_places"], NOBODY, {**own, **places})
     yield "/kv_cache", partial(kv_cache, "", config=text, memory_gb=24, bandwidth_gb_per_s=1, weights=own["weights"])
 
 
@@ -90,7 +91,7 @@ def test_no_question_takes_the_server_long() -> None:
 def test_places_that_would_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.chapters.kv.PLACES_SECONDS", 0)
     asked = {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [1, 2, 3]}
-    assert CALCULATORS["kv_places"](None, asked)["changes"] == [None]
+    assert CALCULATORS["kv_places"](NOBODY, asked)["changes"] == [None]
 
 
 def test_what_would_make_the_layers_too_many_is_refused() -> None:
