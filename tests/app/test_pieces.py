@@ -269,7 +269,8 @@ def test_others_wait_for_one_piece_while_a_visitor_has_32_maps_drawn() -> None:
     asked = {"run": run, "what": "causal_map", **long["causal_map"]}
     alone = service.detail(asked)
     other = service.run("Lily is in the garden.", "")["id"]
-    engine._turns = {name: Order(had) for name in engine.names}
+    turns: dict[str, Turns] = {name: Order(had) for name in engine.names}
+    engine._turns = turns
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(service.detail(asked, "many"))) for _ in range(32)]
     for thread in threads:
