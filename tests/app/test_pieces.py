@@ -22,6 +22,7 @@ from app.examples import EXAMPLES
 from app.requests import PAIR_TOKENS
 from app.service import Service
 from app.turns import Turns
+from app.visitors import Visitor
 from model import GlassLlamaError, pieces
 from model.pieces import Work
 
@@ -141,11 +142,11 @@ def test_what_is_asked_at_once_is_answered_as_alone_bit_by_bit(lm: model.Languag
 
     def ask(what: str, visitor: str) -> Any:
         if what == "trace":
-            return service.run(PROMPT, "", None, visitor)["next"]
+            return service.run(PROMPT, "", None, Visitor(visitor))["next"]
         if what == "generate":
             engine = service.engine.asked_by(visitor)
             return [step.probability for step in engine.generate(engine.names[0], [5, 6, 7], 12, Settings())]
-        return service.detail({"run": run, "what": what, **long[what]}, visitor)
+        return service.detail({"run": run, "what": what, **long[what]}, Visitor(visitor))
 
     kinds = [*long, "trace", "generate"]
     alone = {what: ask(what, "") for what in kinds}
@@ -224,16 +225,16 @@ def test_who_asks_for_too_much_is_told_when_to_ask_again() -> None:
     held = service.run(PROMPT, "")["id"]
 
     def ask(visitor: str) -> dict[str, Any]:
-        return service.detail({"run": held, **why}, visitor)
+        return service.detail({"run": held, **why}, Visitor(visitor))
 
     found = [ask("many") for _ in range(50)]
     assert found[0]["kind"] == "detail"
     assert found[-1]["code"] == "budget"
     assert found[-1]["params"]["seconds"] > 1
     assert ask("another")["kind"] == "detail"
-    opened = service.recall({"prompt": PROMPT}, "many")  # a page opens all the same
+    opened = service.recall({"prompt": PROMPT}, Visitor("many"))  # a page opens all the same
     assert (opened["kind"], opened["start"]) == ("run", {"layer": 0, "head": 0})
-    assert "key" in service.recall({"prompt": PROMPT}, "third")["start"]
+    assert "key" in service.recall({"prompt": PROMPT}, Visitor("third"))["start"]
 
 
 def test_what_cannot_be_answered_costs_nothing() -> None:
@@ -272,17 +273,17 @@ def test_others_wait_for_one_piece_while_a_visitor_has_32_maps_drawn() -> None:
     turns: dict[str, Turns] = {name: Order(had) for name in engine.names}
     engine._turns = turns
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(service.detail(asked, "many"))) for _ in range(32)]
+    threads = [threading.Thread(target=lambda: found.append(service.detail(asked, Visitor("many")))) for _ in range(32)]
     for thread in threads:
         thread.start()
     while engine._turns[engine.names[0]].waiting < 20:
         sleep(0.001)
     for _ in range(3):
         had.append("asked")
-        assert service.layer({"run": other, "layer": 1, "token": 0}, "one")["kind"] == "layer"
+        assert service.layer({"run": other, "layer": 1, "token": 0}, Visitor("one"))["kind"] == "layer"
     for what in ("why", "words"):
         had.append("asked")
-        assert service.detail({"run": run, "what": what, **long[what]}, "one")["kind"] == "detail"
+        assert service.detail({"run": run, "what": what, **long[what]}, Visitor("one"))["kind"] == "detail"
     assert len(found) < 32  # all this while they were at work
     for thread in threads:
         thread.join()
