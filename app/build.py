@@ -12,7 +12,7 @@ from visuals.payload import Message, message_payload
 from . import panels
 from .chapters import CALCULATORS, CHAPTERS, DETAILS, FIRST, all_panels
 from .chapters.glance import COLUMNS
-from .direct_calls import DirectCallLimiter
+from .direct_calls import SUMS, DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
 from .examples import EXAMPLES
@@ -48,9 +48,9 @@ class GlassPage(gr.Blocks):
 def build(engine: Engine, runs: Runs | None = None) -> GlassPage:
     """The page over an engine, with room for `runs`. Put it up with app/hosting.py."""
     demo = GlassPage(engine, runs)
-    service, calls = demo.service, DirectCallLimiter(metrics=demo.metrics)
+    service = demo.service
     with demo:
-        bus = panels.bus([calls.guarded(method, (*DETAILS, *CALCULATORS)) for method in direct_calls(service)])
+        bus = panels.bus(guarded_calls(service, demo.metrics))
         bar = Bar(engine)
         all_columns()
         # First the public names: gradio numbers whatever asks for a name that is taken.
@@ -82,6 +82,17 @@ def direct_calls(service: Service) -> list[Callable[..., Message]]:
         service.recall,
         service.cut,
     ]
+
+
+def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]]:
+    """The same for gradio, which goes by their names; each visitor has so many places."""
+    calls, sums = DirectCallLimiter(metrics=metrics), DirectCallLimiter(SUMS, metrics)
+    limiters = {service.calculate: (sums, CALCULATORS), service.detail: (calls, DETAILS)}
+    found = []
+    for method in direct_calls(service):
+        limiter, questions = limiters.get(method, (calls, ()))
+        found.append(limiter.guarded(method, questions))
+    return found
 
 
 def all_columns() -> gr.HTML:

@@ -21,8 +21,10 @@ from .metrics import Metrics
 from .visitors import Visitor, visitor_of
 from .waiting import Limit
 
-# `each` is of an address here: a page asks for some at once, and a class behind one router for many.
-DIRECT_CALLS = Limit(at_once=16, of_address=4, waiting=256, each=128)
+# `each` is of an address here: a page asks for some at once, and a class behind one router for many. Long work has a
+# place while it waits for its turns; sums never wait, and take the processor from all others.
+DIRECT_CALLS = Limit(at_once=16, of_address=2, waiting=256, each=128)
+SUMS = Limit(at_once=2, of_address=1, waiting=256, each=128)
 
 
 def kind_of(name: str, data: Any, questions: Collection[str]) -> str:

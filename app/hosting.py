@@ -1,13 +1,14 @@
 """How the page is put up: launch() with all that this server needs and answers for, inside and out."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, cast
 
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from .accounts import LoginLimit
 from .build import GlassPage
 from .connections import TIMES, Times, bounded_server
 from .doors import Doors
@@ -16,6 +17,7 @@ from .headers import SafeHeaders
 from .intake import Intake
 from .listening import Listening
 from .operating import OperatorRoutes
+from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
 from .serving import PackedFiles, PageHead
 from .theme import theme
 from .visitors import TrustedProxies
@@ -28,6 +30,7 @@ class Hosting:
     `trusted` are addresses or networks of proxies whose word on visitors is taken; `frames` the sites that may show the
     page inside their own; `accounts` (name, password) of those who are let in, everyone where there are none;
     `open_metrics` whether /metrics answers others than this machine; `times` how long a connection may take for what.
+    An address may ask for so many things `at_once`, and then for so many `per_second`.
     """
 
     trusted: Sequence[str] = ()
@@ -35,6 +38,8 @@ class Hosting:
     accounts: Sequence[tuple[str, str]] = ()
     open_metrics: bool = False
     times: Times = TIMES
+    at_once: float = AT_ONCE
+    per_second: float = PER_SECOND
 
 
 HOSTING = Hosting()
@@ -42,11 +47,18 @@ HOSTING = Hosting()
 
 def launch(demo: GlassPage, hosting: Hosting = HOSTING, **options: Any) -> str:
     """Put the page up, with further `options` of gradio's launch(); gives its address. Does not wait for its end."""
+    spare_gradio_a_search()
     with bounded_server(hosting.trusted, hosting.times):
         _, local, _ = demo.launch(prevent_thread_lock=True, **launch_options(demo, hosting), **options)
     server = demo.server
     demo.metrics.gauge("connections", "Open connections.", lambda: len(server.server_state.connections))
     return local
+
+
+def spare_gradio_a_search() -> None:
+    """Have gradio know at once that there is no matplotlib here: it looks twice for each event, in every folder."""
+    if find_spec("matplotlib") is None:
+        sys.modules["matplotlib"] = cast(Any, None)  # as Python notes a module that is not to be imported
 
 
 def launch_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
@@ -79,7 +91,8 @@ def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:
             is_draining=lambda: demo.drain.begun,
             open_metrics=hosting.open_metrics,
         ),
-        *([Middleware(LoginLimit)] if hosting.accounts else []),
+        Middleware(RateLimit, counts=logs_in, at_once=LOGINS, per_second=LOGINS_PER_SECOND),
+        Middleware(RateLimit, counts=asks, at_once=hosting.at_once, per_second=hosting.per_second),
         Middleware(Doors, with_accounts=bool(hosting.accounts)),
         Middleware(Listening),
         # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.

@@ -32,12 +32,13 @@ class Limit(NamedTuple):
     each: int
 
 
-# Visitors of one address may be a class behind one router: together they take up to half of the places to wait. At work
-# they have two, which is as much as two cores do at once: more would be no faster, and slow all others down.
+# Visitors of one address may be a class behind one router: together they take up to half of the places to wait. Work of
+# one address is done one after the other: Python runs one thread at a time, so more at once would be no faster, and
+# each further thread takes its share from all others. Generations wait for their turns most of the time.
 LIMITS = {
-    "run": Limit(8, 2, 64, 8),
+    "run": Limit(6, 1, 64, 8),
     "generate": Limit(6, 2, 64, 2),
-    "sums": Limit(8, 2, 64, 8),
+    "sums": Limit(2, 1, 64, 8),
     "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits
 }
 OTHER = Limit(1, 1, 64, 4)
@@ -84,8 +85,11 @@ def reader_follows() -> bool:
 
 
 def whose(event: Event) -> Visitor:
-    """Whose event this is."""
-    return Visitor(visitor_of(event.request).address, event.session_hash)
+    """Whose event this is. Noted on the event: it is asked at every look at what waits."""
+    noted = vars(event)
+    if "visitor" not in noted:
+        noted["visitor"] = Visitor(visitor_of(event.request).address, event.session_hash)
+    return noted["visitor"]
 
 
 class Messages(LRUCache[str, Any]):
@@ -119,6 +123,8 @@ class BoundedQueue(Queue):
         super().__init__(
             live_updates=True, concurrency_count=blocks.max_threads, update_intervals=1, max_size=None, blocks=blocks
         )
+        # gradio looks a thousand times a second whether anyone may begin, as long as anyone waits.
+        self.sleep_when_free = 0.004
         self.busy = busy
         self.metrics = metrics
         self.drain = drain
@@ -146,7 +152,7 @@ class BoundedQueue(Queue):
         waiting, working = self._waiting(kind), self._working(kind)
         mine = sum(event.session_hash == session for event in (*waiting, *working))
         address = visitor_of(request).address if request else ""
-        near = sum(visitor_of(event.request).address == address for event in waiting)
+        near = sum(whose(event).address == address for event in waiting)
         return len(waiting) >= limit.waiting or mine >= limit.each or (bool(address) and near >= limit.waiting // 2)
 
     def get_events(self) -> Any:

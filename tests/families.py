@@ -206,7 +206,8 @@ def check_cache(lm: model.LanguageModel) -> None:
         whole, cache = lm.net(ids), lm.net.cache(14, batch=2)
         parts = [lm.net(ids[:, :5], cache, 0), lm.net(ids[:, 5:9], cache, 5)]
         parts += [lm.net(ids[:, i : i + 1], cache, i) for i in range(9, 14)]
-    close(torch.cat(parts, 1), whole)
+    # Of products in another order: float32 rounds by what the values reach.
+    close(torch.cat(parts, 1), whole, TOLERANCE * max(1.0, whole.abs().max().item()))
 
 
 def close(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> None:

@@ -13,11 +13,11 @@ import pytest
 from gradio_client import Client
 
 import model
-from app.accounts import TRIES
 from app.build import build
 from app.command import arguments
 from app.engine import LocalEngine
 from app.hosting import Hosting, launch
+from app.rates import LOGINS
 from tests.page import running_process
 from tests.visitor import Site, Visitor
 
@@ -51,7 +51,7 @@ def test_only_who_has_an_account_is_let_in(guarded: str) -> None:
 
 
 def test_passwords_cannot_be_tried_through(guarded: str) -> None:
-    assert [log_in(guarded, str(i)).status_code for i in range(TRIES + 2)] == [400] * TRIES + [429] * 2
+    assert [log_in(guarded, str(i)).status_code for i in range(int(LOGINS) + 2)] == [400] * int(LOGINS) + [429] * 2
     assert log_in(guarded, "lovelace", "9.9.9.9").status_code == 200  # nobody else is kept out
 
 

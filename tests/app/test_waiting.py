@@ -66,7 +66,7 @@ def engine(counting: Counting) -> Counting:
 @pytest.fixture(scope="module")
 def demo(counting: Counting) -> Iterator[GlassPage]:
     page = build(counting)
-    launch(page, Hosting(trusted=("127.0.0.1",)))  # the tests speak for the proxy
+    launch(page, Hosting(trusted=("127.0.0.1",), at_once=10_000))  # the tests speak for the proxy
     yield page
     page.close(verbose=False)
 
