@@ -17,11 +17,16 @@ from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
 from app.zoo import zoo
 
+# torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
+# for a thread that computes in Python to give way in turn. Python's own 5 ms would make seconds of them.
+SWITCH_SECONDS = 0.0005
+
 
 def main() -> int:
     """Load the models, open the page, and stay until it is closed. Gives the exit status."""
     args = arguments()
     few_arenas()
+    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         how = {"device": args.device, "dtype": args.dtype}
         asked = [model.load(where, **how) for where in args.model or []]

@@ -64,10 +64,16 @@ class Engine(Protocol):
         ...
 
     def trace(
-        self, name: str, ids: Sequence[int], changes: Intervention = NOTHING, written: Sequence[int] = ()
+        self,
+        name: str,
+        ids: Sequence[int],
+        changes: Intervention = NOTHING,
+        written: Sequence[int] = (),
+        layer: int | None = None,
     ) -> model.Trace:
         """Run the model over a prompt's tokens and those written after it, with these changes, and record the run.
 
+        With `layer` that one is recomputed at once, where it will be asked for: it needs no turn of its own then.
         A network with an encoder reads the prompt as its source; then the trace is of what is written.
         """
         ...
@@ -187,10 +193,18 @@ class LocalEngine:
         return self._get(name).tokenizer.pieces(list(ids))
 
     def trace(
-        self, name: str, ids: Sequence[int], changes: Intervention = NOTHING, written: Sequence[int] = ()
+        self,
+        name: str,
+        ids: Sequence[int],
+        changes: Intervention = NOTHING,
+        written: Sequence[int] = (),
+        layer: int | None = None,
     ) -> model.Trace:
         with self._turn(name) as lm:
-            return model.run_trace(lm, **_text(lm, ids, written), intervention=changes)
+            trace = model.run_trace(lm, **_text(lm, ids, written), intervention=changes)
+            if layer is not None and trace.first_nonfinite is None:
+                trace.layer(layer)
+            return trace
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
         with self._turn(name):

@@ -19,6 +19,7 @@ from .listening import Listening
 from .operating import OperatorRoutes
 from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
 from .serving import PackedFiles, PageHead
+from .sessions import keep_sessions_light
 from .theme import theme
 from .visitors import TrustedProxies
 
@@ -50,6 +51,7 @@ def launch(demo: GlassPage, hosting: Hosting = HOSTING, **options: Any) -> str:
     spare_gradio_a_search()
     with bounded_server(hosting.trusted, hosting.times):
         _, local, _ = demo.launch(prevent_thread_lock=True, **launch_options(demo, hosting), **options)
+    keep_sessions_light(demo)
     server = demo.server
     demo.metrics.gauge("connections", "Open connections.", lambda: len(server.server_state.connections))
     return local

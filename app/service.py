@@ -87,17 +87,18 @@ class Service:
         n_prompt = whole(data, "n_prompt", len(ids) + 1)
         prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
         text = ids[:n_prompt], ids[n_prompt:]
-        held = self._trace(name, prompt, *text, changes=changes_of(data), visitor=visitor)
-        return self.show(held, first_layer(self.engine, name, data))
+        layer = first_layer(self.engine, name, data)
+        held = self._trace(name, prompt, *text, changes=changes_of(data), visitor=visitor, layer=layer)
+        return self.show(held, layer)
 
     @answered
     def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
-        steps = held.steps, held.chosen
-        changed = self._trace(held.model, held.prompt, *text, *steps, changes=changes_of(data), visitor=visitor)
-        return self.show(changed, first_layer(self.engine, held.model, data))
+        steps, layer = (held.steps, held.chosen), first_layer(self.engine, held.model, data)
+        how = {"changes": changes_of(data), "visitor": visitor, "layer": layer}
+        return self.show(self._trace(held.model, held.prompt, *text, *steps, **how), layer)
 
     @answered
     def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
@@ -109,7 +110,9 @@ class Service:
         name = model_of(self.engine, data)
         ids = checked_ids(self.engine, name, data.get("prompt"))
         generated, note = link_ids(self.engine, name, data, self._begun(name, ids))
-        held = self._trace(name, data["prompt"], ids, generated, changes=changes_of(data), visitor=visitor)
+        layer = None if data.get("layer") is None else first_layer(self.engine, name, data)
+        how = {"changes": changes_of(data), "visitor": visitor, "layer": layer}
+        held = self._trace(name, data["prompt"], ids, generated, **how)
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
@@ -276,10 +279,11 @@ class Service:
         chosen: tuple[str, ...] = (),
         changes: dict[str, Any] | None = None,
         visitor: Visitor = NOBODY,
+        layer: int | None = None,
     ) -> HeldRun:
         what = intervention(changes or {}, self.runs, model, self._begun(model, ids) + len(written))
         start = time.perf_counter()
-        trace = self._engine(visitor).trace(model, ids, what, written)
+        trace = self._engine(visitor).trace(model, ids, what, written, layer)
         seconds = time.perf_counter() - start
         trace.check_finite()
         n_prompt = len(trace.token_ids) - len(written)

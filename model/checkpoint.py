@@ -7,6 +7,7 @@ import json
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class LanguageModel:
     def dtype(self) -> torch.dtype:
         return self.net.embed.weight.dtype
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Parameters held; a tied head counts once."""
         return sum(p.numel() for p in self.net.parameters())

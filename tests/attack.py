@@ -134,7 +134,7 @@ async def line_breaks(person: Person, goes_on: Callable[[], bool]) -> None:
 
     async def work() -> httpx.Response:
         await person.ask("calculate", {"what": "kv_cache", "config": text, "tokens": 1, "batch": 1, "dtype": "bf16"})
-        return await person.http.post("gradio_api/call/kv_cache", json={"data": ["x", 1, 1, "bf16", text]})
+        return await person.http.post("gradio_api/call/v2/kv_cache", json={"model": "x", "config": text})
 
     await many(4, work, goes_on)
 
