@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint bench screenshots clean browser
+.PHONY: run test lint lock bench attack screenshots clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -20,6 +20,15 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/python -m tests.audit
+
+# Pins all that the requirements bring along, as it is installed here.
+lock: .venv/.dev
+	$(BIN)/python -m tests.lock
+
+# What once brought the page down, played back against a fresh server.
+attack: .venv/.dev
+	$(BIN)/python -m tests.attack
 
 bench: .venv/.dev browser
 	$(BIN)/python -m model.bench
@@ -42,11 +51,11 @@ browser:
 		$(AS_ROOT) apt-get update --quiet --quiet && \
 		$(AS_ROOT) apt-get install --yes --quiet --quiet $$missing; }
 
-.venv/.runtime: requirements.txt
+.venv/.runtime: requirements.txt requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/pip install --quiet --requirement requirements.txt --constraint requirements.lock
 	@touch $@
 
 .venv/.dev: requirements-dev.txt .venv/.runtime
-	$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	$(BIN)/pip install --quiet --requirement requirements-dev.txt --constraint requirements.lock
 	@touch $@

@@ -80,6 +80,7 @@ test("CSV: quotes doubled, and no token can become a spreadsheet formula", () =>
     ]),
     'a,1.5\r\n"say ""x"", y",-2\r\n',
   );
+  assert.equal(csvText([["a;=1+1", "b\t=1", 2]]), '"a;=1+1","b\t=1",2\r\n');
   assert.equal(csvText([["=1+1"], ["-2"], ["\n"]]), '"\'=1+1"\r\n"\'-2"\r\n"\n"\r\n');
 });
 

@@ -10,12 +10,15 @@ export function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. */
+/**
+ * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. What spreadsheets of
+ * some countries split at (";") is quoted too: behind one a formula could begin a cell of its own.
+ */
 export function csvText(rows) {
   const field = (value) => {
     if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
     const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+    return /[",;\t\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
   };
   return rows.map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
 }
