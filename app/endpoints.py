@@ -27,7 +27,7 @@ from .engine import Engine
 from .lookups import LOOKUPS
 from .prompts import checked_ids
 from .requests import count_of, settings_of
-from .waiting import is_abandoned
+from .waiting import asker, is_abandoned
 
 CANDIDATES = 10
 
@@ -59,7 +59,7 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
             tokens, each with `id`, `piece`, `logit` and `probability` (over the whole vocabulary).
         """
         with public_errors():
-            run = engine.trace(name, checked_ids(engine, name, prompt))
+            run = engine.asked_by(asker().address).trace(name, checked_ids(engine, name, prompt))
             run.check_finite()
         return {
             "model": describe(engine),
@@ -97,7 +97,8 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
             given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
             settings, count = settings_of(none_missing(given)), count_of(max_new_tokens)
             ids = checked_ids(engine, name, prompt)
-            steps = list(takewhile(lambda _step: not is_abandoned(), engine.generate(name, ids, count, settings)))
+            written = engine.asked_by(asker().address).generate(name, ids, count, settings)
+            steps = list(takewhile(lambda _step: not is_abandoned(), written))
         pieces = engine.pieces(name, [step.token_id for step in steps])
         return {
             "model": describe(engine),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -9,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from model import GlassLlamaError
 
 from .budget import Budgets
+from .doors import MAX_BYTES
 from .visitors import address_of
 
 # A class behind one router opens the page and presses Run at once; after that each reader asks now and then.
@@ -17,30 +19,38 @@ AT_ONCE, PER_SECOND = 400.0, 40.0
 LOGINS, LOGINS_PER_SECOND = 10.0, 10 / 60
 
 
-def asks(scope: Scope) -> bool:
-    """Whether a request asks the server to do something, and not for a file."""
-    return scope["method"] == "POST"
+# So many bytes take as long to read as a request does by itself.
+BYTES = 50_000
 
 
-def logs_in(scope: Scope) -> bool:
-    """Whether a request tries to log in."""
-    return scope["method"] == "POST" and scope["path"].rstrip("/").endswith("/login")
+def asks(scope: Scope) -> float:
+    """For how many a request counts that asks the server to do something; 0 of one for a file."""
+    if scope["method"] != "POST":
+        return 0
+    length = Headers(scope=scope).get("content-length", "")
+    return 1 + (min(int(length), MAX_BYTES) if length.isdecimal() else MAX_BYTES) / BYTES
+
+
+def logs_in(scope: Scope) -> float:
+    """1 for a request that tries to log in, 0 for any other."""
+    return float(scope["method"] == "POST" and scope["path"].rstrip("/").endswith("/login"))
 
 
 class RateLimit:
     """ASGI middleware: answers 429 to an address that asks more often than `at_once` and then `per_second`."""
 
-    def __init__(self, app: ASGIApp, counts: Callable[[Scope], bool], at_once: float, per_second: float):
-        """`counts` says which requests are counted."""
+    def __init__(self, app: ASGIApp, counts: Callable[[Scope], float], at_once: float, per_second: float):
+        """`counts` says for how many a request counts."""
         self.app = app
         self.counts = counts
         self.budgets = Budgets(at_once, per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        if scope["type"] == "http" and self.counts(scope):
+        cost = self.counts(scope) if scope["type"] == "http" else 0
+        if cost:
             try:
-                self.budgets.spend(address_of(Request(scope)), 1)
+                self.budgets.spend(address_of(Request(scope)), cost)
             except GlassLlamaError as error:
                 seconds = error.params["seconds"]
                 detail = f"Too many requests from here; try again in {seconds} s."

@@ -19,7 +19,7 @@ from .listening import Listeners
 from .metrics import Metrics
 from .operating import Drain
 from .unread import CountedQueue, Unread
-from .visitors import Visitor, visitor_of
+from .visitors import NOBODY, Visitor, visitor_of
 
 
 class Limit(NamedTuple):
@@ -64,10 +64,16 @@ def event_at_work() -> tuple["BoundedQueue", Event] | None:
     return (queue, event) if isinstance(queue, BoundedQueue) and event is not None else None
 
 
-def is_abandoned() -> bool:
-    """Whether nobody awaits any more what this thread works on for an event."""
+def asker() -> Visitor:
+    """Whose event this thread works for; nobody's where it works for none."""
     found = event_at_work()
-    return found is not None and not found[1].alive
+    return whose(found[1]) if found else NOBODY
+
+
+def is_abandoned() -> bool:
+    """Whether nobody awaits any more what this thread works on for an event, or the server ends what is written."""
+    found = event_at_work()
+    return found is not None and (not found[1].alive or found[0].drain.over)
 
 
 def reader_follows() -> bool:

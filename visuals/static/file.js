@@ -11,8 +11,8 @@ export function download(name, blob) {
 }
 
 /**
- * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. What spreadsheets of
- * some countries split at (";") is quoted too: behind one a formula could begin a cell of its own.
+ * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. Quoted is
+ * too what holds ";", at which spreadsheets of some countries split: behind one a formula could begin a cell of its own.
  */
 export function csvText(rows) {
   const field = (value) => {
