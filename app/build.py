@@ -12,7 +12,7 @@ from visuals.payload import Message, message_payload
 from . import panels
 from .chapters import CALCULATORS, CHAPTERS, DETAILS, FIRST, all_panels
 from .chapters.glance import COLUMNS
-from .direct_calls import SUMS, DirectCallLimiter
+from .direct_calls import OF_HUB, SUMS, DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
 from .examples import EXAMPLES
@@ -85,14 +85,20 @@ def direct_calls(service: Service) -> list[Callable[..., Message]]:
 
 
 def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]]:
-    """The same for gradio, which goes by their names; each visitor has so many places."""
+    """The same for gradio, which goes by their names; each visitor has so many places.
+
+    Sums have places of their own, and again those that wait for the Hub.
+    """
     calls, sums = DirectCallLimiter(metrics=metrics), DirectCallLimiter(SUMS, metrics)
-    limiters = {service.calculate: (sums, CALCULATORS), service.detail: (calls, DETAILS)}
-    found = []
-    for method in direct_calls(service):
-        limiter, questions = limiters.get(method, (calls, ()))
-        found.append(limiter.guarded(method, questions))
-    return found
+    of_hub = DirectCallLimiter(OF_HUB, metrics).guarded(service.calculate, CALCULATORS)
+    plain = sums.guarded(service.calculate, CALCULATORS)
+
+    async def calculate(data: Any, request: gr.Request) -> Message:
+        asks_hub = isinstance(data, dict) and bool(data.get("hub"))
+        return await (of_hub if asks_hub else plain)(data, request)
+
+    others = [method for method in direct_calls(service) if method != service.calculate]
+    return [calculate, *(calls.guarded(method, DETAILS if method == service.detail else ()) for method in others)]
 
 
 def all_columns() -> gr.HTML:

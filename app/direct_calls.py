@@ -25,6 +25,8 @@ from .waiting import Limit
 # place while it waits for its turns; sums never wait, and take the processor from all others.
 DIRECT_CALLS = Limit(at_once=16, of_address=2, waiting=256, each=128)
 SUMS = Limit(at_once=2, of_address=1, waiting=256, each=128)
+# These wait for another machine, which may not answer (app/lookups.py).
+OF_HUB = Limit(at_once=16, of_address=16, waiting=256, each=128)
 
 
 def kind_of(name: str, data: Any, questions: Collection[str]) -> str:

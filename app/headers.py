@@ -50,7 +50,8 @@ class SafeHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = content_policy(nonce, self.frames)
+                if headers.get("content-type", "").startswith("text/html"):  # to a file it says nothing
+                    headers["Content-Security-Policy"] = content_policy(nonce, self.frames)
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "no-referrer"
             await send(message)

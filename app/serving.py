@@ -80,8 +80,8 @@ class PageHead:
                 return
             if start:
                 body = message["body"].replace(b"</head>", self.head + b"</head>", 1)
-                # The number that says which scripts are the page's own (app/headers.py).
-                body = body.replace(b"<script", b"<script nonce='" + scope["state"]["nonce"].encode() + b"'")
+                if nonce := scope.get("state", {}).get("nonce"):  # which says that a script is the page's own
+                    body = body.replace(b"<script", f"<script nonce='{nonce}'".encode())
                 message = {**message, "body": body}
                 MutableHeaders(scope=start)["content-length"] = str(len(body))
                 await send(start)

@@ -38,7 +38,7 @@ class Limit(NamedTuple):
 LIMITS = {
     "run": Limit(6, 1, 64, 8),
     "generate": Limit(6, 2, 64, 2),
-    "sums": Limit(2, 1, 64, 8),
+    "sums": Limit(4, 2, 64, 8),
     "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits
 }
 OTHER = Limit(1, 1, 64, 4)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -328,5 +329,7 @@ def test_a_request_whose_connection_is_closed_is_not_wanted() -> None:
             await asyncio.sleep(0.05)
             return [before, await asyncio.to_thread(is_wanted)]
 
-    assert asyncio.run(ask()) == asyncio.run(ask("http.request")) == [True, False]
+    with ThreadPoolExecutor(1) as pool:  # a browser of other tests keeps a loop running in this thread
+        found = [pool.submit(asyncio.run, ask(*first)).result() for first in ((), ("http.request",))]
+    assert found == [[True, False]] * 2
     assert is_wanted()

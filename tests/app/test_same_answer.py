@@ -62,6 +62,6 @@ def test_an_error_that_comes_again_ends_again(page: Page, engine: LocalEngine, m
 @pytest.mark.gradio
 def test_busy_twice_is_said_twice(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("run", "generate"):
-        monkeypatch.setitem(LIMITS, kind, Limit(1, 0, 0))
+        monkeypatch.setitem(LIMITS, kind, Limit(1, 1, 0, 0))
     for button in ("#run", "#generate", "#step"):
         assert press_twice(page, button) == text("message.busy")

@@ -1,6 +1,7 @@
 """Whose a request is: by an address that nobody can make up, behind a proxy that the operator names and no other."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -30,7 +31,8 @@ def seen(host: str, trusted: tuple[str, ...] = (), **headers: str) -> Scope:
 
     named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "client": (host, 1), "scheme": "http", "headers": named}
-    asyncio.run(TrustedProxies(app, trusted)(scope, no_more, to_nobody))
+    with ThreadPoolExecutor(1) as pool:  # a browser of other tests keeps a loop running in this thread
+        pool.submit(asyncio.run, TrustedProxies(app, trusted)(scope, no_more, to_nobody)).result()
     return found[0]
 
 
