@@ -14,7 +14,7 @@ class GlassLlamaError(ValueError):
     """
 
     def __init__(self, code: str, message: str, **params: object):
-        super().__init__(clipped(message, LONGEST))
+        super().__init__(both_ends(message, LONGEST))
         self.code = code
         self.params = params
 
@@ -39,6 +39,12 @@ def clipped(text: str, most: int = 100) -> str:
     shown = text[: most + 1]
     shown = shown if shown.isprintable() else repr(shown)[1:-1]
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+def both_ends(text: str, most: int) -> str:
+    """As `clipped`, of a long one the first and the last characters: the end says what would be right."""
+    half = most // 2 - 2
+    return clipped(text, most) if len(text) <= most else f"{clipped(text[:half], half)}...{clipped(text[-half:], half)}"
 
 
 def several(texts: Collection[str], most: int = 10, by: str = ", ") -> str:

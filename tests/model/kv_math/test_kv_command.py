@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.errors import LONGEST, both_ends
 from model.kv_math.__main__ import main
 from model.published.hf.gguf import ARCHITECTURES
 
@@ -209,7 +210,7 @@ WHOLE = "expected a whole number, such as 8192 or 8,192 (--help names all option
         (["--batch", "8.5"], f"--batch: '8.5'; {WHOLE}"),
         (["--gpu-memory", "80GB"], f"--gpu-memory: '80GB'; {WHOLE}"),
         (["--tp", ""], f"--tp: ''; {WHOLE}"),
-        (["--users", "9" * 5000], f"--users: '{'9' * 5000}'; {WHOLE}"),
+        (["--users", "9" * 5000], both_ends(f"--users: '{'9' * 5000}'; {WHOLE}", LONGEST)),
         (["--tokens", "999,999,999,999"], "tokens is 999,999,999,999; expected a whole number from 1 to 100,000,000."),
         (["--tokens", "-1"], "tokens is -1; expected a whole number from 1 to 100,000,000."),
         (["--tokens"], "--tokens: expected one argument (--help names all options)."),
