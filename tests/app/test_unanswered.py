@@ -67,13 +67,25 @@ def lone(browser: Browser, site: str) -> Iterator[Page]:
 
 
 def fails_once(page: Page, pattern: str, failure: Failure, times: int = 1) -> None:
-    """The next request to this address fails."""
+    """The next request to this address fails. From now on the page notes what it says: some of it is soon replaced."""
     page.route(pattern, failure, times=times)
+    page.evaluate(NOTING)
+
+
+# A server that answers again is said to be there within moments, in place of what was said before.
+NOTING = """() => {
+  const place = document.querySelector(".page-message");
+  window.heard = [];
+  window.noting?.disconnect();
+  window.noting = new MutationObserver(() => window.heard.push(place.textContent));
+  if (place) window.noting.observe(place, { childList: true, characterData: true, subtree: true });
+}"""
 
 
 def said(page: Page, words: str) -> None:
-    """The message is there and nothing is under way any more. The last view stays."""
-    expect(page.locator(".page-message")).to_have_text(words)
+    """The message came and nothing is under way any more. The last view stays."""
+    now = "document.querySelector('.page-message').textContent === words"
+    page.wait_for_function(f"(words) => window.heard?.includes(words) || {now}", arg=words)
     expect(page.locator(".page-device")).not_to_have_text(text("page.running"))
     assert page.evaluate("glass.state.status") == "idle"
     expect(page.locator(".toast-body")).to_have_count(0)
