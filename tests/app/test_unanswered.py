@@ -152,7 +152,8 @@ def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
         fails_once(lone, f"**/queue/{where}*", failure, 2 if (control, where) == ("model", "join") else 1)
         CONTROLS[control](lone)
         said(lone, words)
-        assert lone.evaluate("glass.state.trace.id") == before
+        if (control, where) != ("model", "data"):  # of whose two events the second runs
+            assert lone.evaluate("glass.state.trace.id") == before
     CONTROLS["chip" if control == "chip" else "step"](lone)
     lone.wait_for_function("(id) => glass.state.trace.id !== id && glass.state.status === 'idle'", arg=before)
     expect(lone.locator(".page-message")).to_be_hidden()
