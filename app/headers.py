@@ -65,8 +65,8 @@ class SafeHeaders:
 def is_from_elsewhere(scope: Scope) -> bool:
     """Whether a browser says that a page of another site asks. A program says nothing of the kind."""
     headers = Headers(scope=scope)
-    if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-        return True
+    if site := headers.get("sec-fetch-site"):  # which knows better than names that a proxy may have changed
+        return site in ("cross-site", "same-site")
     origin = headers.get("origin")
     if origin is None:
         return False

@@ -72,7 +72,7 @@ def launch_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
         "ssr_mode": False,
         "enable_monitoring": False,
         "max_file_size": "1mb",
-        # gradio keeps what each session was last sent, by itself of ten thousand sessions.
+        # Sessions that gradio remembers; by itself ten thousand.
         "state_session_capacity": 64,
         "pwa": False,
         "show_error": False,
