@@ -296,7 +296,7 @@ class Service:
         return 1 if self.engine.about(model).reads_source else len(ids)
 
     def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
-        """The run of the text so far in place of `held`, the last one of the kind: nobody asks about that any more."""
+        """The run of the text so far in place of `held`, the last one of the kind. The page asks about the newest."""
         if held.steps:
             self.runs.forget(held.id)
         return self._grown(held, tuple(steps))

@@ -246,9 +246,25 @@ def test_a_connection_that_is_cut_while_a_text_is_written_keeps_the_text_and_run
 
 def write_on(page: Page) -> None:
     """Have a text written that takes its time, and wait for its first words."""
-    page.evaluate("glass.settings.set('sampling', { max_new_tokens: '200' })")
+    field = page.locator("#max_new_tokens input[type=number]")
+    if not field.is_visible():
+        page.click("#settings .label-wrap")
+    field.fill("150")
     page.click("#generate")
     page.wait_for_function("glass.state.run.generating && glass.state.run.steps.length > 3")
+
+
+def test_a_question_that_fails_while_a_text_is_written_does_not_end_the_text(lone: Page) -> None:
+    lone.route("**/component_server/**", dropped, times=1)
+    lone.evaluate(NOTING)
+    write_on(lone)
+    lone.evaluate("glass.open('ffn'); glass.select({ layer: 1 })")
+    lone.wait_for_function("(words) => window.heard.includes(words)", arg=text("message.no_connection"))
+    expect(lone.locator("#stop")).to_be_visible()
+    lone.wait_for_function("glass.state.status === 'idle'")
+    written = lone.evaluate("glass.state.trace.steps.map((step) => Boolean(step.sampling))")
+    assert len(written) == lone.evaluate("glass.state.trace.T - glass.state.trace.nPrompt") > 100
+    assert all(written)
 
 
 @pytest.mark.parametrize("way", ["429", "502"])

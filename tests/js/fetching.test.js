@@ -104,6 +104,20 @@ test("a run that the server let go of is run again, with the selection kept", as
   assert.deepEqual(asked.find(([name]) => name === "rerun")[1].ids, [5, 6, 7]);
 });
 
+test("of a text that is being written a part that the server let go of is not run again: the next one follows", async () => {
+  const expired = () => ({ kind: "message", level: "error", code: "run_expired", params: {} });
+  const { store, asked } = connected({ layer: ({ run, layer }) => (run === "part" ? expired() : layerMessage(layer)) });
+  store.publish(runMessage([5, 6, 7], { id: "part", n_prompt: 2, generating: true }));
+  store.select({ layer: 2, query: 1 });
+  await settled();
+  assert.ok(asked.some(([name, { run }]) => name === "layer" && run === "part"));
+  assert.equal(asked.filter(([name]) => name === "rerun").length, 0);
+  store.publish(runMessage([5, 6, 7, 8], { id: "all", n_prompt: 2 }));
+  await settled();
+  assert.equal(store.state.trace.id, "all");
+  assert.ok(store.layer());
+});
+
 test("an answer for a run that is no longer shown is dropped", async () => {
   let release;
   const slow = new Promise((resolve) => { release = resolve; });

@@ -58,6 +58,8 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       return false;
     }
     const run = trace.whole ?? trace;
+    // While a text is written the server keeps the last run of it alone; the next one is on its way and asks anew.
+    if (run.generating) return false;
     const { model, prompt, changes } = run;
     const request = { model: model.name, ...textOf(run), prompt, layer: state.layer, changes };
     await once(`${run.id} rerun`, trace, () => server.rerun(request), (payload) => {

@@ -176,7 +176,7 @@ window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publis
 async function goOn() {
   const { run: trace } = state;
   if (!trace) return fetching && firstRun();
-  if (trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
+  if (!trace.generating && trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
   await fetching.need();
   return fetching.prefetch();
 }

@@ -124,7 +124,10 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
       return be("writing");
     }
     if (view.is === "none" || !(isRun || payload?.kind === "step")) {
-      if (payload?.kind === "message") end(); // such as an error in the middle of it
+      if (payload?.kind === "message") { // such as an error in the middle of it
+        end();
+        if (state.run) state.run.generating = false;
+      }
       return store.publish(payload);
     }
     const level = shown() >= coming.length && payload.steps.length <= coming.length + 1;

@@ -163,7 +163,11 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     if (theme !== state.theme) showTheme(theme);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
-  store.on("message", (message) => { showMessage(message); setStatus("idle"); });
+  store.on("message", (message) => {
+    showMessage(message);
+    const writing = state.status === "generating" && state.run?.generating; // which a question that failed does not end
+    if (!writing) setStatus("idle");
+  });
   store.on("run", (trace) => { setStatus(trace.generating ? "generating" : "idle"); showStop(trace); });
   store.on("steps", showDevice);
   store.on("language", () => { showDevice(); showMessage(shown); });
