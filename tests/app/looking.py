@@ -59,7 +59,10 @@ def idle(page: Page) -> None:
 
 # What is drawn may ask for more, and what comes into view asks with the frame after.
 SETTLED = """
-const frame = () => new Promise(requestAnimationFrame);
+const frame = () => new Promise((done, fail) => {
+  const late = setTimeout(() => fail(new Error("the browser has drawn no frame for a minute")), 60_000);
+  requestAnimationFrame(() => { clearTimeout(late); done(); });
+});
 const until = performance.now() + 60_000;
 const waits = (what) => { if (performance.now() > until) throw new Error(`after a minute ${what}`); };
 const busy = () => glass.asking() || !glass.drawn() || document.querySelector("[data-fetching]");
@@ -79,9 +82,9 @@ return value();
 
 
 WALK = """
-const one = () => new Promise(requestAnimationFrame);
 const settle = async () => { SETTLED };
 const found = {};
+const begun = performance.now();
 for (const chapter of chapters) {
   glass.open(chapter);
   await settle();
@@ -89,11 +92,13 @@ for (const chapter of chapters) {
     if (!panel.getClientRects().length) continue;
     panel.scrollIntoView(); // what is out of view is not drawn
     const waits = () => panel.dataset.value === undefined && !panel.hasAttribute("data-none");
-    for (let left = 600; left && waits(); left--) await one();
+    for (let left = 600; left && waits(); left--) await new Promise((done) => setTimeout(done, 16));
     await settle();
     if (panel.hasAttribute("data-none")) continue; // no panel of this network
     if (waits()) throw new Error(`${chapter} ${panel.dataset.kind} shows nothing`);
     const { kind, value, side } = panel.dataset;
+    const seconds = (performance.now() - begun) / 1000;
+    if (seconds > 240) throw new Error(`${chapter} ${kind} is panel ${Object.keys(found).length + 1}, after ${seconds} s`);
     found[`${chapter} ${kind}`] = { value: value ?? "", side: side ?? "", absent: panel.hasAttribute("data-absent") };
     const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
     const said = document.querySelector(".page-message").textContent;

@@ -22,7 +22,7 @@ from app.chapters import FIRST
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import run
+from tests.app.looking import run, settled
 from tests.page import leave, listen, open_page, wait_for_run, watched
 from tests.panels import of_a_llama
 from tests.plain import plain_site
@@ -72,7 +72,7 @@ def panel_of(page: Page, chapter: str, kind: str) -> Locator:
         page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")
     if kind in ("training", "kv-chart"):
         panel.locator(".js-plotly-plot .main-svg").first.wait_for()
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    settled(page)
     return panel
 
 
