@@ -19,7 +19,7 @@ from app.zoo import zoo
 
 # torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
 # for a thread that computes in Python to give way in turn. Python's own 5 ms would make seconds of them.
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.00005
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 """How often an address may ask for something: refused cheaply, before gradio takes milliseconds for each request."""
 
 from collections.abc import Callable
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -19,8 +20,22 @@ AT_ONCE, PER_SECOND = 400.0, 40.0
 LOGINS, LOGINS_PER_SECOND = 10.0, 10 / 60
 
 
-# So many bytes take as long to read as a request does by itself.
-BYTES = 50_000
+# So many bytes count for one more. They take less time than a request does by itself, but in one piece, in which nobody
+# else is answered; and hardly anyone sends more.
+BYTES = 10_000
+
+
+# What is refused later on was read, taken in and answered for nothing. It counts for so many more: who goes on asking
+# for too much is soon answered from here.
+REFUSED = 9.0
+OWN = "glass_llama.rate"  # where a request carries its limit along
+
+
+def refused_later(request: Any) -> None:
+    """Count a request for REFUSED more; `request` is starlette's or gradio's."""
+    scope = getattr(request, "scope", None) or {}
+    if OWN in scope:
+        scope[OWN].budgets.charge(address_of(Request(scope)), REFUSED)
 
 
 def asks(scope: Scope) -> float:
@@ -56,4 +71,5 @@ class RateLimit:
                 detail = f"Too many requests from here; try again in {seconds} s."
                 refused = JSONResponse({"detail": detail, "error": detail}, 429, {"Retry-After": str(seconds)})
                 return await refused(scope, receive, send)
+            scope[OWN] = self
         return await self.app(scope, receive, send)

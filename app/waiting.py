@@ -18,6 +18,7 @@ from .fairness import Fairness
 from .listening import Listeners
 from .metrics import Metrics
 from .operating import Drain
+from .rates import refused_later
 from .unread import CountedQueue, Unread
 from .visitors import NOBODY, Visitor, visitor_of
 
@@ -38,7 +39,7 @@ class Limit(NamedTuple):
 LIMITS = {
     "run": Limit(6, 1, 64, 8),
     "generate": Limit(6, 2, 64, 2),
-    "sums": Limit(4, 2, 64, 8),
+    "sums": Limit(4, 1, 64, 8),
     "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits
 }
 OTHER = Limit(1, 1, 64, 4)
@@ -145,6 +146,7 @@ class BoundedQueue(Queue):
         """Take an event in, or tell the page, or the program that asks, that there are too many."""
         fn = self.blocks.fns.get(body.fn_index)
         if fn is not None and (self.drain.begun or self._is_full(fn.concurrency_id, body.session_hash, request)):
+            refused_later(request)
             busy = self.blocks.fns[self.busy]
             self.metrics.refused(fn.concurrency_id, "draining" if self.drain.begun else "busy", visitor_of(request))
             to_the_page = [part._id for part in fn.outputs] == [part._id for part in busy.outputs]

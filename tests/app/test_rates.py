@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from app.doors import MAX_BYTES
 from app.hosting import AT_ONCE, HOSTING
-from app.rates import BYTES, PER_SECOND, RateLimit, asks
+from app.rates import BYTES, PER_SECOND, RateLimit, asks, refused_later
 from app.visitors import TrustedProxies
 
 
@@ -30,6 +31,17 @@ def test_what_is_over_the_rate_is_refused_and_said_when_to_come_again(client: Te
     refused = client.post("/any", headers={"x-forwarded-for": "8.8.8.8"})
     assert int(refused.headers["retry-after"]) > 0
     assert "try again in" in refused.json()["detail"]
+
+
+def test_what_is_refused_later_counts_for_many() -> None:
+    async def full(scope: Any, receive: Any, send: Any) -> None:
+        refused_later(Request(scope))
+        await PlainTextResponse("busy")(scope, receive, send)
+
+    limited: Any = RateLimit(full, asks, at_once=25, per_second=1e-9)
+    client = TestClient(TrustedProxies(limited, ["testclient"]))
+    assert statuses(client, 4) == [200] * 3 + [429]
+    assert statuses(client, 1, "9.9.9.9") == [200]
 
 
 def test_files_are_not_counted(client: TestClient) -> None:
