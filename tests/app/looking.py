@@ -98,7 +98,8 @@ for (const chapter of chapters) {
     if (waits()) throw new Error(`${chapter} ${panel.dataset.kind} shows nothing`);
     const { kind, value, side } = panel.dataset;
     const seconds = (performance.now() - begun) / 1000;
-    if (seconds > 240) throw new Error(`${chapter} ${kind} is panel ${Object.keys(found).length + 1}, after ${seconds} s`);
+    const count = Object.keys(found).length;
+    if (seconds > 240) throw new Error(`after ${seconds} s at ${chapter} ${kind}, and ${count} panels before it`);
     found[`${chapter} ${kind}`] = { value: value ?? "", side: side ?? "", absent: panel.hasAttribute("data-absent") };
     const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
     const said = document.querySelector(".page-message").textContent;
