@@ -7,7 +7,15 @@ import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/known.js";
-import { channelOf, fitsWhole, largestOf, madeName, placeOf, sharers, takenApart } from "../../visuals/static/panels/attend/projection.js";
+import {
+  channelOf,
+  fitsWhole,
+  largestOf,
+  madeName,
+  placeOf,
+  sharers,
+  takenApart,
+} from "../../visuals/static/panels/attend/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
 import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
@@ -19,7 +27,11 @@ import { llamaParts } from "./parts_help.js";
 const [TOKENS, HEADS, KV, WIDTH] = [11, 4, 2, 4];
 const wave = (count, step) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * (i + 1)) * 2);
 const model = {
-  n_layers: 2, n_heads: HEADS, n_kv_heads: KV, head_dim: WIDTH, parts: llamaParts([1, 0.1], { layers: 2 }),
+  n_layers: 2,
+  n_heads: HEADS,
+  n_kv_heads: KV,
+  head_dim: WIDTH,
+  parts: llamaParts([1, 0.1], { layers: 2 }),
 };
 const makeLayer = (step) => ({
   q: { shape: [HEADS, TOKENS, WIDTH], data: wave(HEADS * TOKENS * WIDTH, step) },
@@ -31,11 +43,13 @@ const close = (a, b, message) => assert.ok(Math.abs(a - b) < 1e-6, `${message ??
 test("a head's map holds each row's own values, in every view", () => {
   const layer = makeLayer(0.7);
   const norms = valueNorms(values, model, 2);
-  const maps = Object.fromEntries(["scores", "weights", "weighted"].map((view) => {
-    const matrix = mapFor([layer, view], () => [readHead(layer, model, 2, view, norms)], 1);
-    while (!matrix.work(performance.now() + 1));
-    return [view, matrix];
-  }));
+  const maps = Object.fromEntries(
+    ["scores", "weights", "weighted"].map((view) => {
+      const matrix = mapFor([layer, view], () => [readHead(layer, model, 2, view, norms)], 1);
+      while (!matrix.work(performance.now() + 1));
+      return [view, matrix];
+    }),
+  );
   for (let query = 0; query < TOKENS; query++) {
     const [score, weight] = [scores(layer, model, 2, query), attention(layer, model, 2, query)];
     for (let key = 0; key < TOKENS; key++) {
@@ -48,8 +62,14 @@ test("a head's map holds each row's own values, in every view", () => {
       }
     }
   }
-  assert.equal(mapFor([layer, "scores"], () => assert.fail("made once"), 1), maps.scores);
-  const none = makeMap([1, 2].map(() => readHead(layer, model, 2)), 1);
+  assert.equal(
+    mapFor([layer, "scores"], () => assert.fail("made once"), 1),
+    maps.scores,
+  );
+  const none = makeMap(
+    [1, 2].map(() => readHead(layer, model, 2)),
+    1,
+  );
   while (!none.work(performance.now() + 1));
   assert.equal(none.limit, 0);
 });
@@ -60,10 +80,11 @@ test("a map in blocks keeps the value of largest size", () => {
   for (const matrix of [fine, coarse]) while (!matrix.work(performance.now() + 1));
   assert.equal(coarse.side, 4);
   let most = 0;
-  for (let query = 3; query < 6; query++) for (let key = 0; key < 3; key++) {
-    const value = fine.values[query * TOKENS + key];
-    if (Math.abs(value) > Math.abs(most)) most = value;
-  }
+  for (let query = 3; query < 6; query++)
+    for (let key = 0; key < 3; key++) {
+      const value = fine.values[query * TOKENS + key];
+      if (Math.abs(value) > Math.abs(most)) most = value;
+    }
   close(coarse.values[4], most);
 });
 
@@ -72,7 +93,9 @@ test("a head's output is the weighted sum of the values of its K/V head", () => 
   const out = mix(values, model, 3, weights);
   for (let i = 0; i < WIDTH; i++) {
     let sum = 0;
-    weights.forEach((weight, key) => { sum += weight * values.v.data[(TOKENS + key) * WIDTH + i]; });
+    weights.forEach((weight, key) => {
+      sum += weight * values.v.data[(TOKENS + key) * WIDTH + i];
+    });
     close(out[i], sum);
   }
   close(cosine([1, 0], [1, 1]), Math.SQRT1_2);
@@ -87,7 +110,12 @@ function surveyed(trace) {
     const reader = survey.read(layer, head);
     return reader && makeMap([reader], 1);
   });
-  return { ...survey, work: () => { while (!maps.work(performance.now() + 1, { layer: 0 })); } };
+  return {
+    ...survey,
+    work: () => {
+      while (!maps.work(performance.now() + 1, { layer: 0 }));
+    },
+  };
 }
 
 test("the survey measures each head, and takes up layers as they arrive", () => {
@@ -100,7 +128,8 @@ test("the survey measures each head, and takes up layers as they arrive", () => 
   survey.work();
   const [first, previous] = [0, 0].map((_, which) => {
     let sum = 0;
-    for (let query = 2; query < TOKENS; query++) sum += attention(layers.get(0), model, 3, query)[which ? query - 1 : 0];
+    for (let query = 2; query < TOKENS; query++)
+      sum += attention(layers.get(0), model, 3, query)[which ? query - 1 : 0];
     return sum / (TOKENS - 2);
   });
   close(survey.heads[0][3].first, first);
@@ -120,7 +149,13 @@ test("two tokens give no means", () => {
 });
 
 test("every thumbnail lies inside the canvas and is found again, at any width", () => {
-  for (const [n_layers, n_heads, n_kv_heads] of [[8, 8, 2], [30, 9, 3], [3, 6, 6], [80, 64, 8], [1, 1, 1]]) {
+  for (const [n_layers, n_heads, n_kv_heads] of [
+    [8, 8, 2],
+    [30, 9, 3],
+    [3, 6, 6],
+    [80, 64, 8],
+    [1, 1, 1],
+  ]) {
     for (const width of [250, 330, 560, 1216]) {
       const layout = layoutThumbs(width, { n_layers, n_heads, n_kv_heads });
       for (let layer = 0; layer < n_layers; layer++) {
@@ -136,7 +171,10 @@ test("every thumbnail lies inside the canvas and is found again, at any width", 
 });
 
 test("only heads that do a job clearly are called by it", () => {
-  const best = [{ layer: 1, head: 2, score: 0.8 }, { layer: 0, head: 0, score: 0.1 }];
+  const best = [
+    { layer: 1, head: 2, score: 0.8 },
+    { layer: 0, head: 0, score: 0.1 },
+  ];
   const names = { kinds: [{ name: "induction", best }] };
   assert.deepEqual(jobsOf(names, 1, 2), [{ name: "induction", score: 0.8 }]);
   assert.deepEqual(jobsOf(names, 0, 0), []);
@@ -145,9 +183,17 @@ test("only heads that do a job clearly are called by it", () => {
 
 test("merges read as states, and tokens by how they came about", () => {
   const info = {
-    merges: 2, kind: "BPE",
+    merges: 2,
+    kind: "BPE",
     made: {
-      5: { base: [1, 2, 1], merges: [[0, 7, 1, 2, 4], [0, 9, 4, 1, 5]], tokens: [5] },
+      5: {
+        base: [1, 2, 1],
+        merges: [
+          [0, 7, 1, 2, 4],
+          [0, 9, 4, 1, 5],
+        ],
+        tokens: [5],
+      },
       1: { base: [1], merges: [], tokens: [1] },
       3: { base: [3], merges: [], tokens: [3] },
       6: { base: [1, 2], merges: [[0, 7, 1, 2, 4]], tokens: [4] },
@@ -157,7 +203,10 @@ test("merges read as states, and tokens by how they came about", () => {
   };
   assert.deepEqual(madeOf(info, 5).states, [["a", "b", "a"], ["ab", "a"], ["aba"]]);
   assert.deepEqual(madeOf(info, 5).steps[1], { at: 0, rank: 9, left: "ab", right: "a", into: "aba" });
-  assert.deepEqual([5, 1, 3, 6, 0].map((id) => kindOf(info, id)), ["merged", "base", "byte", "listed", "special"]);
+  assert.deepEqual(
+    [5, 1, 3, 6, 0].map((id) => kindOf(info, id)),
+    ["merged", "base", "byte", "listed", "special"],
+  );
   assert.equal(kindOf({ ...info, merges: 0, made: {} }, 1), "none");
   assert.equal(hex([0xe7, 0x0a]), "E7 0A");
   assert.equal(hex(null), "-");
@@ -167,7 +216,11 @@ test("a channel of q is its products, its bias, and the norm that some networks 
   const normed = Float64Array.from([1, -2, 3]);
   const rows = { shape: [2, 3], data: Float32Array.from([1, 1, 1, 0.5, 2, -1]) };
   const numbers = (...data) => ({ shape: [data.length], data: Float32Array.from(data) });
-  const found = (more) => ({ normed, place: { token: 1 }, weights: { rows, bias: null, gamma: null, divisor: null, ...more } });
+  const found = (more) => ({
+    normed,
+    place: { token: 1 },
+    weights: { rows, bias: null, gamma: null, divisor: null, ...more },
+  });
   const plain = found();
   const one = takenApart(plain, 1);
   assert.deepEqual([...one.terms], [0.5, -4, -3]);
@@ -184,7 +237,8 @@ test("a channel of q is its products, its bias, and the norm that some networks 
 
 test("the vector that is made is called by what the network does to it", () => {
   const text = (name, params) => `${name}(${Object.values(params ?? {})})`;
-  const called = (parts, vector, divisor = null) => madeName({ ...model, parts }, { place: { vector }, weights: { divisor } }, text);
+  const called = (parts, vector, divisor = null) =>
+    madeName({ ...model, parts }, { place: { vector }, weights: { divisor } }, text);
   const part = llamaParts([1]);
   assert.equal(called(model.parts, "q"), "strip_made(q)strip_made_before(4,4)");
   assert.equal(called(model.parts, "v"), "strip_made(v)"); // which nothing turns
@@ -194,20 +248,47 @@ test("the vector that is made is called by what the network does to it", () => {
 });
 
 test("a bias by distance is a term of the score and of neither side's writers", () => {
-  const [embedding, head, position] = [{ kind: "embedding" }, { kind: "head", layer: 0, head: 1 }, { kind: "position" }];
+  const [embedding, head, position] = [
+    { kind: "embedding" },
+    { kind: "head", layer: 0, head: 1 },
+    { kind: "position" },
+  ];
   const found = { sources: [embedding, head, position], terms: { data: [1, 2, 0, 4, 8, 0, 0, 0, -16] } };
   assert.equal(biasIn(found), -16);
-  assert.deepEqual(writersOf(found, "q"), [{ source: embedding, value: 3 }, { source: head, value: 12 }]);
-  assert.deepEqual(writersOf(found, "k"), [{ source: embedding, value: 5 }, { source: head, value: 10 }]);
+  assert.deepEqual(writersOf(found, "q"), [
+    { source: embedding, value: 3 },
+    { source: head, value: 12 },
+  ]);
+  assert.deepEqual(writersOf(found, "k"), [
+    { source: embedding, value: 5 },
+    { source: head, value: 10 },
+  ]);
   assert.equal(biasIn({ sources: [embedding], terms: { data: [1] } }), null);
-  assert.deepEqual([0, 1].map((layer) => sourceKey({ kind: "bias", layer }, 1)), ["source_bias_below", "source_bias"]);
+  assert.deepEqual(
+    [0, 1].map((layer) => sourceKey({ kind: "bias", layer }, 1)),
+    ["source_bias_below", "source_bias"],
+  );
 });
 
 test("the mask is spoken of as the network has it, whichever query is looked at", () => {
-  globalThis.document = { createElement: () => ({ append(...some) { this.said = some.join(""); } }) };
-  const said = (parts, query, seen) => maskLine({ parts }, { query, key: 0, tokens: 5, weights: Array(seen) }, (name, { hidden }) => `${name} ${hidden}`).said;
-  assert.deepEqual([0, 2, 4].map((query) => said({ causal: false, prefix: null }, query, 5)), Array(3).fill("mask_none 0")); // an encoder
-  assert.deepEqual([0, 4].map((query) => said({ causal: true, prefix: null }, query, query + 1)), ["mask 4", "mask 0"]);
+  globalThis.document = {
+    createElement: () => ({
+      append(...some) {
+        this.said = some.join("");
+      },
+    }),
+  };
+  const said = (parts, query, seen) =>
+    maskLine({ parts }, { query, key: 0, tokens: 5, weights: Array(seen) }, (name, { hidden }) => `${name} ${hidden}`)
+      .said;
+  assert.deepEqual(
+    [0, 2, 4].map((query) => said({ causal: false, prefix: null }, query, 5)),
+    Array(3).fill("mask_none 0"),
+  ); // an encoder
+  assert.deepEqual(
+    [0, 4].map((query) => said({ causal: true, prefix: null }, query, query + 1)),
+    ["mask 4", "mask 0"],
+  );
   const prefix = (query) => said({ causal: true, prefix: 3 }, query, Math.max(query + 1, 3)); // GLM
   assert.deepEqual([0, 2, 3, 4].map(prefix), ["mask_prefix 2", "mask_prefix 2", "mask 1", "mask 0"]);
 });
@@ -220,13 +301,22 @@ test("q is made at the query, k and v at the key by the head that others share",
   assert.ok(fitsWhole({ head_dim: 32, d_model: 256 }) && !fitsWhole({ head_dim: 128, d_model: 4096 }));
   const glass = (channel) => ({ settings: { get: () => ({ channel }) } });
   const made = [1, -5, 3];
-  assert.deepEqual([undefined, "2", "3", "x"].map((channel) => channelOf(glass(channel), made)), [1, 2, 1, 1]);
+  assert.deepEqual(
+    [undefined, "2", "3", "x"].map((channel) => channelOf(glass(channel), made)),
+    [1, 2, 1, 1],
+  );
 });
 
 test("the maps of cross-attention keep room at both sides for the frame of the chosen one, at any width", async () => {
   const { layoutCross } = await import("../../visuals/static/panels/attend/cross-maps.js");
   const frame = 4; // px around a chosen map
-  for (const [width, heads, written, read] of [[1232, 5, 4, 17], [312, 5, 4, 17], [1232, 8, 40, 200], [640, 6, 1, 1], [200, 3, 2, 60]]) {
+  for (const [width, heads, written, read] of [
+    [1232, 5, 4, 17],
+    [312, 5, 4, 17],
+    [1232, 8, 40, 200],
+    [640, 6, 1, 1],
+    [200, 3, 2, 60],
+  ]) {
     const { boxes, size, perLine, height } = layoutCross(width, heads, written, read);
     assert.equal(boxes.length, heads);
     for (const [i, { x, y }] of boxes.entries()) {

@@ -6,13 +6,22 @@ import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
 import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
 
-const next = (ids, logits, logZ, all = null) => ({ ids, pieces: ids.map((id) => `t${id}`), logits: { data: logits }, logZ, all });
+const next = (ids, logits, logZ, all = null) => ({
+  ids,
+  pieces: ids.map((id) => `t${id}`),
+  logits: { data: logits },
+  logZ,
+  all,
+});
 
 test("candidates of both runs, the most probable in either first; what is not sent is unknown", () => {
   const a = next([1, 2], [Math.log(0.6), Math.log(0.3)], 0);
   const b = next([3, 1], [Math.log(0.7), Math.log(0.1)], 0);
   const rows = compared(a, b, 3);
-  assert.deepEqual(rows.map(({ id }) => id), [3, 1, 2]);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [3, 1, 2],
+  );
   assert.equal(rows[0].a, null);
   assert.ok(Math.abs(rows[1].b - 0.1) < 1e-12);
   assert.equal(compared(a, b, 1).length, 1);
@@ -28,7 +37,10 @@ test("rounding before the first change draws as nothing, a change in full colour
 });
 
 test("once all logits have come, every candidate has its probability in both runs", () => {
-  const [first, second] = [[0.05, 0.6, 0.3, 0.05], [0.05, 0.1, 0.15, 0.7]];
+  const [first, second] = [
+    [0.05, 0.6, 0.3, 0.05],
+    [0.05, 0.1, 0.15, 0.7],
+  ];
   const logits = (chances) => chances.map(Math.log);
   const a = next([1, 2], logits([0.6, 0.3]), 0, logits(first));
   const b = next([3, 1], logits([0.7, 0.1]), 0, logits(second));
@@ -36,7 +48,10 @@ test("once all logits have come, every candidate has its probability in both run
     assert.ok(Math.abs(row.a - first[row.id]) < 1e-12);
     assert.ok(Math.abs(row.b - second[row.id]) < 1e-12);
   }
-  assert.deepEqual(compared(a, b).map(({ id }) => id), [3, 1, 2]);
+  assert.deepEqual(
+    compared(a, b).map(({ id }) => id),
+    [3, 1, 2],
+  );
 });
 
 test("a change has its sign, and none where one side is unknown", () => {
@@ -51,7 +66,10 @@ test("a change has its sign, and none where one side is unknown", () => {
 test("changes are listed once and can be taken back", () => {
   let changes = added(added({}, "heads", [1, 2]), "heads", [1, 2]);
   changes = added(changes, "ffn", 0);
-  assert.deepEqual(listed(changes), [{ kind: "heads", value: [1, 2] }, { kind: "ffn", value: 0 }]);
+  assert.deepEqual(listed(changes), [
+    { kind: "heads", value: [1, 2] },
+    { kind: "ffn", value: 0 },
+  ]);
   assert.deepEqual(removed(changes, "heads", [1, 2]).heads, []);
 });
 
@@ -67,14 +85,23 @@ test("a stream can be taken over where the kept run has that token, of the same 
 });
 
 test("a head that looks at a source can be switched off where the network has such heads", () => {
-  const of = (scale) => atSelection({ layer: 1, head: 2, query: 3, neuron: null, kept: null, trace: { model: { name: "m", parts: { cross_scale: scale } } } });
+  const of = (scale) =>
+    atSelection({
+      layer: 1,
+      head: 2,
+      query: 3,
+      neuron: null,
+      kept: null,
+      trace: { model: { name: "m", parts: { cross_scale: scale } } },
+    });
   assert.deepEqual(of(1).cross, [1, 2]);
   assert.equal("cross" in of(null), false);
 });
 
 test("while an encoder is shown its own parts are switched off, and none of the decoder's", () => {
   const trace = { whole: {}, model: { name: "m", parts: { cross_scale: null } } };
-  const of = (neuron) => atSelection({ layer: 1, head: 2, query: 3, neuron, kept: { T: 9, model: { name: "m" } }, trace });
+  const of = (neuron) =>
+    atSelection({ layer: 1, head: 2, query: 3, neuron, kept: { T: 9, model: { name: "m" } }, trace });
   assert.deepEqual(of(7), { encoder_heads: [1, 2], encoder_attention: 1, encoder_ffn: 1, encoder_neurons: [1, 7] });
   assert.equal(of(null).encoder_neurons, null);
   assert.deepEqual(parameters("encoder_heads", [1, 2]), parameters("heads", [1, 2]));

@@ -1,4 +1,5 @@
-// The arithmetic of attention, rotation and neurons against reference.json (NumPy; make_reference.py) and numbers worked out by hand.
+// The arithmetic of attention, rotation and neurons against reference.json (NumPy; make_reference.py) and numbers
+// worked out by hand.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -13,7 +14,10 @@ const compute = { ...activations, ...arrays, ...attention, ...rotation };
 
 const reference = JSON.parse(readFileSync(new URL("reference.json", import.meta.url), "utf8"));
 const array = (shape, values) => ({ shape, data: Float32Array.from(values) });
-const model = { ...reference.model, parts: llamaParts(reference.inv_freq, { scaling: reference.model.attention_scaling }) };
+const model = {
+  ...reference.model,
+  parts: llamaParts(reference.inv_freq, { scaling: reference.model.attention_scaling }),
+};
 const rotary = (frequencies, scaling) => llamaParts(frequencies, { scaling }).rotary;
 const freshLayer = () => ({ q: array(reference.shapes.q, reference.q), k: array(reference.shapes.k, reference.k) });
 const [heads, T] = reference.shapes.q;
@@ -86,7 +90,8 @@ test("a map in slices holds every weight, and a pooled one the largest of each b
   const layer = freshLayer();
   const [whole, pooled] = [1, 3].map((block) => makeMap([readHead(layer, model, 2)], block));
   while (!whole.work(performance.now() + 1) || !pooled.work(performance.now() + 1));
-  const seen = (map) => Array.from(map.values, (weight) => (Number.isNaN(weight) ? 0 : weight)); // the mask hides the rest
+  // the mask hides the rest
+  const seen = (map) => Array.from(map.values, (weight) => (Number.isNaN(weight) ? 0 : weight));
   close(seen(whole), reference.weights[2].flat());
   const block = (r, c) =>
     Math.max(...[0, 1, 2].flatMap((i) => reference.weights[2][3 * r + i].slice(3 * c, 3 * c + 3)));
@@ -108,20 +113,40 @@ test("SiLU and the SwiGLU product, by hand", () => {
 
 test("GELU, exact and by tanh, and ReLU against PyTorch's values; without a gate up itself is activated", () => {
   const { gelu, gelu_new: byTanh, relu } = compute.ACTIVATIONS;
-  close([-3, -0.5, 0.1, 1, 4.5].map(gelu), [-0.0040496941, -0.1542687693, 0.0539827837, 0.8413447461, 4.4999847105], 1e-9);
-  close([-3, -0.5, 0.1, 1, 4.5].map(byTanh), [-0.0036373921, -0.1542859902, 0.0539827510, 0.8411919906, 4.4999948633], 1e-9);
-  close([compute.erf(-7), compute.erf(0), compute.erf(2.5)], [-1, 0, 0.9995930479825550], 1e-15);
+  close(
+    [-3, -0.5, 0.1, 1, 4.5].map(gelu),
+    [-0.0040496941, -0.1542687693, 0.0539827837, 0.8413447461, 4.4999847105],
+    1e-9,
+  );
+  close(
+    [-3, -0.5, 0.1, 1, 4.5].map(byTanh),
+    [-0.0036373921, -0.1542859902, 0.053982751, 0.8411919906, 4.4999948633],
+    1e-9,
+  );
+  close([compute.erf(-7), compute.erf(0), compute.erf(2.5)], [-1, 0, 0.999593047982555], 1e-15);
   close([relu(-2), relu(3)], [0, 3]);
-  const { activated, product } = compute.inner({ gate: null, up: array([2], [1, -0.5]), weight: null, ffn: { activation: "gelu" } });
+  const { activated, product } = compute.inner({
+    gate: null,
+    up: array([2], [1, -0.5]),
+    weight: null,
+    ffn: { activation: "gelu" },
+  });
   close(product, [0.8413447461, -0.1542687693], 1e-7);
   close(activated, product);
 });
 
 test("part of a head turned in interleaved pairs, a bias by distance, another scale, keys that are turned already", () => {
-  const parts = { rotary: { ...rotary([Math.PI / 2]), first: 1, interleaved: true }, bias: array([1, 3], [0, -1, -2]), scale: 0.5 };
+  const parts = {
+    rotary: { ...rotary([Math.PI / 2]), first: 1, interleaved: true },
+    bias: array([1, 3], [0, -1, -2]),
+    scale: 0.5,
+  };
   const own = { n_heads: 1, n_kv_heads: 1, head_dim: 4, parts };
   close(compute.rotate([9, 1, 0, 7], 1, parts.rotary), [9, 0, 1, 7], 1e-7);
-  assert.deepEqual([0, 1, 2, 3].map((channel) => compute.pairOf(parts.rotary, channel)), [null, 0, 0, null]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((channel) => compute.pairOf(parts.rotary, channel)),
+    [null, 0, 0, null],
+  );
   const q = array([1, 3, 4], [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 2]);
   const layer = { q, k: null, kRot: array([1, 3, 4], [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1]) };
   // q at position 2 is (1, -1, 0, 2); · k = 1, -1, 2; · 0.5, less 2, 1 and 0
@@ -152,7 +177,10 @@ test("candidates have their probability over the whole vocabulary, and all rows 
 
 test("panels speak of the strongest neuron of the token where none is selected", () => {
   const top = { neuron: { shape: [2, 3], data: [5, 1, 9, 7, 0, 2] } };
-  assert.deepEqual([0, 1].map((token) => compute.strongestNeuron({ top }, token)), [5, 7]);
+  assert.deepEqual(
+    [0, 1].map((token) => compute.strongestNeuron({ top }, token)),
+    [5, 7],
+  );
 });
 
 test("strongest and pooled columns go by magnitude", () => {

@@ -8,16 +8,21 @@ const DATA = "http://host/some/where/gradio_api/queue/data?session_hash=x";
 const away = () => Promise.reject(new TypeError("Failed to fetch"));
 const sse = (message) => `data: ${JSON.stringify(message)}\n\n`;
 /** The messages of a stream, as gradio reads them. */
-const read = async (answer) => (await answer.text()).split("\n\n").filter(Boolean).map((part) => JSON.parse(part.slice("data: ".length)));
+const read = async (answer) =>
+  (await answer.text())
+    .split("\n\n")
+    .filter(Boolean)
+    .map((part) => JSON.parse(part.slice("data: ".length)));
 
 /** A body that sends these texts, and then breaks off, or ends. */
-const body = (texts, breaks) => new ReadableStream({
-  async pull(stream) {
-    if (texts.length) stream.enqueue(encode(texts.shift()));
-    else if (breaks) stream.error(new TypeError("network error"));
-    else stream.close();
-  },
-});
+const body = (texts, breaks) =>
+  new ReadableStream({
+    async pull(stream) {
+      if (texts.length) stream.enqueue(encode(texts.shift()));
+      else if (breaks) stream.error(new TypeError("network error"));
+      else stream.close();
+    },
+  });
 
 function page(answers) {
   const seen = [];
@@ -36,7 +41,10 @@ const completed = (id, data = [id]) => ({ msg: "process_completed", event_id: id
 
 test("an event that does not come into the queue ends as one that changed nothing, without a stream", async () => {
   const asked = [];
-  const { ask, seen } = page((address) => { asked.push(address); return away(); });
+  const { ask, seen } = page((address) => {
+    asked.push(address);
+    return away();
+  });
   const { event_id: id } = await (await ask(JOIN, { method: "POST" })).json();
   assert.deepEqual(await read(await ask(new Request(DATA))), [completed(id, []), CLOSE]);
   assert.deepEqual([asked, seen], [[JOIN], ["no_connection"]]);
@@ -44,7 +52,11 @@ test("an event that does not come into the queue ends as one that changed nothin
 
 test("another event that is under way goes on", async () => {
   let send;
-  const body = new ReadableStream({ start(stream) { send = (message) => stream.enqueue(encode(sse(message))); } });
+  const body = new ReadableStream({
+    start(stream) {
+      send = (message) => stream.enqueue(encode(sse(message)));
+    },
+  });
   const joins = [() => Response.json({ event_id: "writes" }), () => refusal(429)];
   const { ask, seen } = page((address) => (address.includes("join") ? joins.shift()() : new Response(body)));
   await ask(JOIN);
@@ -59,14 +71,25 @@ test("another event that is under way goes on", async () => {
 
 test("a stream that breaks off ends the events that are under way, and no others", async () => {
   const unknown = { msg: "unexpected_error", event_id: null, session_not_found: true };
-  for (const [breaks, last] of [[true, []], [false, []], [true, [unknown]], [false, [CLOSE]]]) {
+  for (const [breaks, last] of [
+    [true, []],
+    [false, []],
+    [true, [unknown]],
+    [false, [CLOSE]],
+  ]) {
     const bodies = [body([completed("first"), ...last].map(sse), breaks), body([sse(CLOSE)], false)];
     const { ask, seen } = page(server(["first", "second"], bodies));
     await ask(JOIN);
     await ask(JOIN);
     const messages = await read(await ask(DATA));
-    assert.deepEqual(messages.map(({ msg, event_id: id }) => [msg, id]),
-      [["process_completed", "first"], ["process_completed", "second"], ["close_stream", null]]);
+    assert.deepEqual(
+      messages.map(({ msg, event_id: id }) => [msg, id]),
+      [
+        ["process_completed", "first"],
+        ["process_completed", "second"],
+        ["close_stream", null],
+      ],
+    );
     assert.deepEqual(seen, ["no_connection"]);
   }
 });
@@ -76,7 +99,10 @@ test("a stream that ends while an event still waits is asked for again", async (
   const { ask, seen } = page(server(["first", "second"], bodies));
   await ask(JOIN);
   await ask(JOIN);
-  assert.deepEqual((await read(await ask(DATA))).map(({ output }) => output?.data[0]), ["first", "second", undefined]);
+  assert.deepEqual(
+    (await read(await ask(DATA))).map(({ output }) => output?.data[0]),
+    ["first", "second", undefined],
+  );
   assert.deepEqual(seen, []);
 });
 
@@ -119,12 +145,19 @@ test("an event that fails in gradio changes nothing, and is told", async () => {
 
 test("each way to fail has a message of its own, for an event, Stop, a stream and a question", async () => {
   const ways = [
-    [() => refusal(502), "server_away"], [() => refusal(503), "server_away"], [() => refusal(504), "server_away"],
-    [() => refusal(200), "server_away"], [() => refusal(429), "asked_too_much"], [() => refusal(408), "request_slow"],
-    [() => refusal(413), "request_long"], [() => refusal(500), "server_failed"], [() => refusal(404), "refused"],
+    [() => refusal(502), "server_away"],
+    [() => refusal(503), "server_away"],
+    [() => refusal(504), "server_away"],
+    [() => refusal(200), "server_away"],
+    [() => refusal(429), "asked_too_much"],
+    [() => refusal(408), "request_slow"],
+    [() => refusal(413), "request_long"],
+    [() => refusal(500), "server_failed"],
+    [() => refusal(404), "refused"],
     [() => refusal(503, "application/json", '{"error":"draining"}'), "draining"],
     [() => refusal(503, "application/json", '{"detail":"busy: …"}'), "busy"],
-    [() => refusal(503, "application/json", '{"message":"a proxy"}'), "server_away"], [away, "no_connection"],
+    [() => refusal(503, "application/json", '{"message":"a proxy"}'), "server_away"],
+    [away, "no_connection"],
   ];
   for (const [fails, code] of ways) {
     const { ask, seen } = page(fails);

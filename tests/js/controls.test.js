@@ -10,12 +10,18 @@ function table() {
   const listeners = new Map();
   const holder = { addEventListener: (type, act) => listeners.set(type, act) };
   const inside = (row, more = {}) => ({ target: { localName: "td", closest: () => row }, ...more });
-  return { holder, raise: (type, row, more) => listeners.get(type)?.(inside(row, more)), types: () => [...listeners.keys()] };
+  return {
+    holder,
+    raise: (type, row, more) => listeners.get(type)?.(inside(row, more)),
+    types: () => [...listeners.keys()],
+  };
 }
 
 test("a row previews under the pointer, and is selected by a click or by Enter", () => {
   const done = [];
-  const acts = Object.fromEntries(["preview", "select", "focus"].map((name) => [name, (found) => done.push(`${name} ${found}`)]));
+  const acts = Object.fromEntries(
+    ["preview", "select", "focus"].map((name) => [name, (found) => done.push(`${name} ${found}`)]),
+  );
   const { holder, raise } = table();
   linkRows(holder, { ...acts, endPreview: () => done.push("end") }, ({ place }) => [5, 0][place]);
   raise("pointerover", { place: 1 }, { pointerType: "mouse" });

@@ -17,7 +17,15 @@ test("what Python packs is what is read", () => {
 });
 
 test("half precision", () => {
-  const cases = [[0x0000, 0], [0x3c00, 1], [0xc000, -2], [0x7bff, 65504], [0x0001, 2 ** -24], [0x7c00, Infinity], [0x3555, 0.333251953125]];
+  const cases = [
+    [0x0000, 0],
+    [0x3c00, 1],
+    [0xc000, -2],
+    [0x7bff, 65504],
+    [0x0001, 2 ** -24],
+    [0x7c00, Infinity],
+    [0x3555, 0.333251953125],
+  ];
   for (const [half, value] of cases) assert.equal(halfToNumber(half), value);
   assert.ok(Number.isNaN(halfToNumber(0x7e00)));
   assert.deepEqual([...decodeArray(pack([0x3c00, 0xc000], [2], "f2")).data], [1, -2]);

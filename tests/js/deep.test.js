@@ -70,10 +70,16 @@ test("norms in the order of the computation", () => {
   assert.deepEqual(findDepth(500, model, 0), { layer: 0, norm: "attn" });
   assert.deepEqual(findDepth(500, model, 5000), { layer: 2, norm: "final" });
   const one = { n_layers: 3, parts: { ...model.parts, norm_kind: "layer", norms: { attn_norm: "resid_in" } } };
-  assert.deepEqual(placesOf(one).map(({ layer, norm }) => `${norm} ${layer}`), ["attn 0", "attn 1", "attn 2", "final 2"]);
+  assert.deepEqual(
+    placesOf(one).map(({ layer, norm }) => `${norm} ${layer}`),
+    ["attn 0", "attn 1", "attn 2", "final 2"],
+  );
   placesOf(one).forEach((place, i) => assert.equal(rowOf(place, one), i));
   assert.deepEqual([normForms(model), normForms(one)], [[], ["layer_one", "layer"]]);
-  const decoder = { ...model, parts: { ...model.parts, norms: { attn_norm: "resid_in", cross_norm: "resid_attn", ffn_norm: "resid_mid" } } };
+  const decoder = {
+    ...model,
+    parts: { ...model.parts, norms: { attn_norm: "resid_in", cross_norm: "resid_attn", ffn_norm: "resid_mid" } },
+  };
   assert.deepEqual(normForms(decoder), ["three"]); // T5's, which also looks at a source
 });
 
@@ -82,7 +88,11 @@ const k = Float32Array.of(0.5, -1, 2, 1, 0.1, 0.7);
 const frequencies = { inv_freq: Float32Array.of(1, 0.1, 0.01), scaling: 1.2 };
 
 test("turning agrees with compute.js, in either layout after reordering, and float32 rounds every step", () => {
-  nearAll(turning.turned(q, 9, frequencies), rotate(q, 9, llamaParts(frequencies.inv_freq, { scaling: 1.2 }).rotary), 1e-6);
+  nearAll(
+    turning.turned(q, 9, frequencies),
+    rotate(q, 9, llamaParts(frequencies.inv_freq, { scaling: 1.2 }).rotary),
+    1e-6,
+  );
   const moved = turning.turned(turning.neighbours(q), 9, frequencies, { layout: "neighbours" });
   nearAll(moved, turning.neighbours(turning.turned(q, 9, frequencies)));
   const single = turning.turned(q, 777, frequencies, { single: true });
@@ -125,8 +135,12 @@ test("quadrants count every neuron once, and shares sum to 1", () => {
     1,
   );
   near(quadrants(made([0], [0]))[0].share, 0);
-  assert.deepEqual(quadrants(made(null, [3, -1, 0, 0])), [{ count: 3, share: 0.25 }, { count: 1, share: 0.75 }]); // no gate: two halves
-  assert.equal(quadrants({ gate: [NaN, 1], up: [NaN, 1], product: [NaN, 0.7] })[1].count, 1); // an expert that the token does not go to
+  assert.deepEqual(quadrants(made(null, [3, -1, 0, 0])), [
+    { count: 3, share: 0.25 },
+    { count: 1, share: 0.75 },
+  ]); // no gate: two halves
+  // an expert that the token does not go to
+  assert.equal(quadrants({ gate: [NaN, 1], up: [NaN, 1], product: [NaN, 0.7] })[1].count, 1);
   assert.equal(meanOf({ shape: [2, 3], data: [9, 9, 9, 1, 2, 6] }, 1), 3);
 });
 
@@ -157,18 +171,33 @@ test("settings from a link are read within bounds", () => {
 });
 
 /** A head of eight channels of which `first` on are turned, in either layout. */
-const partly = (first, pairs, interleaved) => ({ ...llamaParts([1, 0.1, 0.01].slice(0, pairs), { scaling: 1.2, width: 8 }).rotary, first, interleaved });
+const partly = (first, pairs, interleaved) => ({
+  ...llamaParts([1, 0.1, 0.01].slice(0, pairs), { scaling: 1.2, width: 8 }).rotary,
+  first,
+  interleaved,
+});
 
 test("a head that is turned in part is turned back, and gives the same q·k whatever its pairs' order", () => {
   const [a, b] = [wave(8, 0.7), wave(8, 1.1)];
-  for (const [first, pairs, interleaved] of [[0, 2, true], [4, 2, true], [4, 2, false], [0, 3, true]]) {
+  for (const [first, pairs, interleaved] of [
+    [0, 2, true],
+    [4, 2, true],
+    [4, 2, false],
+    [0, 3, true],
+  ]) {
     const rotary = partly(first, pairs, interleaved);
     const model = { n_heads: 1, n_kv_heads: 1, head_dim: 8, parts: { ...llamaParts([1]), rotary, scale: 0.3 } };
     nearAll(turnBack(rotate(b, 5, rotary), 5, rotary), b, 1e-6);
-    const stored = (vector, at) => ({ shape: [1, 13, 8], data: Float32Array.from([...Array(13).keys()].flatMap((t) => (t === at ? [...vector] : Array(8).fill(0)))) });
+    const stored = (vector, at) => ({
+      shape: [1, 13, 8],
+      data: Float32Array.from([...Array(13).keys()].flatMap((t) => (t === at ? [...vector] : Array(8).fill(0)))),
+    });
     const whole = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
     const real = whole(rotate(a, 12, rotary), rotate(b, 5, rotary));
-    for (const layer of [{ q: stored(a, 12), k: stored(b, 5) }, { q: stored(a, 12), k: null, kRot: stored(rotate(b, 5, rotary), 5) }]) {
+    for (const layer of [
+      { q: stored(a, 12), k: stored(b, 5) },
+      { q: stored(a, 12), k: null, kRot: stored(rotate(b, 5, rotary), 5) },
+    ]) {
       const place = placeOf(layer, { trace: { model }, head: 0, query: 12, key: 5 });
       near(turning.product(place.q, place.k, 12, 5, place.frequencies) + place.rest, real, 1e-5);
       near(farOf(place, place.frequencies, 10)[7], real, 1e-5);

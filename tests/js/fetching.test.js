@@ -17,7 +17,9 @@ function connected(answers = {}, there = undefined) {
   };
   const server = {
     layer: ask("layer", ({ layer, token }) => layerMessage(layer, 3, token)),
-    neurons: ask("neurons", ({ layer, token }) => (token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons)),
+    neurons: ask("neurons", ({ layer, token }) =>
+      token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons,
+    ),
     rerun: ask("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
   return { store, asked, fetching: createFetching(store, server, there) };
@@ -28,18 +30,32 @@ test("a small run's layers are fetched ahead, each once", async () => {
   store.publish(runMessage());
   await settled();
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
-  assert.deepEqual(asked.filter(([name]) => name === "layer").map(([, request]) => request.layer).sort(), [1, 2, 3]);
+  assert.deepEqual(
+    asked
+      .filter(([name]) => name === "layer")
+      .map(([, request]) => request.layer)
+      .sort(),
+    [1, 2, 3],
+  );
 });
 
 test("nothing is fetched ahead until somebody is there; what is chosen is", async () => {
   let come = null;
-  const { store, asked } = connected({}, new Promise((done) => { come = done; }));
+  const { store, asked } = connected(
+    {},
+    new Promise((done) => {
+      come = done;
+    }),
+  );
   store.publish(runMessage());
   await settled();
   assert.deepEqual(asked, []);
   store.select({ layer: 2 });
   await settled();
-  assert.deepEqual(asked.map(([name, request]) => [name, request.layer]), [["layer", 2]]);
+  assert.deepEqual(
+    asked.map(([name, request]) => [name, request.layer]),
+    [["layer", 2]],
+  );
   come();
   await settled();
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
@@ -65,14 +81,20 @@ test("a large run's layers are fetched when they are looked at", async () => {
   assert.equal(asked.length, 0);
   store.select({ layer: 2 });
   await settled();
-  assert.deepEqual(asked.map(([name, request]) => [name, request.layer]), [["layer", 2]]);
+  assert.deepEqual(
+    asked.map(([name, request]) => [name, request.layer]),
+    [["layer", 2]],
+  );
 });
 
 test("all neurons of the locked layer come ahead, and hovering asks nothing", async () => {
   const { store, asked } = connected();
   store.publish(runMessage());
   await settled();
-  assert.deepEqual(asked.filter(([name]) => name === "neurons").map(([, request]) => request.token), [null]);
+  assert.deepEqual(
+    asked.filter(([name]) => name === "neurons").map(([, request]) => request.token),
+    [null],
+  );
   assert.deepEqual([...store.layer().neurons.keys()], [0, 1, 2]);
   assert.deepEqual([...store.layer().neurons.get(1).gate.data], [6, 7, 8, 9, 10, 11]);
   asked.length = 0;
@@ -88,7 +110,10 @@ test("of a large run a token's neurons are asked for once, when it is chosen", a
   store.select({ query: 5 });
   store.select({ query: 5 });
   await settled();
-  assert.deepEqual(asked.map(([name, request]) => [name, request.layer, request.token]), [["neurons", 0, 5]]);
+  assert.deepEqual(
+    asked.map(([name, request]) => [name, request.layer, request.token]),
+    [["neurons", 0, 5]],
+  );
   assert.ok(store.layer().neurons.has(5));
 });
 
@@ -120,8 +145,15 @@ test("of a text that is being written a part that the server let go of is not ru
 
 test("an answer for a run that is no longer shown is dropped", async () => {
   let release;
-  const slow = new Promise((resolve) => { release = resolve; });
-  const { store } = connected({ layer: async ({ layer }) => { await slow; return layerMessage(layer); } });
+  const slow = new Promise((resolve) => {
+    release = resolve;
+  });
+  const { store } = connected({
+    layer: async ({ layer }) => {
+      await slow;
+      return layerMessage(layer);
+    },
+  });
   store.publish(runMessage());
   const old = store.state.trace;
   store.publish(runMessage([1, 2, 3], { id: "new" }));
@@ -131,7 +163,11 @@ test("an answer for a run that is no longer shown is dropped", async () => {
 });
 
 test("a server that does not answer is said once, and the run stays", async () => {
-  const { store } = connected({ layer: async () => { throw new TypeError("network"); } });
+  const { store } = connected({
+    layer: async () => {
+      throw new TypeError("network");
+    },
+  });
   const heard = [];
   store.on("message", (message) => heard.push(message.code));
   store.publish(runMessage());
@@ -142,7 +178,10 @@ test("a server that does not answer is said once, and the run stays", async () =
 
 test("a question counts until its answer is here, or it has failed", async () => {
   let answer;
-  const late = () => new Promise((resolve, reject) => { answer = { resolve, reject }; });
+  const late = () =>
+    new Promise((resolve, reject) => {
+      answer = { resolve, reject };
+    });
   const { store, fetching } = connected({ neurons: late });
   assert.equal(fetching.asking(), 0);
   store.publish(runMessage());

@@ -13,24 +13,46 @@ const array = (values, shape = [values.length]) => ({ shape, data: Float32Array.
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
 
 test("a feed-forward is named after its activation, what that reads, and its form", () => {
-  assert.deepEqual([kindOf(plain).act, kindOf(plain).column, kindOf(plain).reads, kindOf(plain).form], ["GELU", "gelu", "up", "plain"]);
-  assert.deepEqual(kindOf(plain).strips.map(([name]) => name), ["up", "activated"]);
+  assert.deepEqual(
+    [kindOf(plain).act, kindOf(plain).column, kindOf(plain).reads, kindOf(plain).form],
+    ["GELU", "gelu", "up", "plain"],
+  );
+  assert.deepEqual(
+    kindOf(plain).strips.map(([name]) => name),
+    ["up", "activated"],
+  );
   assert.equal(kindOf({ activation: "silu", gated: true, experts: 0 }).form, "");
   assert.equal(kindOf({ activation: "gelu", gated: true, experts: 0 }).form, "gated");
   assert.deepEqual(ffnForms({ parts: { ffn: [plain, routed] } }, 1), ["experts"]);
 });
 
 test("of experts those neurons are drawn that compute something, each with its expert's name", () => {
-  const [gate, up, weight] = [[NaN, NaN, 1, -1, NaN, NaN, 2], [NaN, NaN, 2, 3, NaN, NaN, 1], [NaN, NaN, 0.5, 0.5, NaN, NaN, 1]].map((one) => array(one));
+  const [gate, up, weight] = [
+    [NaN, NaN, 1, -1, NaN, NaN, 2],
+    [NaN, NaN, 2, 3, NaN, NaN, 1],
+    [NaN, NaN, 0.5, 0.5, NaN, NaN, 1],
+  ].map((one) => array(one));
   const drawn = drawnOf({ gate, up, weight, ffn: routed });
   assert.deepEqual(Array.from(drawn.index), [2, 3, 6]);
   near(drawn.product[0], 0.7310585786);
   near(drawn.product[2], 1.7615941559);
   assert.deepEqual([drawn.of(1), drawn.place(3), drawn.place(0)], [3, 1, -1]);
-  assert.equal(drawn.quadrants.reduce((sum, { count }) => sum + count, 0), 3);
-  assert.deepEqual([expertOf(routed, 5), expertOf(routed, 6)], [{ expert: 2, own: 1 }, { expert: null, own: 0 }]);
+  assert.equal(
+    drawn.quadrants.reduce((sum, { count }) => sum + count, 0),
+    3,
+  );
+  assert.deepEqual(
+    [expertOf(routed, 5), expertOf(routed, 6)],
+    [
+      { expert: 2, own: 1 },
+      { expert: null, own: 0 },
+    ],
+  );
   const text = (key, { neuron, expert }) => `${key} ${neuron} ${expert ?? ""}`;
-  assert.deepEqual([neuronName(plain, 3, text), neuronName(routed, 3, text), neuronName(routed, 6, text)], ["3", "experts.neuron_of 1 1", "experts.neuron_shared 0 "]);
+  assert.deepEqual(
+    [neuronName(plain, 3, text), neuronName(routed, 3, text), neuronName(routed, 6, text)],
+    ["3", "experts.neuron_of 1 1", "experts.neuron_shared 0 "],
+  );
   assert.equal(neuronPlace(routed, 6), "neuron 6 expert shared own 0");
   const whole = drawnOf({ gate: null, up: array([1, -1, 0, 2]), weight: null, ffn: plain });
   assert.deepEqual([whole.index, whole.of(2), whole.place(4)], [null, 2, -1]);
@@ -53,18 +75,45 @@ test("the two best scores, divided by their sum", () => {
 });
 
 test("a balance is for the choice alone; of groups the best are open, and weights are scaled", () => {
-  const { chosen, weights, order } = chooseFor(routing([0.5, 0.4, 0.3, 0.2], [0, 0, 0, 0.25]), { ...how, normalised: false, scaling: 2 }, 0);
-  assert.deepEqual([chosen, order], [[0, 3], [0, 3, 1, 2]]); // 0.5, and 0.2 + 0.25
+  const { chosen, weights, order } = chooseFor(
+    routing([0.5, 0.4, 0.3, 0.2], [0, 0, 0, 0.25]),
+    { ...how, normalised: false, scaling: 2 },
+    0,
+  );
+  assert.deepEqual(
+    [chosen, order],
+    [
+      [0, 3],
+      [0, 3, 1, 2],
+    ],
+  ); // 0.5, and 0.2 + 0.25
   near(weights[1], 0.4);
   const grouped = chooseFor(routing([0.5, 0.1, 0.35, 0.3]), { ...how, groups: 2, group_best: 2 }, 0);
-  assert.deepEqual([grouped.chosen, grouped.groups.map(({ kept }) => kept)], [[2, 3], [false, true]]); // 0.65 of two beat 0.6
+  assert.deepEqual(
+    [grouped.chosen, grouped.groups.map(({ kept }) => kept)],
+    [
+      [2, 3],
+      [false, true],
+    ],
+  ); // 0.65 of two beat 0.6
   near(grouped.groups[0].score, 0.6);
 });
 
 test("loads count the tokens of each expert; the map has no value where a token does not go", () => {
-  const taken = { chosen: { shape: [3, 1], data: Uint16Array.from([2, 0, 2]) }, weight: array([0.5, 1, 0.25], [3, 1]), length: array([7, 8, 9], [3, 1]) };
-  assert.deepEqual(loads(taken, 3), [{ tokens: 1, weight: 1 }, { tokens: 0, weight: 0 }, { tokens: 2, weight: 0.75 }]);
+  const taken = {
+    chosen: { shape: [3, 1], data: Uint16Array.from([2, 0, 2]) },
+    weight: array([0.5, 1, 0.25], [3, 1]),
+    length: array([7, 8, 9], [3, 1]),
+  };
+  assert.deepEqual(loads(taken, 3), [
+    { tokens: 1, weight: 1 },
+    { tokens: 0, weight: 0 },
+    { tokens: 2, weight: 0.75 },
+  ]);
   assert.deepEqual(Array.from(weightMap(taken, 3)), [NaN, 1, NaN, NaN, NaN, NaN, 0.5, NaN, 0.25]);
   assert.deepEqual(chosenAt(taken, 2), [{ expert: 2, weight: 0.25, length: 9 }]);
-  assert.deepEqual([firstWithExperts({ parts: { ffn: [plain, routed] } }), firstWithExperts({ parts: { ffn: [plain] } })], [1, null]);
+  assert.deepEqual(
+    [firstWithExperts({ parts: { ffn: [plain, routed] } }), firstWithExperts({ parts: { ffn: [plain] } })],
+    [1, null],
+  );
 });

@@ -7,29 +7,51 @@ import { TERMS } from "../../visuals/static/glossary/terms.js";
 
 globalThis.ResizeObserver = class {};
 const { sentenceOf, strangeAt } = await import("../../visuals/static/panels/glance/outside.js");
-const tables = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url), "utf-8"))]));
-const finderOf = (code) => createFinder(Object.fromEntries(TERMS.map(({ name }) => [name, tables[code].glossary[`${name}_forms`]])));
+const tables = Object.fromEntries(
+  ["en", "zh"].map((code) => [
+    code,
+    JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url), "utf-8")),
+  ]),
+);
+const finderOf = (code) =>
+  createFinder(Object.fromEntries(TERMS.map(({ name }) => [name, tables[code].glossary[`${name}_forms`]])));
 const words = (find, text) => find(text).map(({ name, start, end }) => [name, text.slice(start, end)]);
 
 test("a term is found by its forms, the longest first, as a whole word, and not in what a reader wrote", () => {
   const find = createFinder({ head: "head|heads", kv: "K/V head|K/V heads", gate: "gate|gates" });
-  assert.deepEqual(words(find, "Heads share 2 K/V heads; head_dim, W_head and headless are no heads."), [["head", "Heads"], ["kv", "K/V heads"], ["head", "heads"]]);
+  assert.deepEqual(words(find, "Heads share 2 K/V heads; head_dim, W_head and headless are no heads."), [
+    ["head", "Heads"],
+    ["kv", "K/V heads"],
+    ["head", "heads"],
+  ]);
   assert.deepEqual(words(find, "from “head” to “gate”, and the gate"), [["gate", "gate"]]);
   assert.deepEqual(find("nothing here"), []);
 });
 
 test("in a form with brackets only these are the term, and the rest has to stand around them", () => {
   const find = createFinder({ value: "keys and [values]|[value] vector", up: "gate × [up]" });
-  assert.deepEqual(words(find, "The value of x; keys and values, its value vector, gate × up, up"), [["value", "values"], ["value", "value"], ["up", "up"]]);
+  assert.deepEqual(words(find, "The value of x; keys and values, its value vector, gate × up, up"), [
+    ["value", "values"],
+    ["value", "value"],
+    ["up", "up"],
+  ]);
   assert.deepEqual(words(createFinder({ head: "每个[头]" }), "开头，每个头"), [["head", "头"]]);
 });
 
 test("every term is found in its own name, or in another term's meaning, in both languages", () => {
   for (const code of ["en", "zh"]) {
     const find = finderOf(code);
-    const all = Object.entries(tables[code]).flatMap(([section, texts]) => (section === "glossary" ? [] : Object.values(texts)));
+    const all = Object.entries(tables[code]).flatMap(([section, texts]) =>
+      section === "glossary" ? [] : Object.values(texts),
+    );
     const found = new Set(all.flatMap((text) => find(text).map(({ name }) => name)));
-    assert.deepEqual(TERMS.map(({ name }) => name).filter((name) => !found.has(name) && !["unembedding", "attribution", "node"].includes(name)), [], code);
+    assert.deepEqual(
+      TERMS.map(({ name }) => name).filter(
+        (name) => !found.has(name) && !["unembedding", "attribution", "node"].includes(name),
+      ),
+      [],
+      code,
+    );
   }
 });
 
@@ -41,7 +63,19 @@ test("the list is in the alphabet's order", () => {
 
 test("what is strange in a prompt is told by its share of the words", () => {
   assert.equal(sentenceOf({ places: [[0, 2]], words: 13 }), "some");
-  assert.equal(sentenceOf({ places: [[0, 2], [3, 4]], words: 5 }), "many");
+  assert.equal(
+    sentenceOf({
+      places: [
+        [0, 2],
+        [3, 4],
+      ],
+      words: 5,
+    }),
+    "many",
+  );
   assert.equal(sentenceOf({ places: [], words: 5 }), "odd");
-  assert.deepEqual([0, 1, 2, 3].map((t) => strangeAt([[1, 3]], t)), [0, 1, 2, 0]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((t) => strangeAt([[1, 3]], t)),
+    [0, 1, 2, 0],
+  );
 });

@@ -16,22 +16,50 @@ function opened() {
   const entries = [{ state: null, hash: "" }];
   let at = 0;
   const put = (state, address) => ({ state, hash: address ?? entries[at].hash });
-  globalThis.addEventListener = (name, listener) => { listeners[name] = listener; };
-  globalThis.location = { get hash() { return entries[at].hash; } };
+  globalThis.addEventListener = (name, listener) => {
+    listeners[name] = listener;
+  };
+  globalThis.location = {
+    get hash() {
+      return entries[at].hash;
+    },
+  };
   globalThis.history = {
-    get state() { return entries[at].state; },
-    replaceState: (state, _, address) => { entries[at] = put(state, address); },
-    pushState: (state, _, address) => { entries.splice(at + 1, Infinity, put(state, address)); at += 1; },
+    get state() {
+      return entries[at].state;
+    },
+    replaceState: (state, _, address) => {
+      entries[at] = put(state, address);
+    },
+    pushState: (state, _, address) => {
+      entries.splice(at + 1, Infinity, put(state, address));
+      at += 1;
+    },
   };
   const store = createStore();
   const seen = { bar: [], brought: [], stopped: 0, followed: 0 };
   store.state.chapter = "glance";
-  store.on("run", (trace) => { store.state.status = trace.generating ? "generating" : "idle"; });
-  const open = (chapter) => { store.state.chapter = chapter; store.emit("chapter", chapter); };
+  store.on("run", (trace) => {
+    store.state.status = trace.generating ? "generating" : "idle";
+  });
+  const open = (chapter) => {
+    store.state.chapter = chapter;
+    store.emit("chapter", chapter);
+  };
   const settings = createSettings(store);
   keepHistory(store, {
-    open, settings, fill: (bar) => seen.bar.push(bar.prompt), stop: () => { seen.stopped += 1; },
-    bring: async (hash) => { seen.brought.push(readLink(hash)); }, follow: async () => { seen.followed += 1; },
+    open,
+    settings,
+    fill: (bar) => seen.bar.push(bar.prompt),
+    stop: () => {
+      seen.stopped += 1;
+    },
+    bring: async (hash) => {
+      seen.brought.push(readLink(hash));
+    },
+    follow: async () => {
+      seen.followed += 1;
+    },
   });
   const back = async (n) => {
     at -= n;
@@ -45,10 +73,21 @@ function opened() {
     listeners.popstate({ state: null });
     listeners.hashchange();
   };
-  return { store, seen, settings, open, back, paste, count: () => entries.length, links: () => entries.map(({ hash }) => readLink(hash)), entries };
+  return {
+    store,
+    seen,
+    settings,
+    open,
+    back,
+    paste,
+    count: () => entries.length,
+    links: () => entries.map(({ hash }) => readLink(hash)),
+    entries,
+  };
 }
 
-const run = (prompt, ids, more = {}) => runMessage(ids, { id: `${prompt} ${ids.length} ${more.generating ?? ""}`, prompt, ...more });
+const run = (prompt, ids, more = {}) =>
+  runMessage(ids, { id: `${prompt} ${ids.length} ${more.generating ?? ""}`, prompt, ...more });
 const shown = ({ state }) => [state.trace.prompt, state.trace.T, state.chapter, state.locked.layer, state.locked.query];
 
 test("each run and each chapter is an entry; what is selected is written into it, and Back and Forward bring it back", async () => {
@@ -61,11 +100,24 @@ test("each run and each chapter is an entry; what is selected is written into it
   open("kv");
   await pause();
   assert.equal(count(), 3);
-  assert.deepEqual(links().map(({ prompt, chapter, selection }) => [prompt, chapter, selection.layer, selection.query]), [["a", "glance", 2, 1], ["b", "glance", 1, 1], ["b", "kv", 1, 1]]);
+  assert.deepEqual(
+    links().map(({ prompt, chapter, selection }) => [prompt, chapter, selection.layer, selection.query]),
+    [
+      ["a", "glance", 2, 1],
+      ["b", "glance", 1, 1],
+      ["b", "kv", 1, 1],
+    ],
+  );
   await back(2);
   assert.deepEqual([shown(store), seen.bar], [["a", 3, "glance", 2, 1], ["a"]]);
   await back(-2);
-  assert.deepEqual([shown(store), seen.bar], [["b", 2, "kv", 1, 1], ["a", "b"]]);
+  assert.deepEqual(
+    [shown(store), seen.bar],
+    [
+      ["b", 2, "kv", 1, 1],
+      ["a", "b"],
+    ],
+  );
   await back(1);
   assert.deepEqual([shown(store), count(), seen.brought], [["b", 2, "glance", 1, 1], 3, []]);
 });
@@ -94,7 +146,10 @@ test("a text that is written is one entry, after that of its prompt", async () =
   await pause();
   assert.equal(count(), 2);
   await back(1);
-  assert.deepEqual([shown(store), store.state.trace.generating, store.state.trace.steps.length], [["a", 2, "glance", 0, 1], false, 0]);
+  assert.deepEqual(
+    [shown(store), store.state.trace.generating, store.state.trace.steps.length],
+    [["a", 2, "glance", 0, 1], false, 0],
+  );
 });
 
 test("Back while a text is written ends it, and what comes of it makes no entry", async () => {
@@ -115,7 +170,10 @@ test("an entry of an earlier load is brought back from its address, and a pasted
   store.publish(run("b", [3]));
   entries[0] = { state: { entry: "another load's" }, hash: "#prompt=old&layer=3" };
   await back(1);
-  assert.deepEqual(seen.brought.map(({ prompt, selection }) => [prompt, selection.layer]), [["old", 3]]);
+  assert.deepEqual(
+    seen.brought.map(({ prompt, selection }) => [prompt, selection.layer]),
+    [["old", 3]],
+  );
   paste("#prompt=x");
   assert.equal(seen.followed, 1);
 });

@@ -10,7 +10,10 @@ const names = { kinds: Object.entries(bundled).map(([name, kind]) => ({ name, ..
 
 test("a job that every head scores below 0 on is not offered", () => {
   assert.ok(bundled.copying.scores.flat().every((score) => score < 0));
-  assert.deepEqual(undone(names).map(({ name }) => name), ["copying"]);
+  assert.deepEqual(
+    undone(names).map(({ name }) => name),
+    ["copying"],
+  );
   assert.ok(!done(names).some(({ name }) => name === "copying"));
   assert.equal(done(names).length, names.kinds.length - 1);
   assert.deepEqual([done(null), undone(null)], [[], []]);

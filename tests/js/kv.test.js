@@ -9,7 +9,14 @@ import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
-import { agreement, bytesOf, factorsOf, measuredAt, momentOf, piecesOf } from "../../visuals/static/panels/kv/live-state.js";
+import {
+  agreement,
+  bytesOf,
+  factorsOf,
+  measuredAt,
+  momentOf,
+  piecesOf,
+} from "../../visuals/static/panels/kv/live-state.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
@@ -20,7 +27,9 @@ import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
 
-const TEXTS = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]));
+const TEXTS = Object.fromEntries(
+  ["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]),
+);
 
 test("bytes: exact beyond 2^53, and in both systems", () => {
   assert.equal(exactBytes("123456789012345678901"), "123,456,789,012,345,678,901\u00a0B");
@@ -56,7 +65,10 @@ test("of a latent no heads are counted and no factor 2: its width and that of th
   const run = trace([step(3)]);
   const latent = { ...run, model: { ...run.model, parts: { latent: { rank: 20, rope: 8, nope: 12, value: 10 } } } };
   assert.equal(bytesOf(factorsOf(latent, 5)), 4 * 5 * (20 + 8) * 2);
-  assert.deepEqual(factorsOf(latent, 5).map(({ code }) => code), ["layers", "tokens", "latent_rope_key", "bytes"]);
+  assert.deepEqual(
+    factorsOf(latent, 5).map(({ code }) => code),
+    ["layers", "tokens", "latent_rope_key", "bytes"],
+  );
 });
 
 test("a prompt token belongs to the prefill; a generated one adds a column of its own", () => {
@@ -64,7 +76,10 @@ test("a prompt token belongs to the prefill; a generated one adds a column of it
   assert.deepEqual(momentOf(run, 1), { held: 3, from: 0, query: 1, prefill: true });
   assert.deepEqual(momentOf(run, 4), { held: 5, from: 4, query: 4, prefill: false });
   const scene = { ...momentOf(run, 4), columns: 6, layers: 4 };
-  assert.deepEqual([0, 3, 4, 5].map((token) => roleOf(scene, token)), ["read", "read", "new", "empty"]);
+  assert.deepEqual(
+    [0, 3, 4, 5].map((token) => roleOf(scene, token)),
+    ["read", "read", "new", "empty"],
+  );
   assert.deepEqual(piecesOf(trace([step(3), step(4)], 3)), ["a", "b", "c", "x", "x"]);
 });
 
@@ -111,13 +126,17 @@ test("what is typed is sent as a number where it is one, and as it is where it i
 test("a slider passes through the powers of two exactly and finds its own places again", () => {
   const values = valuesOf([7, 20], 8);
   for (let power = 7; power <= 20; power++) assert.equal(values[(power - 7) * 8], 2 ** power);
-  for (const sliding of [values, valuesOf([0, 10], 4)]) sliding.forEach((value, place) => assert.equal(placeOf(sliding, value), place));
+  for (const sliding of [values, valuesOf([0, 10], 4)])
+    sliding.forEach((value, place) => assert.equal(placeOf(sliding, value), place));
   assert.deepEqual([placeOf(values, 1), placeOf(values, 8200), placeOf(values, 10 ** 9)], [0, 48, 104]);
   assert.equal(placeOf(values, Number("many")), 0);
 });
 
 test("settings of panels come back from a link, and nothing else does", () => {
-  const settings = { kv: { model: "Llama-3 8B", tokens: "4096", config: '{"a": "b&c=d#e"}' }, kvfit: { gpu: "T4 16 GB" } };
+  const settings = {
+    kv: { model: "Llama-3 8B", tokens: "4096", config: '{"a": "b&c=d#e"}' },
+    kvfit: { gpu: "T4 16 GB" },
+  };
   assert.deepEqual(readLink(writeLink({ prompt: "x.y", settings })).settings, settings);
   assert.equal(readLink(writeLink({ prompt: "x.y", settings })).prompt, "x.y");
   const odd = readLink(`#KV.a=1&a.b.c=2&a..b=3&.a=4&k.v=${"x".repeat(7000)}&__proto__.x=1`);
@@ -169,11 +188,19 @@ test("an answer is the first one with what changes in it put in, and the first s
 test("a slider's places are fetched once for the same other settings, and then at hand", async () => {
   const asked = [];
   const changes = [null, { data: { bytes: ["2"] } }];
-  const glass = { calculate: async (what, params) => (asked.push([what, params]), { data: { first: { data: { bytes: "1" } }, changes } }) };
+  const glass = {
+    calculate: async (what, params) => (
+      asked.push([what, params]),
+      { data: { first: { data: { bytes: "1" } }, changes } }
+    ),
+  };
   const places = createPlaces(glass, "kv");
   const request = { model: "x", tokens: 5, batch: 1 };
   assert.equal(places.at({ ...request, tokens: 128 }), null);
-  await Promise.all([places.prepare(request, "tokens", [128, 256]), places.prepare({ ...request, tokens: 9 }, "tokens", [128, 256])]);
+  await Promise.all([
+    places.prepare(request, "tokens", [128, 256]),
+    places.prepare({ ...request, tokens: 9 }, "tokens", [128, 256]),
+  ]);
   assert.deepEqual(asked, [["kv_places", { ...request, asked: "kv", along: "tokens", values: [128, 256] }]]);
   assert.deepEqual(places.at({ ...request, tokens: 256 }), { data: { bytes: "2" } });
   assert.equal(places.at({ ...request, tokens: 200 }), null);
@@ -190,8 +217,13 @@ test("while a slider moves nothing is asked, and an answer to what was asked bef
     calculate: (what, { tokens } = {}) => {
       asked.push(what);
       if (what === "kv_models") return Promise.resolve({ data: {} });
-      if (what === "kv_places") return Promise.resolve({ data: { first: { data: { bytes: "1" } }, changes: [null, { data: { bytes: ["2"] } }] } });
-      return new Promise((done) => { finish = () => done({ data: { bytes: `late ${tokens}` } }); });
+      if (what === "kv_places")
+        return Promise.resolve({
+          data: { first: { data: { bytes: "1" } }, changes: [null, { data: { bytes: ["2"] } }] },
+        });
+      return new Promise((done) => {
+        finish = () => done({ data: { bytes: `late ${tokens}` } });
+      });
     },
   };
   const state = createQuestion(glass);
@@ -228,7 +260,13 @@ test("a chart's heights are the exact bytes over the unit, and its points say th
 });
 
 test("a logarithmic axis goes from a whole power of ten to another, whatever the slider says", () => {
-  const trace = (...bytes) => ({ name: "m", x: bytes, models: bytes.map(() => "m"), tokens: bytes, bytes: bytes.map(String) });
+  const trace = (...bytes) => ({
+    name: "m",
+    x: bytes,
+    models: bytes.map(() => "m"),
+    tokens: bytes,
+    bytes: bytes.map(String),
+  });
   const log = { yaxis: { type: "log", dtick: 1 } };
   const range = (...traces) => drawable({ data: traces, layout: log, unit: 1000 }).layout.yaxis.range;
   assert.deepEqual(range(trace(20, 3000), trace(500_000)), [-2, 3]);
@@ -240,7 +278,11 @@ test("a logarithmic axis goes from a whole power of ten to another, whatever the
 });
 
 test("a bad setting leaves the last good answer", async () => {
-  const answers = [{ data: { bytes: "1" } }, { message: { code: "kv_value", params: { field: "tokens" } } }, { data: { bytes: "2" } }];
+  const answers = [
+    { data: { bytes: "1" } },
+    { message: { code: "kv_value", params: { field: "tokens" } } },
+    { data: { bytes: "2" } },
+  ];
   const glass = {
     settings: { get: () => ({ tokens: "5" }), set: () => {} },
     on: () => {},
@@ -261,16 +303,31 @@ test("a bad setting leaves the last good answer", async () => {
 });
 
 test("a figure is dressed in the page's colours and words, and stays what it was", () => {
-  const figure = { data: [{ y: [1, null], marker: { color: "var(--glass-k)" }, name: "text:kv.x" }], layout: { title: "plain" } };
+  const figure = {
+    data: [{ y: [1, null], marker: { color: "var(--glass-k)" }, name: "text:kv.x" }],
+    layout: { title: "plain" },
+  };
   const copy = JSON.stringify(figure);
-  const said = dressed(figure, (name) => `<${name}>`, (key) => `[${key}]`);
-  assert.deepEqual(said, { data: [{ y: [1, null], marker: { color: "<k>" }, name: "[kv.x]" }], layout: { title: "plain" } });
+  const said = dressed(
+    figure,
+    (name) => `<${name}>`,
+    (key) => `[${key}]`,
+  );
+  assert.deepEqual(said, {
+    data: [{ y: [1, null], marker: { color: "<k>" }, name: "[kv.x]" }],
+    layout: { title: "plain" },
+  });
   assert.equal(JSON.stringify(figure), copy);
 });
 
 test("what is wrong with a setting or a config is said in the reader's language, and fields of a config keep their names", () => {
-  const said = (language, message) => troubleText({ text: (key, params) => lookUp(TEXTS[language], key, params) }, message);
-  const right = { expected: "a divisor of n_heads (32)", expected_code: "divisor", expected_params: { name: "n_heads", value: "32" } };
+  const said = (language, message) =>
+    troubleText({ text: (key, params) => lookUp(TEXTS[language], key, params) }, message);
+  const right = {
+    expected: "a divisor of n_heads (32)",
+    expected_code: "divisor",
+    expected_params: { name: "n_heads", value: "32" },
+  };
   const option = { code: "kv_value", params: { field: "tp", value: "3", ...right } };
   assert.equal(said("en", option), "Tensor-parallel ranks: expected a divisor of n_heads (32).");
   assert.equal(said("zh", option), "张量并行数：应为 n_heads（32）的约数。");
@@ -281,54 +338,105 @@ test("what is wrong with a setting or a config is said in the reader's language,
   const pasted = { code: "kv_value", params: { field: "mtp", value: "True", ...lacking } };
   assert.match(said("en", pasted), /: Pasted config has no multi-token-prediction layers/);
   assert.match(said("zh", pasted), /粘贴的 config/);
-  const json = { code: "hf_config", params: { field: "text", reason: "no_json", line: 2, column: 7, problem: "Expecting ',' delimiter" } };
+  const json = {
+    code: "hf_config",
+    params: { field: "text", reason: "no_json", line: 2, column: 7, problem: "Expecting ',' delimiter" },
+  };
   assert.equal(said("en", json), "config.json: no JSON at line 2, column 7: a colon or a comma is missing.");
   assert.equal(said("zh", json), "config.json 第 2 行第 7 列不是合法的 JSON：此处缺少冒号或逗号。");
-  const format = { code: "weight_format", params: { field: "weights", value: "q8_0", block: 32, count: "90", part: "ffn" } };
+  const format = {
+    code: "weight_format",
+    params: { field: "weights", value: "q8_0", block: 32, count: "90", part: "ffn" },
+  };
   for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, format), /[{}]/);
 });
 
 test("of a long list of names a few are told, and how many there are", () => {
   const said = (language, code, count) => {
     const names = Array.from({ length: count }, (_, i) => `family${i}`).join(", ");
-    const params = { field: "model_type", value: null, expected: names, expected_code: code, expected_params: { names, near: "family7" } };
+    const params = {
+      field: "model_type",
+      value: null,
+      expected: names,
+      expected_code: code,
+      expected_params: { names, near: "family7" },
+    };
     return troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
   };
-  assert.equal(said("en", "one_of", 3), "config.json: model_type is missing; expected one of family0, family1, family2.");
-  assert.equal(said("en", "one_of", 25), "config.json: model_type is missing; expected one of 25 names, such as family0, family1, family2, family3.");
+  assert.equal(
+    said("en", "one_of", 3),
+    "config.json: model_type is missing; expected one of family0, family1, family2.",
+  );
+  assert.equal(
+    said("en", "one_of", 25),
+    "config.json: model_type is missing; expected one of 25 names, such as family0, family1, family2, family3.",
+  );
   for (const language of ["en", "zh"]) assert.match(said(language, "one_of_near", 25), /25.*family7/);
 });
 
 test("a type that is not read is told with all that are, also where a known one carries another's field", () => {
-  const said = (language, params) => troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  const said = (language, params) =>
+    troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
   const names = Array.from({ length: 70 }, (_, i) => `family${i}`).join(", ");
   const unread = { field: "model_type", reason: "unread_type", kind: "'x9'", names };
-  assert.equal(said("en", unread), "config.json: this calculator does not read model_type 'x9' yet. It reads 70 types, all listed below the calculator's box.");
-  assert.equal(said("zh", unread), "config.json：本计算器还不支持 model_type 'x9'。支持的 70 种类型全部列在计算器的输入框下面。");
+  assert.equal(
+    said("en", unread),
+    "config.json: this calculator does not read model_type 'x9' yet. It reads 70 types, all listed below the calculator's box.",
+  );
+  assert.equal(
+    said("zh", unread),
+    "config.json：本计算器还不支持 model_type 'x9'。支持的 70 种类型全部列在计算器的输入框下面。",
+  );
   const told = { expected: "absent", expected_code: "absent", expected_params: { kind: "llama" }, names };
   const field = { field: "kv_lora_rank", value: "512", ...told };
-  assert.equal(said("en", field), "config.json: kv_lora_rank is 512; expected it absent: this calculator does not read llama with it yet.");
-  for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, { ...unread, reason: "no_type", kind: null }) + said(language, field), /[{}]/);
+  assert.equal(
+    said("en", field),
+    "config.json: kv_lora_rank is 512; expected it absent: this calculator does not read llama with it yet.",
+  );
+  for (const language of ["en", "zh"])
+    assert.doesNotMatch(said(language, { ...unread, reason: "no_type", kind: null }) + said(language, field), /[{}]/);
 });
 
 test("what a run would hold as another kind grows with what is written, and not with the source that was read once", () => {
-  const factors = (layers, tokens, size) => [{ code: "layers", value: layers }, { code: "sequences", value: 1 }, { code: "tokens", value: tokens }, { code: "bytes", value: size }];
-  const row = { kind: "MHA", terms: [{ label: "self.full.kv", factors: factors(3, 1, 40), bytes: "120" }, { label: "cross.kv", factors: factors(3, 7, 40), bytes: "840" }], bytes: "960" };
+  const factors = (layers, tokens, size) => [
+    { code: "layers", value: layers },
+    { code: "sequences", value: 1 },
+    { code: "tokens", value: tokens },
+    { code: "bytes", value: size },
+  ];
+  const row = {
+    kind: "MHA",
+    terms: [
+      { label: "self.full.kv", factors: factors(3, 1, 40), bytes: "120" },
+      { label: "cross.kv", factors: factors(3, 7, 40), bytes: "840" },
+    ],
+    bytes: "960",
+  };
   const { terms, bytes } = grown(row, 5);
   assert.deepEqual([terms[0].bytes, terms[1].bytes, bytes], ["600", "840", "1440"]);
-  for (const term of terms) assert.equal(String(term.factors.reduce((product, { value }) => product * value, 1)), term.bytes);
+  for (const term of terms)
+    assert.equal(String(term.factors.reduce((product, { value }) => product * value, 1)), term.bytes);
 });
 
 test("the copied sum is 16 times the right one", () => {
   const factors = copiedFactors({ n_layers: 32, n_heads: 32, d_model: 4096 }, { tokens: 1024, batch: 16 });
-  assert.equal(factors.reduce((bytes, { value }) => bytes * value, 1), 16 * 8_589_934_592);
+  assert.equal(
+    factors.reduce((bytes, { value }) => bytes * value, 1),
+    16 * 8_589_934_592,
+  );
 });
 
 test("a measurement stops at the promised number, whatever the server's answers come in", async () => {
   let sent = 0;
   const steps = () => Array.from({ length: 5 }, () => ({ token_id: sent++ }));
   const asked = [];
-  const glass = { calculate: async (_, { ids }) => { asked.push(ids.length); return { data: { steps: steps() } }; }, repaint: () => {} };
+  const glass = {
+    calculate: async (_, { ids }) => {
+      asked.push(ids.length);
+      return { data: { steps: steps() } };
+    },
+    repaint: () => {},
+  };
   const race = createRace(glass);
   race.follow({ model: { name: "m" }, prompt: "p", nPrompt: 3, tokens: { ids: [7, 8, 9, 10] } });
   await race.start(false);
@@ -339,7 +447,14 @@ test("a measurement stops at the promised number, whatever the server's answers 
 });
 
 test("milliseconds are never powers of ten", () => {
-  assert.deepEqual([0.00713, 0.505, 0.9994, 0.99951, 1.1046, 61.2].map(milli), ["7.13", "505", "999", "1,000", "1,105", "61,200"]);
+  assert.deepEqual([0.00713, 0.505, 0.9994, 0.99951, 1.1046, 61.2].map(milli), [
+    "7.13",
+    "505",
+    "999",
+    "1,000",
+    "1,105",
+    "61,200",
+  ]);
 });
 
 test("totals of a measurement", () => {
@@ -348,11 +463,21 @@ test("totals of a measurement", () => {
 });
 
 test("what is wrong with GGUF metadata is told by its own name", () => {
-  const said = (language, params) => troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  const said = (language, params) =>
+    troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
   const right = { file: "GGUF", expected: "8", expected_code: "exactly", expected_params: { value: "8" } };
-  assert.equal(said("en", { field: "llama.block_count", value: "0", ...right }), "GGUF: llama.block_count is 0; expected 8.");
-  assert.equal(said("zh", { field: "llama.block_count", value: null, ...right }), "GGUF 缺少 llama.block_count，应为 8。");
+  assert.equal(
+    said("en", { field: "llama.block_count", value: "0", ...right }),
+    "GGUF: llama.block_count is 0; expected 8.",
+  );
+  assert.equal(
+    said("zh", { field: "llama.block_count", value: null, ...right }),
+    "GGUF 缺少 llama.block_count，应为 8。",
+  );
   const unread = { field: "model_type", reason: "unread_architecture", kind: "'x9'", names: "llama, qwen2" };
-  assert.equal(said("en", unread), "GGUF: this calculator does not read the architecture 'x9' yet. It reads 2, all listed below the calculator's box.");
+  assert.equal(
+    said("en", unread),
+    "GGUF: this calculator does not read the architecture 'x9' yet. It reads 2, all listed below the calculator's box.",
+  );
   assert.match(said("zh", unread), /^GGUF：.*'x9'.* 2 种/);
 });

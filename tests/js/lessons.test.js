@@ -4,17 +4,44 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createCourse } from "../../visuals/static/lessons/course.js";
 import { actOf } from "../../visuals/static/lessons/keys.js";
-import { changed, checkLesson, FORMAT, linkOf, MOST, moved, newLesson, readLesson, Refused, withView, without, writeLesson } from "../../visuals/static/lessons/lesson.js";
+import {
+  changed,
+  checkLesson,
+  FORMAT,
+  linkOf,
+  MOST,
+  moved,
+  newLesson,
+  readLesson,
+  Refused,
+  withView,
+  without,
+  writeLesson,
+} from "../../visuals/static/lessons/lesson.js";
 import { packLesson, unpackLesson } from "../../visuals/static/lessons/pack.js";
 import { led, pagesOf } from "../../visuals/static/lessons/pages.js";
 import { createShelf } from "../../visuals/static/lessons/shelf.js";
 import { sizesFor } from "../../visuals/static/lessons/stage.js";
 
 const folder = new URL("../../app/", import.meta.url);
-const texts = Object.fromEntries(["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`${code}.json`, folder)))]));
+const texts = Object.fromEntries(
+  ["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`${code}.json`, folder)))]),
+);
 const known = { panels: Object.keys(texts.en.panel), languages: Object.keys(texts) };
-const view = { link: "#chapter=attend&layer=1&prompt=a+%E7%8C%AB", panel: "cell", part: ".at-map", note: "Look 看 🦙\n<b>", hidden: true };
-const lesson = { format: FORMAT, version: 1, language: "zh", title: "课 <img src=x>", views: [view, { ...view, note: "", part: "", hidden: false }] };
+const view = {
+  link: "#chapter=attend&layer=1&prompt=a+%E7%8C%AB",
+  panel: "cell",
+  part: ".at-map",
+  note: "Look 看 🦙\n<b>",
+  hidden: true,
+};
+const lesson = {
+  format: FORMAT,
+  version: 1,
+  language: "zh",
+  title: "课 <img src=x>",
+  views: [view, { ...view, note: "", part: "", hidden: false }],
+};
 
 test("a lesson comes back from a file and from a link as it was", async () => {
   assert.deepEqual(readLesson(writeLesson(lesson), known), lesson);
@@ -22,7 +49,10 @@ test("a lesson comes back from a file and from a link as it was", async () => {
   const hash = await packLesson(lesson);
   assert.match(hash, /^#lang=zh&lesson=[\w-]+$/);
   assert.deepEqual(await unpackLesson(hash, known), lesson);
-  const longest = { ...lesson, views: Array.from({ length: MOST.views }, (_, i) => ({ ...view, note: `${i} ${"字".repeat(MOST.note - 4)}` })) };
+  const longest = {
+    ...lesson,
+    views: Array.from({ length: MOST.views }, (_, i) => ({ ...view, note: `${i} ${"字".repeat(MOST.note - 4)}` })),
+  };
   assert.deepEqual(await unpackLesson(await packLesson(longest), known), longest);
 });
 
@@ -31,25 +61,54 @@ const wrong = (change) => ({ ...lesson, ...change });
 const inView = (change) => wrong({ views: [view, { ...view, ...change }] });
 const { note: _, ...noNote } = view;
 const BAD = [
-  ["format", null], ["format", []], ["format", 7], ["format", {}], ["format", wrong({ format: "other" })], ["version", wrong({ version: 2 })], ["version", wrong({ version: "1" })],
-  ["language", wrong({ language: "fr" })], ["language", wrong({ language: "constructor" })], ["title", wrong({ title: "" })], ["title", wrong({ title: "  " })], ["title", wrong({ title: 5 })],
-  ["title", wrong({ title: "x".repeat(MOST.title + 1) })], ["title", wrong({ title: "\ud800" })], ["extra", wrong({ extra: 1 })], ["views", wrong({ views: {} })], ["views", wrong({ views: Array(MOST.views + 1).fill(view) })],
-  ["views[0]", wrong({ views: ["#prompt=a"] })], ["views[1].note", wrong({ views: [view, noNote] })], ["views[1].more", inView({ more: "" })],
-  ["views[1].link", inView({ link: "" })], ["views[1].link", inView({ link: "javascript:alert(1)" })], ["views[1].link", inView({ link: "#a b" })], ["views[1].link", inView({ link: `#${"x".repeat(MOST.link)}` })], ["views[1].link", inView({ link: null })],
-  ["views[1].link: layer", inView({ link: "#layer=two" })], ["views[1].link: more", inView({ link: "#prompt=a&more=1.x" })],
-  ["views[1].panel", inView({ panel: "tokens2" })], ["views[1].panel", inView({ panel: "__proto__" })], ["views[1].part", inView({ part: "body *" })], ["views[1].part", inView({ part: 1 })],
-  ["views[1].note", inView({ note: "x".repeat(MOST.note + 1) })], ["views[1].hidden", inView({ hidden: "yes" })],
+  ["format", null],
+  ["format", []],
+  ["format", 7],
+  ["format", {}],
+  ["format", wrong({ format: "other" })],
+  ["version", wrong({ version: 2 })],
+  ["version", wrong({ version: "1" })],
+  ["language", wrong({ language: "fr" })],
+  ["language", wrong({ language: "constructor" })],
+  ["title", wrong({ title: "" })],
+  ["title", wrong({ title: "  " })],
+  ["title", wrong({ title: 5 })],
+  ["title", wrong({ title: "x".repeat(MOST.title + 1) })],
+  ["title", wrong({ title: "\ud800" })],
+  ["extra", wrong({ extra: 1 })],
+  ["views", wrong({ views: {} })],
+  ["views", wrong({ views: Array(MOST.views + 1).fill(view) })],
+  ["views[0]", wrong({ views: ["#prompt=a"] })],
+  ["views[1].note", wrong({ views: [view, noNote] })],
+  ["views[1].more", inView({ more: "" })],
+  ["views[1].link", inView({ link: "" })],
+  ["views[1].link", inView({ link: "javascript:alert(1)" })],
+  ["views[1].link", inView({ link: "#a b" })],
+  ["views[1].link", inView({ link: `#${"x".repeat(MOST.link)}` })],
+  ["views[1].link", inView({ link: null })],
+  ["views[1].link: layer", inView({ link: "#layer=two" })],
+  ["views[1].link: more", inView({ link: "#prompt=a&more=1.x" })],
+  ["views[1].panel", inView({ panel: "tokens2" })],
+  ["views[1].panel", inView({ panel: "__proto__" })],
+  ["views[1].part", inView({ part: "body *" })],
+  ["views[1].part", inView({ part: 1 })],
+  ["views[1].note", inView({ note: "x".repeat(MOST.note + 1) })],
+  ["views[1].hidden", inView({ hidden: "yes" })],
 ];
 
 test("of a bad lesson the field is named, what it holds, and what would be right, in both languages", () => {
   for (const [field, value] of BAD) {
-    assert.throws(() => checkLesson(value, known), (error) => {
-      assert.ok(error instanceof Refused, String(error));
-      assert.deepEqual([error.code, error.params.field], ["field", field], JSON.stringify(value)?.slice(0, 80));
-      assert.ok(error.params.value.length <= 41);
-      for (const table of Object.values(texts)) assert.ok(table.lessons[`expected_${error.params.expected}`], error.params.expected);
-      return true;
-    });
+    assert.throws(
+      () => checkLesson(value, known),
+      (error) => {
+        assert.ok(error instanceof Refused, String(error));
+        assert.deepEqual([error.code, error.params.field], ["field", field], JSON.stringify(value)?.slice(0, 80));
+        assert.ok(error.params.value.length <= 41);
+        for (const table of Object.values(texts))
+          assert.ok(table.lessons[`expected_${error.params.expected}`], error.params.expected);
+        return true;
+      },
+    );
   }
   assert.throws(() => readLesson("{", known), { code: "json" });
   assert.throws(() => readLesson(" ".repeat(MOST.bytes + 1), known), { code: "size" });
@@ -57,17 +116,30 @@ test("of a bad lesson the field is named, what it holds, and what would be right
 
 test("a link that was cut or changed, or would fill the memory, is refused", async () => {
   const hash = await packLesson(lesson);
-  for (const bad of [hash.slice(0, -9), `${hash.slice(0, 40)}%%%`, "#lesson=", "#lesson=AAAA", hash.replace("lesson=", "lesson=x")]) {
+  for (const bad of [
+    hash.slice(0, -9),
+    `${hash.slice(0, 40)}%%%`,
+    "#lesson=",
+    "#lesson=AAAA",
+    hash.replace("lesson=", "lesson=x"),
+  ]) {
     await assert.rejects(unpackLesson(bad, known), { code: "link" }, bad);
   }
-  await assert.rejects(unpackLesson(await packLesson({ ...lesson, title: "x".repeat(5 * MOST.bytes) }), known), { code: "size" });
+  await assert.rejects(unpackLesson(await packLesson({ ...lesson, title: "x".repeat(5 * MOST.bytes) }), known), {
+    code: "size",
+  });
   await assert.rejects(unpackLesson(await packLesson({ ...lesson, version: 9 }), known), { code: "field" });
 });
 
 test("every lesson that comes with the page is one, in both languages, with a note to each view and no number in it", () => {
   const files = readdirSync(new URL("lessons/", folder));
   const names = files.map((file) => file.split(".").slice(0, 2));
-  for (const name of ["lesson-attention", "lesson-positions", "lesson-cache"]) for (const code of known.languages) assert.ok(names.some((one) => one.join() === `${name},${code}`), `${name} ${code}`);
+  for (const name of ["lesson-attention", "lesson-positions", "lesson-cache"])
+    for (const code of known.languages)
+      assert.ok(
+        names.some((one) => one.join() === `${name},${code}`),
+        `${name} ${code}`,
+      );
   for (const file of files) {
     const { language, views } = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
     assert.equal(file.split(".")[1], language);
@@ -81,7 +153,10 @@ test("every lesson that comes with the page is one, in both languages, with a no
 });
 
 test("views are added, changed, moved and left out without changing the lesson they were in", () => {
-  const frozen = Object.freeze({ ...newLesson("t", "en"), views: Object.freeze([1, 2, 3].map((n) => Object.freeze({ ...view, note: String(n) }))) });
+  const frozen = Object.freeze({
+    ...newLesson("t", "en"),
+    views: Object.freeze([1, 2, 3].map((n) => Object.freeze({ ...view, note: String(n) }))),
+  });
   const notes = ({ views }) => views.map(({ note }) => note).join("");
   assert.equal(notes(withView(frozen, { ...view, note: "4" })), "1234");
   assert.equal(notes(moved(frozen, 0, 1)), "213");
@@ -89,15 +164,27 @@ test("views are added, changed, moved and left out without changing the lesson t
   assert.equal(moved(frozen, 2, 1), frozen);
   assert.equal(notes(without(frozen, 1)), "13");
   assert.equal(notes(changed(frozen, 1, { note: "x" })), "1x3");
-  assert.equal(linkOf("#lang=zh&chapter=kv&tour.stop=rope&tour.done=a&lesson=x&prompt=a+b&kv.tokens=5"), "#chapter=kv&prompt=a+b&kv.tokens=5");
+  assert.equal(
+    linkOf("#lang=zh&chapter=kv&tour.stop=rope&tour.done=a&lesson=x&prompt=a+b&kv.tokens=5"),
+    "#chapter=kv&prompt=a+b&kv.tokens=5",
+  );
 });
 
 /** The browser's storage, which may be full. */
 function storage(room = Infinity) {
   const held = new Map();
   return {
-    held, get length() { return held.size; }, key: (i) => [...held.keys()][i], getItem: (key) => held.get(key) ?? null, removeItem: (key) => held.delete(key),
-    setItem: (key, value) => { if (value.length > room) throw Object.assign(new Error(), { name: "QuotaExceededError" }); held.set(key, value); },
+    held,
+    get length() {
+      return held.size;
+    },
+    key: (i) => [...held.keys()][i],
+    getItem: (key) => held.get(key) ?? null,
+    removeItem: (key) => held.delete(key),
+    setItem: (key, value) => {
+      if (value.length > room) throw Object.assign(new Error(), { name: "QuotaExceededError" });
+      held.set(key, value);
+    },
   };
 }
 
@@ -108,10 +195,20 @@ test("lessons are kept one by one; what cannot be kept stays until the page is c
   box.held.set("glass-llama-lesson.bad", '{"format": 1}');
   box.held.set("other", "x");
   const shelf = createShelf(box, known);
-  assert.deepEqual(shelf.all().map(({ id, lesson: one, words }) => [id, one?.title ?? words]), [["bad", '{"format": 1}'], ["a", "A"], ["b", lesson.title]]);
+  assert.deepEqual(
+    shelf.all().map(({ id, lesson: one, words }) => [id, one?.title ?? words]),
+    [
+      ["bad", '{"format": 1}'],
+      ["a", "A"],
+      ["b", lesson.title],
+    ],
+  );
   shelf.remove("a");
   assert.equal(shelf.get("a"), null);
-  for (const [store, code] of [[storage(10), "full"], [null, "unavailable"]]) {
+  for (const [store, code] of [
+    [storage(10), "full"],
+    [null, "unavailable"],
+  ]) {
     const poor = createShelf(store, known);
     assert.throws(() => poor.put("x", lesson), { code });
     assert.deepEqual(poor.get("x"), lesson);
@@ -122,7 +219,9 @@ test("lessons are kept one by one; what cannot be kept stays until the page is c
 
 test("next shows what is covered before it goes on, and back covers anew", () => {
   const seen = [];
-  const course = createCourse([{ hidden: true }, { hidden: false }, { hidden: true }], 0, (now) => seen.push([course?.at() ?? 0, now]));
+  const course = createCourse([{ hidden: true }, { hidden: false }, { hidden: true }], 0, (now) =>
+    seen.push([course?.at() ?? 0, now]),
+  );
   course.begin();
   assert.deepEqual([course.at(), course.covered()], [0, true]);
   course.next();
@@ -146,12 +245,27 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
   const at = (...selectors) => ({ closest: (list) => selectors.some((one) => list.includes(one)) });
   const words = { closest: (list) => list.includes("input") && !list.includes("[type=range]") };
   const press = (key, target = at(), more = {}) => actOf({ key, target, ...more });
-  assert.deepEqual(["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown"].map((key) => press(key)), ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down"]);
+  assert.deepEqual(
+    ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown"].map((key) =>
+      press(key),
+    ),
+    ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down"],
+  );
   const typed = ["n", "r", " ", "ArrowRight", "Home"];
-  assert.deepEqual(typed.map((key) => press(key, words)), [null, null, null, null, null]);
-  assert.deepEqual(typed.map((key) => press(key, at("input"))), ["notes", "reveal", null, null, null]);
+  assert.deepEqual(
+    typed.map((key) => press(key, words)),
+    [null, null, null, null, null],
+  );
+  assert.deepEqual(
+    typed.map((key) => press(key, at("input"))),
+    ["notes", "reveal", null, null, null],
+  );
   for (const field of ["input", "textarea", "select", "canvas"]) {
-    assert.deepEqual(["PageDown", "PageUp", "F5"].map((key) => press(key, at(field))), ["next", "back", "full"], field);
+    assert.deepEqual(
+      ["PageDown", "PageUp", "F5"].map((key) => press(key, at(field))),
+      ["next", "back", "full"],
+      field,
+    );
   }
   assert.equal(press("Escape", at("input")), "out");
   assert.equal(press("ArrowDown", at("canvas")), null); // it moves the selection there
@@ -161,7 +275,10 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
 
 test("pages hold every part once, cut none that fits, and are no taller than the room", () => {
   let seed = 7;
-  const chance = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
+  const chance = (n) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % n;
+  };
   for (let round = 0; round < 300; round++) {
     const boxes = [];
     let y = 0;
@@ -176,13 +293,37 @@ test("pages hold every part once, cut none that fits, and are no taller than the
     const { pages, first, cut } = pagesOf(boxes, room, anchor);
     assert.equal(cut, false);
     for (const [top, bottom] of pages) assert.ok(bottom - top <= room && bottom > top, `${bottom - top} > ${room}`);
-    for (const [top, bottom] of boxes) assert.equal(pages.filter(([from, to]) => top >= from && bottom <= to).length, 1, JSON.stringify({ boxes, pages, room }));
+    for (const [top, bottom] of boxes)
+      assert.equal(
+        pages.filter(([from, to]) => top >= from && bottom <= to).length,
+        1,
+        JSON.stringify({ boxes, pages, room }),
+      );
     assert.equal(pages[first][0], anchor);
   }
   assert.equal(pagesOf([[0, 500]], 100).cut, true);
   assert.deepEqual(pagesOf([], 100), { pages: [], first: 0, cut: false });
-  assert.deepEqual(led([[0, 20, true], [24, 90, false]]), [[0, 56], [24, 90]]);
-  assert.deepEqual(led([[0, 20, true], [24, 40, false]]), [[0, 40], [24, 40]], "no further than what follows goes");
+  assert.deepEqual(
+    led([
+      [0, 20, true],
+      [24, 90, false],
+    ]),
+    [
+      [0, 56],
+      [24, 90],
+    ],
+  );
+  assert.deepEqual(
+    led([
+      [0, 20, true],
+      [24, 40, false],
+    ]),
+    [
+      [0, 40],
+      [24, 40],
+    ],
+    "no further than what follows goes",
+  );
 });
 
 test("a presented panel is double at 1280 px, its smallest text 24 px or, where that does not fit, 22 px, and as it is on a telephone", () => {

@@ -4,7 +4,8 @@ import { marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/mat
 
 const PIECES = ["Tom", " the", " kitchen", " Lily", " the", " garden", " Tom", " the"];
 const step = (at, key) => ({ layer: 1, head: 0, at, key, weight: 0.9 });
-const told = [step(2, 1), step(1, 0)], beside = [step(5, 4), step(4, 3)];
+const told = [step(2, 1), step(1, 0)],
+  beside = [step(5, 4), step(4, 3)];
 const place = { query: 7, key: 2 };
 
 test("the word that both the key and the query got is told from the one that the rival got", () => {
@@ -12,29 +13,59 @@ test("the word that both the key and the query got is told from the one that the
   const marks = marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores }, place, PIECES);
   assert.deepEqual(marks, { key_from: "Tom", rival_from: "Lily", asked_from: "Tom", asks: "asks_same" });
   assert.equal(marksOf({ asked: [step(7, 5)], told, rival_told: beside, ...scores }, place, PIECES).asks, "asks_other");
-  assert.equal(marksOf({ asked: [], told, rival_told: beside, ...scores }, { ...place, query: 6 }, PIECES).asks, "asks_itself");
+  assert.equal(
+    marksOf({ asked: [], told, rival_told: beside, ...scores }, { ...place, query: 6 }, PIECES).asks,
+    "asks_itself",
+  );
   // a match that makes hardly any of the difference explains nothing
-  assert.equal(marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores, from_asked: 1.5 }, place, PIECES), null);
+  assert.equal(
+    marksOf({ asked: [step(7, 6)], told, rival_told: beside, ...scores, from_asked: 1.5 }, place, PIECES),
+    null,
+  );
 });
 
 const found = {
-  asked: [step(7, 6)], told, rival_told: beside, rival: 5, score: 14.6, rival_score: 10.18, term: 1.64, rival_term: 0.63, from_asked: 3.5, rival_from_asked: 0.86, n_terms: 1089, other: null,
+  asked: [step(7, 6)],
+  told,
+  rival_told: beside,
+  rival: 5,
+  score: 14.6,
+  rival_score: 10.18,
+  term: 1.64,
+  rival_term: 0.63,
+  from_asked: 3.5,
+  rival_from_asked: 0.86,
+  n_terms: 1089,
+  other: null,
 };
 const plain = (key, params) => `${key.split(".")[1]}(${Object.values(params ?? {}).join(" ")})`;
 
 test("a word that stands in the text more than once is named with its position, another without", () => {
   const names = namesOf(found, place, plain, PIECES);
-  assert.deepEqual([names.query, names.key, names.rival, names.near], ["token_at(the 7)", "token(kitchen 2)", "token(garden 5)", "token_at(Tom 6)"]);
+  assert.deepEqual(
+    [names.query, names.key, names.rival, names.near],
+    ["token_at(the 7)", "token(kitchen 2)", "token(garden 5)", "token_at(Tom 6)"],
+  );
   assert.ok(names.told.includes("token_at(the 1)"), names.told);
 });
 
 test("what was fetched and the rest make up both scores and their difference", () => {
-  assert.deepEqual(rowsOf(found), [["sum_fetched", 3.5, 0.86], ["sum_rest", 14.6 - 3.5, 10.18 - 0.86], ["sum_score", 14.6, 10.18]]);
+  assert.deepEqual(rowsOf(found), [
+    ["sum_fetched", 3.5, 0.86],
+    ["sum_rest", 14.6 - 3.5, 10.18 - 0.86],
+    ["sum_score", 14.6, 10.18],
+  ]);
   assert.equal(rowsOf({ ...found, asked: [] })[0][0], "sum_own"); // the query's own
 });
 
 test("nothing is said where a token was told nothing by another, or both by the same", () => {
   const asked = [step(7, 6)];
-  for (const found of [{ told: [], rival_told: [] }, { told, rival_told: null }, { told, rival_told: [step(5, 0)] }]) assert.equal(marksOf({ asked, ...found }, place, PIECES), null);
-  assert.equal(marksOf({ asked: [], told, rival_told: beside }, place, PIECES), null); // its own embedding, of another word
+  for (const found of [
+    { told: [], rival_told: [] },
+    { told, rival_told: null },
+    { told, rival_told: [step(5, 0)] },
+  ])
+    assert.equal(marksOf({ asked, ...found }, place, PIECES), null);
+  // its own embedding, of another word
+  assert.equal(marksOf({ asked: [], told, rival_told: beside }, place, PIECES), null);
 });

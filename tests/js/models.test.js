@@ -4,8 +4,20 @@ import { createModels } from "../../visuals/static/models.js";
 
 test("the picker's choices, by what a reader calls them, under a heading before the first small one", () => {
   const set = {};
-  globalThis.document = { documentElement: { dataset: {}, style: { setProperty: (name, value) => { set[name] = value; } } } };
-  const models = createModels((key, { family, parameters } = {}) => [key, family, parameters].filter(Boolean).join(" "), (count) => `${count / 1e6} M`);
+  globalThis.document = {
+    documentElement: {
+      dataset: {},
+      style: {
+        setProperty: (name, value) => {
+          set[name] = value;
+        },
+      },
+    },
+  };
+  const models = createModels(
+    (key, { family, parameters } = {}) => [key, family, parameters].filter(Boolean).join(" "),
+    (count) => `${count / 1e6} M`,
+  );
   models.offer([
     { name: "Glass Llama (bundled)", parameters: 6.5e6, kind: "bundled", family: "LLaMA" },
     { name: "BLOOM (small)", parameters: 3e6, kind: "small", family: "BLOOM" },

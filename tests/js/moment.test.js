@@ -9,13 +9,22 @@ import { runMessage, stepMessage } from "./payload_help.js";
 globalThis.requestAnimationFrame = (paint) => setTimeout(paint);
 const sampling = { temperature: 0.8, top_k: 40, top_p: 0.9, seed: 3, draws: 0 };
 /** Two tokens of a prompt, 5 and 6, then 7 and 8, which were written. */
-const message = (more = {}) => runMessage([5, 6, 7, 8], {
-  n_prompt: 2, steps: [{ ...stepMessage(0, 7), sampling }, { ...stepMessage(1, 8), sampling: { ...sampling, draws: 1 } }], ...more,
-});
+const message = (more = {}) =>
+  runMessage([5, 6, 7, 8], {
+    n_prompt: 2,
+    steps: [
+      { ...stepMessage(0, 7), sampling },
+      { ...stepMessage(1, 8), sampling: { ...sampling, draws: 1 } },
+    ],
+    ...more,
+  });
 
 test("of every written token the moment at which it was chosen is known, and how it was drawn", () => {
   const trace = decodeRun(message());
-  assert.deepEqual([0, 1, 2, 3].map((at) => momentAt(trace, at).kind), ["prompt", "chosen", "chosen", "end"]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((at) => momentAt(trace, at).kind),
+    ["prompt", "chosen", "chosen", "end"],
+  );
   const moment = momentAt(trace, 2);
   assert.deepEqual(moment.token, { position: 3, id: 8, piece: "8" });
   assert.deepEqual(moment.step.sampling, { ...sampling, draws: 1 });
@@ -24,12 +33,18 @@ test("of every written token the moment at which it was chosen is known, and how
 
 test("a prompt was chosen by nobody: the choice that is shown there is the one at the end", () => {
   const trace = decodeRun(message());
-  assert.deepEqual([0, 1, 2, 3].map((at) => choiceAt(trace, at).at), [3, 1, 2, 3]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((at) => choiceAt(trace, at).at),
+    [3, 1, 2, 3],
+  );
 });
 
 test("a click on a written token leads to where it was chosen, on another to itself", () => {
   const trace = decodeRun(message());
-  assert.deepEqual([0, 1, 2, 3].map((position) => placeOfToken(trace, position)), [0, 1, 1, 2]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((position) => placeOfToken(trace, position)),
+    [0, 1, 1, 2],
+  );
 });
 
 test("a run chose nothing of what another with other changes wrote, and a changed run nothing of what a link brought", () => {
@@ -69,5 +84,8 @@ test("the written token has a row of its own where it is not among the first, an
   assert.deepEqual([far.extra.id, far.extra.rank, far.others.count], [1, 4, 4]);
   const sum = [...far.rows, far.extra, far.others].reduce((all, { probability }) => all + probability, 0);
   assert.ok(Math.abs(sum - 1) < 1e-7, String(sum));
-  assert.equal(candidatesOf({ ...offered, written: { id: 5, logit: 1, rank: 1 } }, { id: 5, piece: "b" }, 2).extra, null);
+  assert.equal(
+    candidatesOf({ ...offered, written: { id: 5, logit: 1, rank: 1 } }, { id: 5, piece: "b" }, 2).extra,
+    null,
+  );
 });

@@ -12,12 +12,18 @@ globalThis.requestAnimationFrame = (paint) => setTimeout(paint, 0);
 const turn = () => new Promise((done) => setTimeout(done, 0));
 
 const PIECES = [" Tom", " is", " in", " the", " kit", "chen", ".", " Lily", " sleeps", "."];
-const steps = (from, to) => PIECES.slice(from, to).map((piece, i) => ({ ...stepMessage(from + i, 10 + from + i), piece }));
+const steps = (from, to) =>
+  PIECES.slice(from, to).map((piece, i) => ({ ...stepMessage(from + i, 10 + from + i), piece }));
 const ids = (count) => [5, 6, ...PIECES.slice(0, count).map((_, i) => 10 + i)];
 const begun = runMessage([5, 6], { id: "begun", generating: true });
-const written = (count, more = {}) => runMessage(ids(count), { id: `run ${count}`, n_prompt: 2, steps: steps(0, count), ...more });
+const written = (count, more = {}) =>
+  runMessage(ids(count), { id: `run ${count}`, n_prompt: 2, steps: steps(0, count), ...more });
 
-/** A page that is written to, whose clock stands. @param {string} speed */
+/**
+ * A page that is written to, whose clock stands.
+ *
+ * @param {string} speed
+ */
 function opened(speed) {
   const store = createStore();
   const settings = createSettings(store, speed ? { pace: { speed } } : {});
@@ -27,7 +33,9 @@ function opened(speed) {
   const clock = {
     now: () => now,
     wait: (act, ms) => timers.push({ act, at: now + ms }) - 1,
-    clear: (i) => { if (timers[i]) timers[i].act = null; },
+    clear: (i) => {
+      if (timers[i]) timers[i].act = null;
+    },
   };
   const cut = async (request) => {
     asked.push(request);
@@ -55,7 +63,10 @@ function opened(speed) {
 }
 
 test("words a second: pieces of one word and the sign after it come together", async () => {
-  assert.deepEqual([0, 3, 4, 7].map((start) => wordLength(PIECES, start)), [1, 1, 3, 1]);
+  assert.deepEqual(
+    [0, 3, 4, 7].map((start) => wordLength(PIECES, start)),
+    [1, 1, 3, 1],
+  );
   assert.equal(wordLength(["猫", "在", "沙发", "上", "。", "狗"], 3), 2);
   assert.equal(wordLength(["院", "⟨E9⟩", "⟨87⟩", "⟨8C⟩", "\n", "里"], 0), 4);
   const { take, pass, text, trace } = opened("2");
@@ -69,7 +80,14 @@ test("words a second: pieces of one word and the sign after it come together", a
     await pass(500);
     seen.push(text());
   }
-  assert.deepEqual(seen.slice(0, 6), [" Tom", " Tom is", " Tom is in", " Tom is in the", " Tom is in the kitchen.", " Tom is in the kitchen. Lily"]);
+  assert.deepEqual(seen.slice(0, 6), [
+    " Tom",
+    " Tom is",
+    " Tom is in",
+    " Tom is in the",
+    " Tom is in the kitchen.",
+    " Tom is in the kitchen. Lily",
+  ]);
   assert.equal(text(), PIECES.join(""));
   assert.deepEqual([trace().id, trace().generating, trace().T], ["run 10", false, 12]); // the run of all of it
 });
@@ -81,7 +99,10 @@ test("the panels follow once a second, at what is shown", async () => {
   take(begun);
   take(written(10));
   await pass(1000);
-  assert.deepEqual(asked.map(({ run, count, instead }) => [run, count, instead]), [["run 10", 4, []]]);
+  assert.deepEqual(
+    asked.map(({ run, count, instead }) => [run, count, instead]),
+    [["run 10", 4, []]],
+  );
   assert.equal(text(), " Tom is in the");
   assert.deepEqual(runs.at(-1), ["cut 4 1", 6, true]);
   await pass(5000);
@@ -131,10 +152,14 @@ test("pause, one token more, go on", async () => {
   assert.deepEqual([text(), pace.now(), trace().generating], [" Tom", "held", true]); // the server writes ahead
   take(written(10));
   await turn();
-  assert.deepEqual([text(), pace.now(), trace().generating, trace().T], [" Tom", "held", false, 3]); // a run to look into
+  // a run to look into
+  assert.deepEqual([text(), pace.now(), trace().generating, trace().T], [" Tom", "held", false, 3]);
   await pace.next();
   assert.deepEqual([text(), pace.now(), trace().T], [" Tom is", "held", 4]);
-  assert.deepEqual(asked.map(({ count }) => count), [1, 2]);
+  assert.deepEqual(
+    asked.map(({ count }) => count),
+    [1, 2],
+  );
   pace.goOn();
   assert.deepEqual([statuses, pace.now()], [["generating"], "writing"]);
   await pass(300);
@@ -199,6 +224,9 @@ test("Space holds and goes on, the full stop shows one more; not where they belo
 
 test("tokens of one character are one word to click", () => {
   const tokens = ["院子⟨E9⟩⟨87⟩", "⟨8C⟩", " a"].map((piece, i) => ({ piece, position: 3 + i }));
-  assert.deepEqual(shownTokens(tokens), [{ position: 3, text: "院子里" }, { position: 5, text: " a" }]);
+  assert.deepEqual(shownTokens(tokens), [
+    { position: 3, text: "院子里" },
+    { position: 5, text: " a" },
+  ]);
   assert.deepEqual(shownTokens(tokens.slice(0, 1)), [{ position: 3, text: "院子⟨E9⟩⟨87⟩" }]); // more is to come
 });

@@ -52,7 +52,8 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(exact(NaN), "-");
 });
 
-test("blanks and control characters of a token can be seen", () => assert.equal(visible(" a\n\t\u0000\u001b\u007f"), "·a⏎⇥␀␛␡"));
+test("blanks and control characters of a token can be seen", () =>
+  assert.equal(visible(" a\n\t\u0000\u001b\u007f"), "·a⏎⇥␀␛␡"));
 
 test("black or white text always reads on the scale's colour", () => {
   const table = Uint8Array.from({ length: 256 * 3 }, (_, i) => Math.floor(i / 3));
@@ -117,7 +118,12 @@ test("rows of a depth map: all are named where 14 px are free, else row 0 and th
   assert.deepEqual(namedRows(8, 13), [0, 2, 4, 6]);
   assert.deepEqual(namedRows(9, 13, 1), [0, 3, 5, 7]); // row 1 would touch row 0's name
   assert.deepEqual(namedRows(13, 6, 1), [0, 5, 9]);
-  for (const [rows, cell, first] of [[64, 6, 0], [65, 6, 1], [48, 7, 0], [25, 12, 1]]) {
+  for (const [rows, cell, first] of [
+    [64, 6, 0],
+    [65, 6, 1],
+    [48, 7, 0],
+    [25, 12, 1],
+  ]) {
     const named = namedRows(rows, cell, first);
     named.slice(1).forEach((row, i) => assert.ok((row - named[i]) * cell >= 12 && (row - first) % 2 === 0));
   }

@@ -56,8 +56,24 @@ test("what comes later is noted as missing: entries of a map, fields of an objec
     [() => layers.has(3), () => layers.set(4, "four"), () => layers.set(3, "three")],
     [() => layers.size, () => layers.set(3, "another"), () => layers.set(9, "nine")],
     [() => [...layers.keys()], () => layers.set(3, "three"), () => layers.set(10, "ten")],
-    [() => held.steps, () => { held.T = 8; }, () => { held.steps = ["a"]; }],
-    [wide, () => { held.steps = ["b"]; }, () => { held.steps = ["a", "b"]; }],
+    [
+      () => held.steps,
+      () => {
+        held.T = 8;
+      },
+      () => {
+        held.steps = ["a"];
+      },
+    ],
+    [
+      wide,
+      () => {
+        held.steps = ["b"];
+      },
+      () => {
+        held.steps = ["a", "b"];
+      },
+    ],
   ];
   for (const [draw, other, own] of cases) {
     const drew = counted(() => void draw());
@@ -111,22 +127,32 @@ test("an argument of a part is followed", () => {
 
 test("what is not finished, or broke off, is drawn again", () => {
   let left = 2;
-  const drew = counted(() => part(() => { if (left-- > 0) unfinished(); })());
+  const drew = counted(() =>
+    part(() => {
+      if (left-- > 0) unfinished();
+    })(),
+  );
   assert.deepEqual([drew(), drew(), drew(), drew()], [true, true, true, false]);
   const reads = new Reads();
-  const broken = () => { throw new Error("no canvas"); };
+  const broken = () => {
+    throw new Error("no canvas");
+  };
   for (let i = 0; i < 2; i++) assert.throws(() => reads.redraw(broken, false), /no canvas/);
 });
 
 test("a drawing that changes what it read is drawn once more", () => {
   const view = watched({ zoom: 9 });
-  const drew = counted(() => { view.zoom = Math.min(view.zoom, 4); });
+  const drew = counted(() => {
+    view.zoom = Math.min(view.zoom, 4);
+  });
   assert.deepEqual([drew(), drew(), drew()], [true, true, false]);
 });
 
 test("whoever wants to know is told of a field that is set to something else", () => {
   let told = 0;
-  const view = watched({ hovered: null, zoom: NaN }, () => { told += 1; });
+  const view = watched({ hovered: null, zoom: NaN }, () => {
+    told += 1;
+  });
   for (const hovered of [null, 3, 3, null]) view.hovered = hovered;
   view.zoom = NaN;
   assert.deepEqual([told, view.hovered], [2, null]);

@@ -19,12 +19,55 @@ import { lookUp } from "../../visuals/static/texts.js";
 import { llamaParts } from "./parts_help.js";
 
 const HOSTILE = [
-  "", " ", "constructor", "__proto__", "toString", "hasOwnProperty", "<b>x</b>", "-1", "-0", "0.5", "1.5", "2.5", "1e3", "1e999", "-1e999", "1e-320", "NaN", "Infinity",
-  "0x10", "١٢", "９", "999999999999999", "9".repeat(400), "9007199254740993", "null", "undefined", "[]", "{}", "true", "none", ":config", ":hub", "a|b|constructor", "\ud800", "\u0000", "文字 & #=%", "x".repeat(7000),
+  "",
+  " ",
+  "constructor",
+  "__proto__",
+  "toString",
+  "hasOwnProperty",
+  "<b>x</b>",
+  "-1",
+  "-0",
+  "0.5",
+  "1.5",
+  "2.5",
+  "1e3",
+  "1e999",
+  "-1e999",
+  "1e-320",
+  "NaN",
+  "Infinity",
+  "0x10",
+  "١٢",
+  "９",
+  "999999999999999",
+  "9".repeat(400),
+  "9007199254740993",
+  "null",
+  "undefined",
+  "[]",
+  "{}",
+  "true",
+  "none",
+  ":config",
+  ":hub",
+  "a|b|constructor",
+  "\ud800",
+  "\u0000",
+  "文字 & #=%",
+  "x".repeat(7000),
 ];
 const NAMES = {
-  sampling: ["temperature", "top_k", "top_p", "seed"], norm: ["which", "scale", "shift", "flip", "channel"], rope: ["factor", "method", "reach", "both", "distance", "span"],
-  difference: ["layer", "head"], cell: ["view"], ffn: ["view"], kv: ["model", "tokens", "batch", "dtype", "mtp", "what", "constructor", "__proto__"], kvfit: ["gpu", "tokens"], constructor: ["name"], prototype: ["x"],
+  sampling: ["temperature", "top_k", "top_p", "seed"],
+  norm: ["which", "scale", "shift", "flip", "channel"],
+  rope: ["factor", "method", "reach", "both", "distance", "span"],
+  difference: ["layer", "head"],
+  cell: ["view"],
+  ffn: ["view"],
+  kv: ["model", "tokens", "batch", "dtype", "mtp", "what", "constructor", "__proto__"],
+  kvfit: ["gpu", "tokens"],
+  constructor: ["name"],
+  prototype: ["x"],
 };
 const model = { n_layers: 3, n_heads: 4, rope_scaling: null, parts: llamaParts([1]) };
 
@@ -33,7 +76,11 @@ function page(value) {
   const fields = Object.entries(NAMES).flatMap(([panel, names]) => names.map((name) => [`${panel}.${name}`, value]));
   const store = createStore();
   const { settings: linked } = readLink(`#${new URLSearchParams([...fields, ["__proto__.x", value]])}`);
-  return { linked, settings: createSettings(store, linked), state: { ...store.state, trace: { model, T: 5 }, locked: { layer: 1, head: 3 } } };
+  return {
+    linked,
+    settings: createSettings(store, linked),
+    state: { ...store.state, trace: { model, T: 5 }, locked: { layer: 1, head: 3 } },
+  };
 }
 
 const inside = (value, low, high, what) => assert.ok(value >= low && value <= high, `${what}: ${value}`);
@@ -72,10 +119,17 @@ test("every setting is checked where it is read", () => {
 test("a setting that a panel has not changes nothing", () => {
   for (const value of HOSTILE) {
     const asked = [];
-    const calculate = async (what, params) => { asked.push({ what, params }); return { message: { code: "x" } }; };
+    const calculate = async (what, params) => {
+      asked.push({ what, params });
+      return { message: { code: "x" } };
+    };
     const { settings } = createQuestion({ ...page(value), calculate, on: () => {}, repaint: () => {} });
     const plain = JSON.stringify(value);
-    assert.deepEqual(Object.keys(settings).filter((name) => !["model", "tokens", "batch", "dtype", "mtp"].includes(name)), [], plain);
+    assert.deepEqual(
+      Object.keys(settings).filter((name) => !["model", "tokens", "batch", "dtype", "mtp"].includes(name)),
+      [],
+      plain,
+    );
     assert.equal(Object.getPrototypeOf(requestOf(settings)), Object.prototype);
     assert.equal(settings.model, value.length > 6000 ? FIRST.model : value.isWellFormed() ? value : "\ufffd", plain);
   }
@@ -94,7 +148,12 @@ test("settings that nothing set are empty, whatever their name", () => {
 
 test("no setting takes the place of the question", async () => {
   const asked = [];
-  const fetching = createFetching(createStore(), { calculate: async (request) => { asked.push(request); return { kind: "answer", data: {} }; } });
+  const fetching = createFetching(createStore(), {
+    calculate: async (request) => {
+      asked.push(request);
+      return { kind: "answer", data: {} };
+    },
+  });
   await fetching.calculate("kv", { what: "kv_race", tokens: 4 });
   assert.deepEqual(asked, [{ what: "kv", tokens: 4 }]);
 });

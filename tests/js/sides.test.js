@@ -48,7 +48,10 @@ test("counts stay whole numbers", () => {
 const MODEL = { n_heads: 2, n_kv_heads: 1, head_dim: 4, parts: llamaParts([1, 0.1]) };
 /** Some layer of T tokens, another one for each seed. */
 const layer = (T, seed) => {
-  const fill = (heads, salt) => ({ shape: [heads, T, 4], data: Float32Array.from({ length: heads * T * 4 }, (_, i) => Math.sin(seed + salt + i * i)) });
+  const fill = (heads, salt) => ({
+    shape: [heads, T, 4],
+    data: Float32Array.from({ length: heads * T * 4 }, (_, i) => Math.sin(seed + salt + i * i)),
+  });
   return { q: fill(2, 0), k: fill(1, 7) };
 };
 
@@ -56,7 +59,10 @@ for (const view of ["weights", "scores", "weighted"]) {
   test(`a head's map of ${view} is the difference of the two runs' rows`, () => {
     const [a, b] = [layer(20, 1), layer(20, 2)];
     const norms = [3, 5].map((x) => Float64Array.from({ length: 20 }, (_, i) => x + i));
-    const map = makeMap([a, b].map((held, run) => readHead(held, MODEL, 1, view, norms[run])), 1);
+    const map = makeMap(
+      [a, b].map((held, run) => readHead(held, MODEL, 1, view, norms[run])),
+      1,
+    );
     while (!map.work(performance.now() + 1));
     let limit = 0;
     for (let query = 0; query < 20; query++) {
@@ -77,13 +83,21 @@ for (const view of ["weights", "scores", "weighted"]) {
 
 test("a map's rows name the cell that each dot shows, with A, B and the change", () => {
   const [a, b] = [layer(8, 3), layer(8, 4)];
-  const map = makeMap([a, b].map((held) => readHead(held, MODEL, 0)), 4);
+  const map = makeMap(
+    [a, b].map((held) => readHead(held, MODEL, 0)),
+    4,
+  );
   while (!map.work(performance.now() + 1));
   const rows = map.rows();
   assert.equal(rows.length, 3); // of 2 × 2 dots the mask hides one
   for (const [query, key, inA, inB, change] of rows) {
     const [first, second] = [a, b].map((held) => attention(held, MODEL, 0, query)[key]);
-    for (const [told, wanted] of [[inA, first], [inB, second], [change, second - first]]) assert.ok(Math.abs(told - wanted) < 1e-6);
+    for (const [told, wanted] of [
+      [inA, first],
+      [inB, second],
+      [change, second - first],
+    ])
+      assert.ok(Math.abs(told - wanted) < 1e-6);
     const dot = map.values[Math.floor(query / 4) * 2 + Math.floor(key / 4)];
     assert.equal(Math.fround(change), dot);
   }
@@ -92,29 +106,44 @@ test("a map's rows name the cell that each dot shows, with A, B and the change",
 test("a panel's parts stand under one row of names", () => {
   const vectors = rowsOf(["vector", "index"], (i) => ["q", i], [1, 2], [4, 1]);
   const selected = selectedRows("token 3", { p: 0.25, only_in_A: 1 }, { p: 0.5 }, { apart: 7 });
-  assert.deepEqual(joined([["selected", selected], ["strips", vectors]]), [
-    ["part", "at", "name", "vector", "index", "A", "B", "B_minus_A"],
-    ["selected", "token 3", "apart", "", "", "", "", 7],
-    ["selected", "token 3", "p", "", "", 0.25, 0.5, 0.25],
-    ["strips", "", "", "q", 0, 1, 4, 3],
-    ["strips", "", "", "q", 1, 2, 1, -1],
-  ]);
+  assert.deepEqual(
+    joined([
+      ["selected", selected],
+      ["strips", vectors],
+    ]),
+    [
+      ["part", "at", "name", "vector", "index", "A", "B", "B_minus_A"],
+      ["selected", "token 3", "apart", "", "", "", "", 7],
+      ["selected", "token 3", "p", "", "", 0.25, 0.5, 0.25],
+      ["strips", "", "", "q", 0, 1, 4, 3],
+      ["strips", "", "", "q", 1, 2, 1, -1],
+    ],
+  );
 });
 
 test("two heads of two layers are subtracted in each run, then the runs", () => {
   const [a, b] = [1, 2].map((seed) => [layer(9, seed), layer(9, 10 * seed)]);
-  const map = makeMap([a, b].map(([one, other]) => readApart(readHead(one, MODEL, 1), readHead(other, MODEL, 0))), 1);
+  const map = makeMap(
+    [a, b].map(([one, other]) => readApart(readHead(one, MODEL, 1), readHead(other, MODEL, 0))),
+    1,
+  );
   while (!map.work(performance.now() + 1));
   for (let query = 0; query < 9; query++) {
-    const [first, second] = [a, b].map(([one, other]) => subtract(attention(one, MODEL, 1, query), attention(other, MODEL, 0, query)));
-    for (let key = 0; key <= query; key++) assert.ok(Math.abs(map.values[query * 9 + key] - (second[key] - first[key])) < 1e-6);
+    const [first, second] = [a, b].map(([one, other]) =>
+      subtract(attention(one, MODEL, 1, query), attention(other, MODEL, 0, query)),
+    );
+    for (let key = 0; key <= query; key++)
+      assert.ok(Math.abs(map.values[query * 9 + key] - (second[key] - first[key])) < 1e-6);
   }
   assert.ok(map.limit > 0);
 });
 
 test("a dot of several cells shows the largest change among them, not the change of the largest", () => {
   const [a, b] = [layer(8, 3), layer(8, 4)];
-  const map = makeMap([a, b].map((held) => readHead(held, MODEL, 0)), 4);
+  const map = makeMap(
+    [a, b].map((held) => readHead(held, MODEL, 0)),
+    4,
+  );
   while (!map.work(performance.now() + 1));
   const every = [];
   for (let query = 4; query < 8; query++) {
@@ -123,7 +152,14 @@ test("a dot of several cells shows the largest change among them, not the change
   }
   const most = every.reduce((x, y) => (Math.abs(y) > Math.abs(x) ? y : x));
   assert.ok(Math.abs(map.values[2] - most) < 1e-6);
-  assert.throws(() => makeMap([layer(7, 1), b].map((held) => readHead(held, MODEL, 0)), 1), RangeError);
+  assert.throws(
+    () =>
+      makeMap(
+        [layer(7, 1), b].map((held) => readHead(held, MODEL, 0)),
+        1,
+      ),
+    RangeError,
+  );
 });
 
 function connected(answers = {}) {
@@ -186,7 +222,10 @@ test("an answer about run A is kept with run A", async () => {
   assert.equal(fetching.detail("stream", {}, state.kept), null);
   await settled();
   assert.deepEqual(fetching.detail("stream", {}, state.kept), { x: 1 });
-  assert.deepEqual(asked.filter(([name]) => name === "detail").map(([, { run }]) => run), ["a"]);
+  assert.deepEqual(
+    asked.filter(([name]) => name === "detail").map(([, { run }]) => run),
+    ["a"],
+  );
 });
 
 test("a run A that the server has let go of is run again, and asked about under its new name", async () => {

@@ -12,7 +12,9 @@ async function nextFrame() {
   frames = [];
   due.forEach((paint) => paint());
 }
-beforeEach(() => { frames = []; });
+beforeEach(() => {
+  frames = [];
+});
 
 async function withRun(ids) {
   const store = createStore();
@@ -52,7 +54,8 @@ test("the selection stays inside the run, and the key before the query", async (
 test("what a smaller network has no place for is there again with a larger one, unless another is chosen", async () => {
   const store = await withRun();
   const { model } = runMessage();
-  const show = (id, name, n_layers, n_heads) => store.publish(runMessage([5, 6, 7], { id, model: { ...model, name, n_layers, n_heads } }));
+  const show = (id, name, n_layers, n_heads) =>
+    store.publish(runMessage([5, 6, 7], { id, model: { ...model, name, n_layers, n_heads } }));
   const place = () => [store.state.layer, store.state.head, store.state.query];
   store.select({ layer: 3, head: 2, query: 1 });
   show("2", "small", 2, 1);
@@ -86,7 +89,9 @@ test("a side of another network keeps the place for the way back", async () => {
 test("any number of changes is one repaint, and only a run is fresh", async () => {
   const store = createStore();
   const painted = [];
-  store.watch((fresh) => { painted.push(fresh); });
+  store.watch((fresh) => {
+    painted.push(fresh);
+  });
   store.publish(runMessage());
   store.select({ layer: 1 });
   store.preview({ layer: 2 });
@@ -101,7 +106,11 @@ test("any number of changes is one repaint, and only a run is fresh", async () =
 test("elements are changed when every canvas is drawn", async () => {
   const store = createStore();
   const done = [];
-  for (const panel of ["a", "b"]) store.watch(() => { done.push(`draw ${panel}`); return () => done.push(`change ${panel}`); });
+  for (const panel of ["a", "b"])
+    store.watch(() => {
+      done.push(`draw ${panel}`);
+      return () => done.push(`change ${panel}`);
+    });
   store.on("painted", () => done.push("painted"));
   store.repaint();
   await nextFrame();
@@ -123,7 +132,12 @@ test("a run that grows: a selection at its end follows, another stays", async ()
 
 test("follow keeps layer and head", () => {
   const trace = { T: 2, tokens: { ids: [1, 2] } };
-  assert.deepEqual(follow({ layer: 2, head: 1, query: 5, key: 0 }, null, trace), { layer: 2, head: 1, query: 1, key: 0 });
+  assert.deepEqual(follow({ layer: 2, head: 1, query: 5, key: 0 }, null, trace), {
+    layer: 2,
+    head: 1,
+    query: 1,
+    key: 0,
+  });
 });
 
 test("a pinned selection holds for one run", () => {
@@ -158,17 +172,29 @@ test("steps grow, missed messages do no harm, and those of another run are dropp
   const store = await withRun();
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0), stepMessage(1), stepMessage(2)] });
-  store.publish({ kind: "step", run: "other", steps: [stepMessage(0), stepMessage(1), stepMessage(2), stepMessage(3)] });
-  assert.deepEqual(store.state.trace.steps.map((step) => step.index), [0, 1, 2]);
+  store.publish({
+    kind: "step",
+    run: "other",
+    steps: [stepMessage(0), stepMessage(1), stepMessage(2), stepMessage(3)],
+  });
+  assert.deepEqual(
+    store.state.trace.steps.map((step) => step.index),
+    [0, 1, 2],
+  );
   store.publish({ kind: "step", run: "r", steps: [stepMessage(2), stepMessage(3)] });
   store.publish({ kind: "step", run: "r", steps: [stepMessage(7)] }); // a gap: the whole run will follow
-  assert.deepEqual(store.state.trace.steps.map((step) => step.index), [0, 1, 2, 3]);
+  assert.deepEqual(
+    store.state.trace.steps.map((step) => step.index),
+    [0, 1, 2, 3],
+  );
 });
 
 test("new steps are no new run, and the same run twice is one", async () => {
   const store = await withRun();
   const painted = [];
-  store.watch((fresh) => { painted.push(fresh); });
+  store.watch((fresh) => {
+    painted.push(fresh);
+  });
   store.publish({ kind: "step", run: "r", steps: [stepMessage(0)] });
   await nextFrame();
   store.publish(runMessage());
@@ -192,7 +218,9 @@ test("a message leaves the run as it is", async () => {
 test("listeners can be taken off", async () => {
   const store = await withRun();
   let count = 0;
-  const off = store.on("select", () => { count++; });
+  const off = store.on("select", () => {
+    count++;
+  });
   store.select({ layer: 1 });
   off();
   store.select({ layer: 2 });
@@ -204,14 +232,18 @@ test("the same prompt in another model keeps the place as far as that has it", (
   const [first, second] = [run("one", [1, 2, 3, 4]), run("two", [7, 8, 9, 10, 11, 12])];
   const place = { layer: 3, head: 5, query: 1, key: 0, pair: 2, neuron: 9 };
   assert.deepEqual(follow(place, first, second), place);
-  assert.deepEqual(follow({ ...place, query: 3 }, first, second), { ...place, query: 5, key: 4 }); // who reads the end still does
+  // who reads the end still does
+  assert.deepEqual(follow({ ...place, query: 3 }, first, second), { ...place, query: 5, key: 4 });
   const other = { ...second, prompt: "another" };
   assert.deepEqual(follow(place, first, other), { ...place, query: 5, key: 4 });
 });
 
 test("what is known of an encoder stays where it read the same with the same parts, and only there", () => {
   const store = createStore();
-  const of = (id, changes = {}, ids = [1, 2]) => ({ ...runMessage([5], { id }), encoder: { ...runMessage(ids, { id: `${id}~source`, changes }), layer: undefined } });
+  const of = (id, changes = {}, ids = [1, 2]) => ({
+    ...runMessage([5], { id }),
+    encoder: { ...runMessage(ids, { id: `${id}~source`, changes }), layer: undefined },
+  });
   store.publish(of("first"));
   const { encoder } = store.state.run;
   store.publish(of("second"));

@@ -7,7 +7,11 @@ import { rowPlace } from "../../visuals/static/panels/token/scrolled.js";
 /** Chips of these widths, 4 px apart, from 4 px on. */
 function rowOf(widths) {
   let left = 4;
-  return widths.map((width) => { const place = { left, right: left + width }; left += width + 4; return place; });
+  return widths.map((width) => {
+    const place = { left, right: left + width };
+    left += width + 4;
+    return place;
+  });
 }
 
 test("wherever a row was scrolled to, the token is whole and so is the first one that is seen", () => {
@@ -20,7 +24,10 @@ test("wherever a row was scrolled to, the token is whole and so is the first one
           const { to, after } = rowPlace(places, t, width, from);
           const where = JSON.stringify({ widths, width, from, t, to, after });
           assert.ok(left >= to && right <= to + width, where);
-          assert.ok(places.some((one) => one.left - 4 === to), where);
+          assert.ok(
+            places.some((one) => one.left - 4 === to),
+            where,
+          );
           assert.ok(to <= Math.max(0, end + after - width), where); // the browser scrolls no further
         });
       }

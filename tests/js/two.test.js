@@ -10,8 +10,14 @@ const text = (...pieces) => ({ tokens: { pieces } });
 
 test("the same place in two tokenizations of a text", () => {
   const [a, b] = [text("The", " cat", " sleeps", "."), text("Th", "e", " c", "at", " sl", "eeps", ".")];
-  assert.deepEqual([0, 1, 2, 3].map((token) => samePlace(a, b, token)), [1, 3, 5, 6]);
-  assert.deepEqual([0, 1, 2, 3, 4, 5, 6].map((token) => samePlace(b, a, token)), [0, 0, 1, 1, 2, 2, 3]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((token) => samePlace(a, b, token)),
+    [1, 3, 5, 6],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 5, 6].map((token) => samePlace(b, a, token)),
+    [0, 0, 1, 1, 2, 2, 3],
+  );
   assert.equal(samePlace(a, a, 2), 2);
   assert.equal(samePlace(a, text("The", " cat"), 3), 1); // the other is shorter: its end
 });
@@ -24,9 +30,15 @@ test("a side looks at its own head where one is set, else at the page's, as far 
 });
 
 test("a product says each factor with its name", () => {
-  const factors = [{ value: 1200, code: "weights", how: "30 × 40" }, { value: 4, code: "bytes", params: { format: "fp32" } }];
+  const factors = [
+    { value: 1200, code: "weights", how: "30 × 40" },
+    { value: 4, code: "bytes", params: { format: "fp32" } },
+  ];
   const name = (code, { format } = {}) => (format ? `${code} (${format})` : code);
-  assert.equal(productLine({ factors, bytes: "4800" }, name), "1,200 weights (30 × 40) × 4 bytes (fp32) = 4,800\u00a0B");
+  assert.equal(
+    productLine({ factors, bytes: "4800" }, name),
+    "1,200 weights (30 × 40) × 4 bytes (fp32) = 4,800\u00a0B",
+  );
   assert.deepEqual(rowsOfCost(null), []);
 });
 

@@ -35,22 +35,45 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.9 } }), "stays");
   assert.equal(verdict({ probability: 0.99, look: { heads: [], without: 0.99 } }), "nobody");
   assert.equal(verdict({ probability: 0.0004, look: { ...look, without: 0.14 } }), "rises");
-  assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.98999 } }), "same"); // as the numbers beside it read
+  // as the numbers beside it read
+  assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.98999 } }), "same");
 });
 
 test("the list names as many of an encoder's heads as of what writes, then neurons of either, what is missed most first", () => {
   const kinds = ["encoder_neuron", "head", "encoder_head", "neuron", "cross"];
   const parts = Array.from({ length: 50 }, (_, i) => ({ kind: kinds[i % 5], loss: 50 - i }));
   const named = ranked(parts);
-  assert.deepEqual(named.map(({ kind }) => kind.replace("encoder_", "").replace("cross", "head")), [...Array(12).fill("head"), ...Array(4).fill("neuron")]);
-  assert.deepEqual([named.filter(({ kind }) => kind === "encoder_head").length, named.filter(({ kind }) => kind === "encoder_neuron").length], [6, 2]);
+  assert.deepEqual(
+    named.map(({ kind }) => kind.replace("encoder_", "").replace("cross", "head")),
+    [...Array(12).fill("head"), ...Array(4).fill("neuron")],
+  );
+  assert.deepEqual(
+    [
+      named.filter(({ kind }) => kind === "encoder_head").length,
+      named.filter(({ kind }) => kind === "encoder_neuron").length,
+    ],
+    [6, 2],
+  );
   assert.deepEqual(ranked(parts.filter(({ kind }) => kind === "head" || kind === "neuron")).length, 10);
 });
 
 test("the heads that read the answer are switched off as what they are", () => {
-  const heads = [{ layer: 2, head: 3, weight: 0.9 }, { layer: 0, head: 1, weight: 0.6 }];
-  assert.deepEqual(readersOff({ kind: "head", heads }), { heads: [[2, 3], [0, 1]] });
-  assert.deepEqual(readersOff({ kind: "cross", heads }), { cross: [[2, 3], [0, 1]] });
+  const heads = [
+    { layer: 2, head: 3, weight: 0.9 },
+    { layer: 0, head: 1, weight: 0.6 },
+  ];
+  assert.deepEqual(readersOff({ kind: "head", heads }), {
+    heads: [
+      [2, 3],
+      [0, 1],
+    ],
+  });
+  assert.deepEqual(readersOff({ kind: "cross", heads }), {
+    cross: [
+      [2, 3],
+      [0, 1],
+    ],
+  });
 });
 
 test("a circuit's columns are the tokens that hold a node, those that differ, and the last", () => {
@@ -61,17 +84,36 @@ test("a circuit's columns are the tokens that hold a node, those that differ, an
 });
 
 test("a circuit of two texts stands in two stacks, the one that answers above; its columns are of what is written", () => {
-  const nodes = [{ stack: "encoder", token: 4 }, { stack: "decoder", token: 0 }];
-  const trace = { tokens: { pieces: ["<s>", "a", "b"] }, model: { n_layers: 3 }, encoder: { tokens: { pieces: Array(6) }, model: { n_layers: 2 } } };
+  const nodes = [
+    { stack: "encoder", token: 4 },
+    { stack: "decoder", token: 0 },
+  ];
+  const trace = {
+    tokens: { pieces: ["<s>", "a", "b"] },
+    model: { n_layers: 3 },
+    encoder: { tokens: { pieces: Array(6) }, model: { n_layers: 2 } },
+  };
   const [decoder, encoder] = stacksOf({ nodes, differ: [1, 4], other_pieces: Array(6), written: 2 }, trace);
-  assert.deepEqual([decoder.stack, decoder.layers, decoder.pieces, columnsOf(decoder)], ["decoder", 3, ["<s>", "a"], [0, 1]]);
-  assert.deepEqual([encoder.stack, encoder.layers, encoder.nodes, columnsOf(encoder)], ["encoder", 2, [nodes[0]], [1, 4]]);
+  assert.deepEqual(
+    [decoder.stack, decoder.layers, decoder.pieces, columnsOf(decoder)],
+    ["decoder", 3, ["<s>", "a"], [0, 1]],
+  );
+  assert.deepEqual(
+    [encoder.stack, encoder.layers, encoder.nodes, columnsOf(encoder)],
+    ["encoder", 2, [nodes[0]], [1, 4]],
+  );
 });
 
 test("a circuit's rows name the layers that are left out", () => {
   const nodes = [{ layer: 6 }, { layer: 2 }, { layer: 6 }];
   const row = (from, to, empty) => ({ from, to, empty });
-  assert.deepEqual(rowsOf({ nodes }, 8), [row(7, 7, true), row(6, 6, false), row(3, 5, true), row(2, 2, false), row(0, 1, true)]);
+  assert.deepEqual(rowsOf({ nodes }, 8), [
+    row(7, 7, true),
+    row(6, 6, false),
+    row(3, 5, true),
+    row(2, 2, false),
+    row(0, 1, true),
+  ]);
 });
 
 test("a word that stands in a text several times is told by its number, and parts of words do not count", () => {
@@ -91,7 +133,15 @@ test("what the answer needs is in the decoder from the depth on at which half of
 
 test("elements stand in the place of a sentence's names, and unknown names stay", () => {
   assert.deepEqual(filled("a {b} c {d}", { b: "B" }).join(""), "a B c {d}");
-  const element = (name) => Object.assign(new EventTarget(), { name, clicks: 0, click() { this.clicks += 1; }, cloneNode: () => element("copy") });
+  const element = (name) =>
+    Object.assign(new EventTarget(), {
+      name,
+      clicks: 0,
+      click() {
+        this.clicks += 1;
+      },
+      cloneNode: () => element("copy"),
+    });
   const word = element("first"); // one that is named twice is shown twice, and does the same in both places
   const [, first, , copy] = filled("{b}, {b}", { b: word });
   assert.deepEqual([first.name, copy.name], ["first", "copy"]);
@@ -100,7 +150,18 @@ test("elements stand in the place of a sentence's names, and unknown names stay"
 });
 
 test("a sum has a line for all other terms only where there are some", () => {
-  globalThis.document = { createElement: () => ({ children: [], setAttribute() {}, append(...some) { this.children.push(...some); }, replaceChildren(...some) { this.children = some; } }) };
+  globalThis.document = {
+    createElement: () => ({
+      children: [],
+      setAttribute() {},
+      append(...some) {
+        this.children.push(...some);
+      },
+      replaceChildren(...some) {
+        this.children = some;
+      },
+    }),
+  };
   const asked = [];
   const glass = { text: (name, { count } = {}) => asked.push([name, count]) && name };
   const { draw } = createTerms(glass, "score-terms");
@@ -108,13 +169,22 @@ test("a sum has a line for all other terms only where there are some", () => {
   draw(terms, 4, 3, 6);
   assert.deepEqual(asked, [["score-terms.sum", undefined]]);
   draw(terms, 4, 3, 2);
-  assert.deepEqual(asked.slice(1), [["score-terms.others", 1], ["score-terms.sum", undefined]]);
+  assert.deepEqual(asked.slice(1), [
+    ["score-terms.others", 1],
+    ["score-terms.sum", undefined],
+  ]);
 });
 
 test("a neuron that is missed is named as the chapter on the feed-forward does: by its expert", () => {
-  const ffn = [{ experts: 0, width: 24 }, { experts: 8, width: 64 }];
+  const ffn = [
+    { experts: 0, width: 24 },
+    { experts: 8, width: 64 },
+  ];
   const text = (name, params = {}) => [name, ...Object.values(params)].join(" ");
   const named = (layer, index) => nameOfPart({ kind: "neuron", layer, index }, { model: { parts: { ffn } } }, text);
-  assert.deepEqual([named(0, 5), named(1, 402), named(1, 515)], ["why.part_neuron 0 5", "why.part_neuron 1 experts.neuron_of 18 6", "why.part_neuron 1 experts.neuron_shared 3"]);
+  assert.deepEqual(
+    [named(0, 5), named(1, 402), named(1, 515)],
+    ["why.part_neuron 0 5", "why.part_neuron 1 experts.neuron_of 18 6", "why.part_neuron 1 experts.neuron_shared 3"],
+  );
   assert.equal(nameOfPart({ kind: "head", layer: 1, index: 3 }, {}, text), "why.part_head 1 3");
 });

@@ -10,16 +10,31 @@ test("a character of several tokens is whole", () => {
 
 test("what was written: of the run, and since", () => {
   const model = { eos_ids: [] };
-  const trace = { model, tokens: { ids: [4, 5, 6], pieces: ["The", " cat", " sat"] }, nPrompt: 2, T: 3, steps: [{ id: 6, piece: " sat" }, { id: 7, piece: " on" }] };
+  const trace = {
+    model,
+    tokens: { ids: [4, 5, 6], pieces: ["The", " cat", " sat"] },
+    nPrompt: 2,
+    T: 3,
+    steps: [
+      { id: 6, piece: " sat" },
+      { id: 7, piece: " on" },
+    ],
+  };
   assert.equal(writtenText(trace), " sat on");
   assert.equal(writtenText({ ...trace, nPrompt: 3, steps: [] }), "");
 });
 
 test("the token that ends a text is no part of what was written", () => {
   const [model, end] = [{ eos_ids: [0, 9] }, "<|end|>"];
-  const run = { model, tokens: { ids: [4, 6, 0], pieces: ["The", " cat.", end] }, nPrompt: 1, T: 3, steps: [] }; // as a link brings it
+  // as a link brings it
+  const run = { model, tokens: { ids: [4, 6, 0], pieces: ["The", " cat.", end] }, nPrompt: 1, T: 3, steps: [] };
   assert.equal(writtenText(run), " cat.");
-  assert.equal(writtenText({ ...run, steps: [{ id: 6 }, { id: 0 }, { id: 8, piece: " A dog" }, { id: 9, piece: "</s>" }] }), " cat. A dog");
-  assert.equal(writtenText({ ...run, tokens: { ids: [4, 0], pieces: ["The", end] }, T: 2 }), ""); // it wrote nothing else
-  assert.equal(writtenText({ ...run, tokens: { ids: [4, 6, 8], pieces: ["The", " cat.", end] } }), ` cat.${end}`); // a token of that name alone
+  assert.equal(
+    writtenText({ ...run, steps: [{ id: 6 }, { id: 0 }, { id: 8, piece: " A dog" }, { id: 9, piece: "</s>" }] }),
+    " cat. A dog",
+  );
+  // it wrote nothing else
+  assert.equal(writtenText({ ...run, tokens: { ids: [4, 0], pieces: ["The", end] }, T: 2 }), "");
+  // a token of that name alone
+  assert.equal(writtenText({ ...run, tokens: { ids: [4, 6, 8], pieces: ["The", " cat.", end] } }), ` cat.${end}`);
 });

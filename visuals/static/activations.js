@@ -4,10 +4,19 @@ import { once } from "./arrays.js";
 
 /** @typedef {import("./arrays.js").NumArray} NumArray */
 
-/** SiLU(x) = x·sigmoid(x). @param {number} x @returns {number} */
+/**
+ * SiLU(x) = x·sigmoid(x).
+ *
+ * @param {number} x
+ * @returns {number}
+ */
 export const silu = (x) => x / (1 + Math.exp(-x));
 
-/** The error function, by the series of Abramowitz and Stegun 7.1.6, all of whose terms are positive. @param {number} x */
+/**
+ * The error function, by the series of Abramowitz and Stegun 7.1.6, all of whose terms are positive.
+ *
+ * @param {number} x
+ */
 export function erf(x) {
   if (Math.abs(x) > 6) return Math.sign(x);
   let [term, sum] = [x, x];
@@ -23,14 +32,26 @@ export const ACTIVATIONS = {
   gelu_new: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };
 
-/** The neuron with the largest activation at a token: what panels speak of where none is selected. @param {{ top: { neuron: object } }} layer @returns {number} */
+/**
+ * The neuron with the largest activation at a token: what panels speak of where none is selected.
+ *
+ * @param {{ top: { neuron: object } }} layer
+ * @returns {number}
+ */
 export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token * neuron.shape[1]];
 
 /**
- * What neurons make of what they read: `activated`, the activation of the gate or, where there is none, of up; `product`, what scales
- * their columns of W_down. NaN marks a neuron of an expert that the token does not go to.
- * @param {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: { activation: string } }} neurons
- * @returns {{ gate: ArrayLike<number>|null, up: ArrayLike<number>, weight: ArrayLike<number>|null, activated: Float64Array, product: Float64Array }}
+ * What neurons make of what they read: `activated`, the activation of the gate or, where there is none, of up;
+ * `product`, what scales their columns of W_down. NaN marks a neuron of an expert that the token does not go to.
+ *
+ * @param {{ gate: NumArray | null; up: NumArray; weight: NumArray | null; ffn: { activation: string } }} neurons
+ * @returns {{
+ *   gate: ArrayLike<number> | null;
+ *   up: ArrayLike<number>;
+ *   weight: ArrayLike<number> | null;
+ *   activated: Float64Array;
+ *   product: Float64Array;
+ * }}
  */
 export function inner({ gate, up, weight, ffn: { activation } }) {
   const activated = Float64Array.from((gate ?? up).data, ACTIVATIONS[activation]);

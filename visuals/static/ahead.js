@@ -5,28 +5,45 @@ export const PREFETCH_BYTES = 1_000_000;
 /** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
 export const NEURON_BYTES = 300_000;
 
-/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes one layer's message takes */
+/**
+ * @param {import("./decode.js").Trace} trace
+ * @returns {number} about how many bytes one layer's message takes
+ */
 export function layerBytes(trace) {
   const { n_heads, n_kv_heads, head_dim } = trace.model;
   return ((n_heads + n_kv_heads) * head_dim * 4 + 24 * 10) * trace.T * (4 / 3);
 }
 
-/** @param {import("./decode.js").Trace} trace @returns {number} about how many bytes all neurons of a layer take */
-export const neuronBytes = (trace) => trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
+/**
+ * @param {import("./decode.js").Trace} trace
+ * @returns {number} about how many bytes all neurons of a layer take
+ */
+export const neuronBytes = (trace) =>
+  trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
 
 /** Resolves when the browser has nothing else to do, or has had enough to do for a second. */
-export const idleNow = () => new Promise((resolve) => (globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 1000 }) : setTimeout(resolve)));
+export const idleNow = () =>
+  new Promise((resolve) =>
+    globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 1000 }) : setTimeout(resolve),
+  );
 
 const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart", "scroll"];
 
 /** Resolves when somebody moves, scrolls or types: a page that is only opened asks for nothing ahead. */
-export const reader = () => new Promise((resolve) => {
-  for (const sign of SIGNS) addEventListener(sign, resolve, { capture: true, once: true, passive: true });
-});
+export const reader = () =>
+  new Promise((resolve) => {
+    for (const sign of SIGNS) addEventListener(sign, resolve, { capture: true, once: true, passive: true });
+  });
 
 /**
  * @param {object} state of the store
- * @param {{ fetchLayer: Function, comparable: () => object[], used: (trace: object) => boolean, idle: () => Promise<unknown> }} fetching of fetching.js
+ * @param {{
+ *   fetchLayer: Function;
+ *   comparable: () => object[];
+ *   used: (trace: object) => boolean;
+ *   idle: () => Promise<unknown>;
+ * }} fetching
+ *   of fetching.js
  * @returns {() => Promise<void>} fetches the layers of the shown runs
  */
 export function createAhead(state, { fetchLayer, comparable, used, idle }) {

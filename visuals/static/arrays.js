@@ -1,6 +1,6 @@
 // Arithmetic on vectors of numbers, whatever they stand for. Pure: no DOM, no store.
 
-/** @typedef {{ shape: number[], data: ArrayLike<number> }} NumArray */
+/** @typedef {{ shape: number[]; data: ArrayLike<number> }} NumArray */
 
 /** Softmax of the first `count` values, in place. */
 export function softmaxInPlace(values, count) {
@@ -14,35 +14,55 @@ export function softmaxInPlace(values, count) {
 
 export const softmax = (values) => softmaxInPlace(Float64Array.from(values), values.length);
 
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/**
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
 export function dot(a, b) {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
   return sum;
 }
 
-/** B − A, value by value. Throws RangeError for vectors of two lengths. @returns {Float64Array} */
+/**
+ * B − A, value by value. Throws RangeError for vectors of two lengths.
+ *
+ * @returns {Float64Array}
+ */
 export function subtract(b, a) {
   if (a.length !== b.length) throw new RangeError(`cannot subtract ${a.length} values from ${b.length}`);
   return Float64Array.from(b, (value, i) => value - a[i]);
 }
 
-/** The largest magnitude. @param {ArrayLike<number>} values @returns {number} NaN, which marks no value, is passed over */
+/**
+ * The largest magnitude.
+ *
+ * @param {ArrayLike<number>} values
+ * @returns {number} NaN, which marks no value, is passed over
+ */
 export function largest(values) {
   let most = 0;
   for (let i = 0; i < values.length; i++) if (Math.abs(values[i]) > most) most = Math.abs(values[i]);
   return most;
 }
 
-/** Indices of the `count` largest magnitudes, largest first; equal ones in order of index. @returns {number[]} */
+/**
+ * Indices of the `count` largest magnitudes, largest first; equal ones in order of index.
+ *
+ * @returns {number[]}
+ */
 export function strongest(values, count) {
   const order = Array.from(values, (_, i) => i);
   return order.sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b).slice(0, count);
 }
 
 /**
- * Columns for a strip that is narrower than its vector: in each, the index of the value of largest magnitude; NaN is none.
- * @param {ArrayLike<number>} values @param {number} columns @returns {number[]} at most one index a column
+ * Columns for a strip that is narrower than its vector: in each, the index of the value of largest magnitude; NaN
+ * is none.
+ *
+ * @param {ArrayLike<number>} values
+ * @param {number} columns
+ * @returns {number[]} at most one index a column
  */
 export function poolColumns(values, columns) {
   const count = Math.min(columns, values.length);
@@ -55,13 +75,25 @@ export function poolColumns(values, columns) {
   });
 }
 
-/** A function of an object whose value is worked out once for each. @template Source, Value @param {(source: Source) => Value} make @returns {(source: Source) => Value} */
+/**
+ * A function of an object whose value is worked out once for each.
+ *
+ * @template Source, Value
+ * @param {(source: Source) => Value} make
+ * @returns {(source: Source) => Value}
+ */
 export function once(make) {
   const made = new WeakMap();
   return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
 }
 
-/** As `once`, of an object and a name: worked out once for each name, from what is given besides. @template Value @param {(source: object, name: any, ...given: any[]) => Value} make @returns {(source: object, name: any, ...given: any[]) => Value} */
+/**
+ * As `once`, of an object and a name: worked out once for each name, from what is given besides.
+ *
+ * @template Value
+ * @param {(source: object, name: any, ...given: any[]) => Value} make
+ * @returns {(source: object, name: any, ...given: any[]) => Value}
+ */
 export function onceFor(make) {
   const made = once(() => new Map());
   return (source, name, ...given) => {

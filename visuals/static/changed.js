@@ -5,7 +5,11 @@ import { panelOf } from "./frame.js";
 import { changedText, unused } from "./off.js";
 import { still } from "./still.js";
 
-/** @param {HTMLElement} element the panel's section @param {import("./frame.js").About} about @returns {() => void} brings the line up to date */
+/**
+ * @param {HTMLElement} element the panel's section
+ * @param {import("./frame.js").About} about
+ * @returns {() => void} brings the line up to date
+ */
 export function createChanged(element, glass, { sides, unused: use, namesChanges = true }) {
   const { head } = panelOf(element) ?? {};
   if (!head || !namesChanges) return () => {};
@@ -17,7 +21,9 @@ export function createChanged(element, glass, { sides, unused: use, namesChanges
     const { state } = glass;
     const two = sides === "both" || state.side === "B-A" ? glass.sides() : null;
     const runs = two ?? { B: state.trace };
-    const shows = Object.values(runs).map((trace) => unused(trace, use, state.locked, glass.text)).find(Boolean);
+    const shows = Object.values(runs)
+      .map((trace) => unused(trace, use, state.locked, glass.text))
+      .find(Boolean);
     const words = changedText(runs, glass.text, shows);
     if (words === last) return;
     line.textContent = last = words;

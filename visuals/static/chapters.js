@@ -4,9 +4,14 @@ import { h } from "./dom.js";
 import { chapterForms } from "./parts.js";
 
 /**
- * @param store @param texts @param {string|undefined} wanted the chapter of the link
- * @param {{ chapters: Object<string, { panels: string[], style: string|null }>, homes: Object<string, string> }} config
- * the chapters in order, the first shown first, and in which one's folder each panel's module is
+ * @param store
+ * @param texts
+ * @param {string | undefined} wanted the chapter of the link
+ * @param {{
+ *   chapters: Object<string, { panels: string[]; style: string | null }>;
+ *   homes: Object<string, string>;
+ * }} config
+ *   the chapters in order, the first shown first, and in which one's folder each panel's module is
  */
 export function createChapters(store, texts, wanted, { chapters, homes }) {
   const { state } = store;
@@ -26,7 +31,8 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
 
   /** Whether a panel is in view now; what no chapter lists (the token strip) always is. */
   const shows = (kind) =>
-    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) || !names.some((name) => chapters[name].panels.includes(kind));
+    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) ||
+    !names.some((name) => chapters[name].panels.includes(kind));
 
   /** Where a panel's module is, relative to this one. */
   const pathOf = (kind) => `./panels/${homes[kind]}/${kind}.js`;
@@ -53,11 +59,16 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   function toTop() {
     const panels = document.querySelector(".page-grid");
     if (!nav || !panels) return;
-    if (panels.getBoundingClientRect().top < nav.getBoundingClientRect().bottom) panels.scrollIntoView({ block: "start", behavior: "instant" });
+    if (panels.getBoundingClientRect().top < nav.getBoundingClientRect().bottom)
+      panels.scrollIntoView({ block: "start", behavior: "instant" });
     else nav.scrollIntoView({ block: "nearest" });
   }
 
-  /** Shows one panel of the open chapter alone, beside what no chapter lists; null: all again. @param {string|null} kind */
+  /**
+   * Shows one panel of the open chapter alone, beside what no chapter lists; null: all again.
+   *
+   * @param {string | null} kind
+   */
   function present(kind) {
     alone = kind;
     show();
@@ -70,7 +81,8 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     fetchStyle();
     document.body.dataset.chapter = state.chapter;
     const { panels } = chapters[state.chapter];
-    for (const section of document.querySelectorAll(".page-body .glass-panel")) section.classList.toggle("page-away", !shows(section.dataset.kind));
+    for (const section of document.querySelectorAll(".page-body .glass-panel"))
+      section.classList.toggle("page-away", !shows(section.dataset.kind));
     for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
       section.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
     }
@@ -84,7 +96,8 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   /** Opens a chapter for its button; what the first begins with stands above the row of buttons. */
   function go(name) {
     open(name);
-    if (name === names[0]) document.querySelector(`section[data-kind="${chapters[name].panels[0]}"]`)?.scrollIntoView({ block: "nearest" });
+    if (name === names[0])
+      document.querySelector(`section[data-kind="${chapters[name].panels[0]}"]`)?.scrollIntoView({ block: "nearest" });
   }
 
   /** Calls the chapters on norm, position and feed-forward by what the network that is shown has there. */
@@ -96,7 +109,11 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     texts.translate(nav);
   }
 
-  /** Fills the row of chapters and puts the panels of the open one in view. @param {Element} row */
+  /**
+   * Fills the row of chapters and puts the panels of the open one in view.
+   *
+   * @param {Element} row
+   */
   function attach(row) {
     nav = row;
     for (const name of names) {

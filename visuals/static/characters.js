@@ -3,7 +3,11 @@
 const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of these pieces, with the bytes of a character that several tokens hold put together. @param {string[]} pieces */
+/**
+ * The text of these pieces, with the bytes of a character that several tokens hold put together.
+ *
+ * @param {string[]} pieces
+ */
 export function textOf(pieces) {
   return pieces.join("").replace(BYTES, (shown) => {
     try {
@@ -14,21 +18,32 @@ export function textOf(pieces) {
   });
 }
 
-/** Tokens as they are shown: those that hold one character together are one. @param {{ piece: string, position: number }[]} tokens @returns {{ position: number, text: string }[]} */
+/**
+ * Tokens as they are shown: those that hold one character together are one.
+ *
+ * @param {{ piece: string; position: number }[]} tokens
+ * @returns {{ position: number; text: string }[]}
+ */
 export function shownTokens(tokens) {
   const found = [];
   let open = []; // tokens whose bytes are no whole character yet
   tokens.forEach((token, i) => {
     open.push(token);
     const text = textOf(open.map(({ piece }) => piece));
-    if (i < tokens.length - 1 && /⟨[0-9A-F]{2}⟩$/.test(text) && open.length < 4) return; // a character has four bytes at most
+    // a character has four bytes at most
+    if (i < tokens.length - 1 && /⟨[0-9A-F]{2}⟩$/.test(text) && open.length < 4) return;
     found.push({ position: open[0].position, text });
     open = [];
   });
   return found;
 }
 
-/** What an encoder read, without the tokens that end it. @param {import("./decode.js").Trace} encoder */
+/**
+ * What an encoder read, without the tokens that end it.
+ *
+ * @param {import("./decode.js").Trace} encoder
+ */
 export const sourceTokens = ({ model, tokens: { ids, pieces } }) =>
-  shownTokens(pieces.map((piece, t) => ({ id: ids[t], piece, position: t })).filter(({ id }) => !model.eos_ids.includes(id)))
-    .map(({ position, text }) => ({ position: `source${position}`, text }));
+  shownTokens(
+    pieces.map((piece, t) => ({ id: ids[t], piece, position: t })).filter(({ id }) => !model.eos_ids.includes(id)),
+  ).map(({ position, text }) => ({ position: `source${position}`, text }));

@@ -8,7 +8,11 @@ const NEAR = "600px 0px"; // above and below the view
 
 let library = null;
 
-/** plotly.js, fetched once. @returns {Promise<object>} */
+/**
+ * plotly.js, fetched once.
+ *
+ * @returns {Promise<object>}
+ */
 function plotly() {
   library ??= new Promise((done, failed) => {
     const script = h("script", { src: window.glassConfig.plotly });
@@ -24,7 +28,11 @@ function plotly() {
 
 /**
  * The figure with its colours and words: "var(--glass-q)" becomes the theme's colour, "text:section.name" the text.
- * Pure. @param {any} part @param {(name: string) => string} colour @param {(key: string) => string} text
+ * Pure.
+ *
+ * @param {any} part
+ * @param {(name: string) => string} colour
+ * @param {(key: string) => string} text
  */
 export function dressed(part, colour, text) {
   if (typeof part === "string") {
@@ -40,12 +48,14 @@ const CONFIG = { displayModeBar: false, displaylogo: false };
 const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 
 /**
- * A chart in a room, `.gp-chart`, whose height the panel's style sets. Plotly is told the room's size and measures nothing
- * itself: of a hidden room it would find its own default. The size comes from the browser's own layout, as asking for it
- * while a slider moves would make the browser lay the page out once more.
- * @param {object} glass @param {{ label: string, clicked?: (point: object) => void }} how  label: the key of its name
- * @returns {{ element: HTMLElement, draw: (figure: object, scene: string) => Promise<void> }}
- * `scene` names what is drawn: while it stays, so does the reader's zoom
+ * A chart in a room, `.gp-chart`, whose height the panel's style sets. Plotly is told the room's size and measures
+ * nothing itself: of a hidden room it would find its own default. The size comes from the browser's own layout, as
+ * asking for it while a slider moves would make the browser lay the page out once more.
+ *
+ * @param {object} glass
+ * @param {{ label: string; clicked?: (point: object) => void }} how label: the key of its name
+ * @returns {{ element: HTMLElement; draw: (figure: object, scene: string) => Promise<void> }} `scene` names what is
+ *   drawn: while it stays, so does the reader's zoom
  */
 export function createChart(glass, { label, clicked }) {
   const plot = h("div.gp-plot", { role: "img", "data-text-label": label });
@@ -57,15 +67,18 @@ export function createChart(glass, { label, clicked }) {
   const entered = []; // who waits for the room to be in view
 
   /**
-   * Resolves once the room is in view, or nearly: to start plotly.js keeps the browser from everything else for half a
-   * second or more, and nobody shall wait for a chart further down.
+   * Resolves once the room is in view, or nearly: to start plotly.js keeps the browser from everything else for
+   * half a second or more, and nobody shall wait for a chart further down.
    */
   const near = new Promise((done) => {
-    const seen = new IntersectionObserver((places) => {
-      if (!places.some(({ isIntersecting }) => isIntersecting)) return;
-      seen.disconnect();
-      done();
-    }, { rootMargin: NEAR });
+    const seen = new IntersectionObserver(
+      (places) => {
+        if (!places.some(({ isIntersecting }) => isIntersecting)) return;
+        seen.disconnect();
+        done();
+      },
+      { rootMargin: NEAR },
+    );
     seen.observe(element);
   });
   /** Resolves once the room has a size. */

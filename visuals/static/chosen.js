@@ -7,7 +7,10 @@ import { part } from "./reads.js";
 
 const OTHERS = 4;
 
-/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} for the chapters that have no panel on why in view */
+/**
+ * @param {object} glass
+ * @returns {{ element: HTMLElement; draw: () => void }} for the chapters that have no panel on why in view
+ */
 export function createChosen(glass) {
   const { state } = glass;
   const said = h("span");
@@ -21,14 +24,21 @@ export function createChosen(glass) {
   }
   const write = part((_offered, _token, _language) => {
     const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
-    const [, ...names] = apart(glass.text, [own, ...others].map(({ piece }) => piece));
+    const [, ...names] = apart(
+      glass.text,
+      [own, ...others].map(({ piece }) => piece),
+    );
     const rest = others.map(({ probability }, i) => `${names[i]} ${share(probability)}`).join(" · ");
-    said.replaceChildren(h("b", null, word(own.piece)), ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`);
+    said.replaceChildren(
+      h("b", null, word(own.piece)),
+      ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`,
+    );
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });
   });
   function draw() {
     const moment = state.trace && momentOf(state);
-    const offered = moment?.token && state.status !== "generating" && state.chapter !== "glance" ? offeredOf(glass, moment) : null;
+    const offered =
+      moment?.token && state.status !== "generating" && state.chapter !== "glance" ? offeredOf(glass, moment) : null;
     element.hidden = !offered;
     if (offered) write(offered, moment.token.position, state.language);
   }

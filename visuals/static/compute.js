@@ -6,21 +6,41 @@ import { rotate } from "./rotation.js";
 
 /**
  * @typedef {import("./arrays.js").NumArray} NumArray
- * @typedef {{ q: NumArray, k: NumArray|null, kRot: NumArray|null }} Heads  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim),
- *             before RoPE; kRot, after it, where there is no k
+ *
+ * @typedef {{ q: NumArray; k: NumArray | null; kRot: NumArray | null }} Heads q (n_heads, T, head_dim), k
+ *   (n_kv_heads, T, head_dim), before RoPE; kRot, after it, where there is no k
+ *
  * @typedef {import("./rotation.js").Rotary} Rotary
- * @typedef {{ n_heads: number, n_kv_heads: number, head_dim: number,
- *             parts: { causal: boolean, prefix: number|null, rotary: Rotary|null, bias: NumArray|null, bias_after: NumArray|null, scale: number } }} Model  model/parts.py says what each is
+ *
+ * @typedef {{
+ *   n_heads: number;
+ *   n_kv_heads: number;
+ *   head_dim: number;
+ *   parts: {
+ *     causal: boolean;
+ *     prefix: number | null;
+ *     rotary: Rotary | null;
+ *     bias: NumArray | null;
+ *     bias_after: NumArray | null;
+ *     scale: number;
+ *   };
+ * }} Model
+ *   model/parts.py says what each is
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
-/** @type {WeakMap<Heads, { q: Float64Array[], k: Float64Array[], rows: Map<string, object> }>} */
+/** @type {WeakMap<Heads, { q: Float64Array[]; k: Float64Array[]; rows: Map<string, object> }>} */
 const caches = new WeakMap();
 
 /** The K/V head that a query head reads: heads 0 … group_size - 1 share K/V head 0, and so on. */
 export const kvHead = (model, head) => Math.floor(head / (model.n_heads / model.n_kv_heads));
 
-/** The vector of one head and position, before RoPE. @param {NumArray} array @returns {ArrayLike<number>} */
+/**
+ * The vector of one head and position, before RoPE.
+ *
+ * @param {NumArray} array
+ * @returns {ArrayLike<number>}
+ */
 export function vectorOf(array, head, position) {
   const [, tokens, width] = array.shape;
   const start = (head * tokens + position) * width;
@@ -32,7 +52,11 @@ function cacheOf(layer) {
   return caches.get(layer);
 }
 
-/** All positions of one head after RoPE, (T, head_dim) flat; computed once. @param {"q"|"k"} name */
+/**
+ * All positions of one head after RoPE, (T, head_dim) flat; computed once.
+ *
+ * @param {"q" | "k"} name
+ */
 export function rotatedHead(layer, model, name, head) {
   const known = cacheOf(layer)[name];
   if (!known[head]) {
@@ -47,41 +71,74 @@ export function rotatedHead(layer, model, name, head) {
   return known[head];
 }
 
-/** q of a head at a query, and k of the K/V head that it reads at a key, after RoPE, (head_dim,) each. @returns {[Float64Array, Float64Array]} */
+/**
+ * q of a head at a query, and k of the K/V head that it reads at a key, after RoPE, (head_dim,) each.
+ *
+ * @returns {[Float64Array, Float64Array]}
+ */
 export function rotatedPair(layer, model, { head, query, key }) {
   const width = model.head_dim;
-  const at = (name, index, position) => rotatedHead(layer, model, name, index).subarray(position * width, (position + 1) * width);
+  const at = (name, index, position) =>
+    rotatedHead(layer, model, name, index).subarray(position * width, (position + 1) * width);
   return [at("q", head, query), at("k", kvHead(model, head), key)];
 }
 
-/** How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it. @param {Model} model @param {number} tokens T */
-export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) => (causal === false ? tokens : Math.max(query + 1, Math.min(prefix ?? 0, tokens)));
+/**
+ * How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it.
+ *
+ * @param {Model} model
+ * @param {number} tokens T
+ */
+export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) =>
+  causal === false ? tokens : Math.max(query + 1, Math.min(prefix ?? 0, tokens));
 
-/** What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where nothing is. @param {Model} model */
+/**
+ * What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where
+ * nothing is.
+ *
+ * @param {Model} model
+ */
 export function biasAt({ parts: { bias, bias_after: after } }, head, distance) {
   const found = distance < 0 ? after : bias;
   return found ? found.data[head * found.shape[1] + Math.abs(distance)] : 0;
 }
 
-/** Which of the learned numbers that is; null where they are none. @param {Model} model @returns {number|null} */
+/**
+ * Which of the learned numbers that is; null where they are none.
+ *
+ * @param {Model} model
+ * @returns {number | null}
+ */
 export function bucketAt({ parts: { buckets } }, distance) {
   return buckets ? (distance < 0 ? buckets.after : buckets.before).data[Math.abs(distance)] : null;
 }
 
-/** ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so. @param {Model} model */
+/**
+ * ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so.
+ *
+ * @param {Model} model
+ */
 export function slopeOf({ parts: { bias } }, head) {
   if (!bias || bias.shape[1] < 2) return null;
   const [width, slope] = [bias.shape[1], -bias.data[head * bias.shape[1] + 1]];
-  const straight = (_, distance) => Math.abs(bias.data[head * width + distance] + slope * distance) <= 1e-6 * slope * (distance + 1);
+  const straight = (_, distance) =>
+    Math.abs(bias.data[head * width + distance] + slope * distance) <= 1e-6 * slope * (distance + 1);
   return Array.from({ length: width }).every(straight) ? slope : null;
 }
 
-/** What multiplies q·k is 1/√head_dim, but for its rounding. @param {Model} model */
+/**
+ * What multiplies q·k is 1/√head_dim, but for its rounding.
+ *
+ * @param {Model} model
+ */
 export const scaledByRoot = ({ parts: { scale }, head_dim }) => Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-6;
 
 /** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys. */
 function fillScores(out, q, k, query, model, head, seen) {
-  const { parts: { scale }, head_dim: width } = model;
+  const {
+    parts: { scale },
+    head_dim: width,
+  } = model;
   for (let key = 0; key < seen; key++) {
     let sum = 0;
     for (let i = 0; i < width; i++) sum += q[query * width + i] * k[key * width + i];
@@ -92,9 +149,14 @@ function fillScores(out, q, k, query, model, head, seen) {
 
 /**
  * One row of one head: what a query makes of every key it may see.
- * @param {Heads} layer @param {Model} model @param {number} head @param {number} query
- * @returns {{ scores: Float64Array, weights: Float64Array, top: number, total: number }} a value for each key that it sees (keysSeen);
- * weight = e^(score - top) / total, where top is the largest score and total the sum of those powers
+ *
+ * @param {Heads} layer
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} query
+ * @returns {{ scores: Float64Array; weights: Float64Array; top: number; total: number }} a value for each key that
+ *   it sees (keysSeen); weight = e^(score - top) / total, where top is the largest score and total the sum of those
+ *   powers
  */
 export function row(layer, model, head, query) {
   const { rows } = cacheOf(layer);
@@ -109,7 +171,11 @@ export function row(layer, model, head, query) {
   return rows.get(name);
 }
 
-/** A row of scores with what the softmax makes of it. @param {Float64Array} scores */
+/**
+ * A row of scores with what the softmax makes of it.
+ *
+ * @param {Float64Array} scores
+ */
 function weighed(scores) {
   const top = scores.reduce((a, b) => Math.max(a, b));
   const total = scores.reduce((sum, score) => sum + Math.exp(score - top), 0);
@@ -117,28 +183,45 @@ function weighed(scores) {
 }
 
 /**
- * As `row`, of a decoder's look at the source: its scores are q·k times that attention's own factor, with no bias, and no
- * key is hidden. @param {{ cross: { q: NumArray, k: NumArray } }} layer
+ * As `row`, of a decoder's look at the source: its scores are q·k times that attention's own factor, with no bias,
+ * and no key is hidden.
+ *
+ * @param {{ cross: { q: NumArray; k: NumArray } }} layer
  */
 export function crossRow({ cross }, { parts: { cross_scale: scale } }, head, query) {
   const { rows } = cacheOf(cross);
   const name = `${head} ${query}`;
   if (!rows.has(name)) {
     const q = vectorOf(cross.q, head, query);
-    rows.set(name, weighed(Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale)));
+    rows.set(
+      name,
+      weighed(
+        Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale),
+      ),
+    );
   }
   return rows.get(name);
 }
 
-/** q·k · scale, with any bias, of one query with the keys that it sees. @returns {Float64Array} */
+/**
+ * q·k · scale, with any bias, of one query with the keys that it sees.
+ *
+ * @returns {Float64Array}
+ */
 export const scores = (layer, model, head, query) => row(layer, model, head, query).scores;
 
-/** Attention weights of one query over the keys that it sees; they sum to 1. @returns {Float64Array} */
+/**
+ * Attention weights of one query over the keys that it sees; they sum to 1.
+ *
+ * @returns {Float64Array}
+ */
 export const attention = (layer, model, head, query) => row(layer, model, head, query).weights;
 
 /**
- * Calls use(query, scores, weights) for the rows from … to - 1 of a head, a value for each key that the query sees; both arrays are used
- * again for the next row. Keeps nothing: for whole maps. @param {(query: number, scores: Float64Array, weights: Float64Array) => void} use
+ * Calls use(query, scores, weights) for the rows from … to - 1 of a head, a value for each key that the query sees;
+ * both arrays are used again for the next row. Keeps nothing: for whole maps.
+ *
+ * @param {(query: number, scores: Float64Array, weights: Float64Array) => void} use
  */
 export function eachRow(layer, model, head, from, to, use) {
   const q = rotatedHead(layer, model, "q", head);
@@ -154,9 +237,13 @@ export function eachRow(layer, model, head, from, to, use) {
 
 /**
  * The first candidates with their softmax over the WHOLE vocabulary, e^(logit - log_z), and what the others share.
- * @param {import("./decode.js").Next} next @param {number} count
- * @returns {{ rows: { id: number, piece: string, logit: number, probability: number }[],
- *             others: { count: number, probability: number } }}
+ *
+ * @param {import("./decode.js").Next} next
+ * @param {number} count
+ * @returns {{
+ *   rows: { id: number; piece: string; logit: number; probability: number }[];
+ *   others: { count: number; probability: number };
+ * }}
  */
 export function topCandidates(next, count) {
   const every = next.ids.map((id, i) => {

@@ -6,7 +6,11 @@ import { isAway } from "./unanswered.js";
 
 const AGAIN = 2000; // ms between two questions whether it is back
 
-/** Whether there is a server. @param {typeof fetch} ask */
+/**
+ * Whether there is a server.
+ *
+ * @param {typeof fetch} ask
+ */
 export async function answers(ask) {
   try {
     return (await ask("gradio_api/app_id", { cache: "no-store" })).ok;
@@ -16,7 +20,9 @@ export async function answers(ask) {
 }
 
 /**
- * Says in which way the server did not answer, once, and that one that was away is back. @param {object} store
+ * Says in which way the server did not answer, once, and that one that was away is back.
+ *
+ * @param {object} store
  * @param {() => Promise<void>} found goes on where the page stood
  */
 export function watchConnection(store, found) {
@@ -32,12 +38,15 @@ export function watchConnection(store, found) {
     await found(); // what was written stays, and is run as it stands
     store.emit("message", trouble); // which that run took away
   });
-  store.on("begin", () => { stands = false; });
+  store.on("begin", () => {
+    stands = false;
+  });
   store.on("message", async (message) => {
     stands ||= isAway(message);
     if (!isAway(message) || away) return;
     away = true;
-    do await new Promise((done) => setTimeout(done, AGAIN)); while (!(await answers(ask)));
+    do await new Promise((done) => setTimeout(done, AGAIN));
+    while (!(await answers(ask)));
     away = false;
     await found();
     if (!away && stands) store.emit("message", { level: "info", code: "connected", params: {} });

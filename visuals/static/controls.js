@@ -1,25 +1,56 @@
-// What panels are set with: buttons of which one is pressed, sliders, steppers, boxes to tick; and rows that stand for something.
+// What panels are set with: buttons of which one is pressed, sliders, steppers, boxes to tick; and rows that stand for
+// something.
 
 import { h } from "./dom.js";
 
 /**
  * Buttons of which one is pressed.
+ *
  * @template Value
  * @param {Value[]} values
- * @param {{ choose: (value: Value) => void, label?: string, text?: (value: Value) => string, sign?: (value: Value) => string,
- *           title?: (value: Value) => string, look?: string, group?: string, named?: string }} how
- * `label`: the key of the group's name; a button says the text that `text` names, or the `sign` itself, with `title` as its
- * tooltip; `look` and `group`: the classes of a button and of all, which are its plural; `named`: the data attribute that holds a button's value
- * @returns {{ element: HTMLElement, mark: (chosen: Value) => void }}
+ * @param {{
+ *   choose: (value: Value) => void;
+ *   label?: string;
+ *   text?: (value: Value) => string;
+ *   sign?: (value: Value) => string;
+ *   title?: (value: Value) => string;
+ *   look?: string;
+ *   group?: string;
+ *   named?: string;
+ * }} how
+ *   `label`: the key of the group's name; a button says the text that `text` names, or the `sign` itself, with
+ *   `title` as its tooltip; `look` and `group`: the classes of a button and of all, which are its plural; `named`:
+ *   the data attribute that holds a button's value
+ * @returns {{ element: HTMLElement; mark: (chosen: Value) => void }}
  */
-export function segmented(values, { choose, label, text, sign, title, look, group = look ? `div.${look}s` : "div.gp-choices", named = "choice" }) {
+export function segmented(
+  values,
+  { choose, label, text, sign, title, look, group = look ? `div.${look}s` : "div.gp-choices", named = "choice" },
+) {
   const buttons = values.map((value) =>
-    h(`button.${look ?? "gp-option"}`, { [`data-${named}`]: value, "data-text": text?.(value), "data-text-title": title?.(value), click: () => choose(value) }, sign?.(value) ?? ""));
-  const mark = (chosen) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(values[i] === chosen)));
+    h(
+      `button.${look ?? "gp-option"}`,
+      {
+        [`data-${named}`]: value,
+        "data-text": text?.(value),
+        "data-text-title": title?.(value),
+        click: () => choose(value),
+      },
+      sign?.(value) ?? "",
+    ),
+  );
+  const mark = (chosen) =>
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(values[i] === chosen)));
   return { element: h(group, { role: "group", "data-text-label": label }, ...buttons), mark };
 }
 
-/** As `segmented`, of a panel's own setting, which the link keeps. @param {string} panel texts' section and the settings' name @param {string[]} values @param {string} [first] the default */
+/**
+ * As `segmented`, of a panel's own setting, which the link keeps.
+ *
+ * @param {string} panel texts' section and the settings' name
+ * @param {string[]} values
+ * @param {string} [first] the default
+ */
 export function choices({ settings, on }, panel, name, values, first = values[0]) {
   const now = () => {
     const given = settings.get(panel)[name];
@@ -40,10 +71,17 @@ export function choices({ settings, on }, panel, name, values, first = values[0]
 }
 
 /**
- * A range under its name, with its value in words. @param {string} look the label's class @param {string} text the key of its name
- * @param {{ min: number, max: number, step: number }} range @param {(value: number) => void} act called while it is moved
+ * A range under its name, with its value in words.
+ *
+ * @param {string} look the label's class
+ * @param {string} text the key of its name
+ * @param {{ min: number; max: number; step: number }} range
+ * @param {(value: number) => void} act called while it is moved
  * @param {boolean} bare without the name, which the value says
- * @returns {{ element: HTMLElement, show: (value: number, words: string, now?: { max?: number, fixed?: boolean }) => void }}
+ * @returns {{
+ *   element: HTMLElement;
+ *   show: (value: number, words: string, now?: { max?: number; fixed?: boolean }) => void;
+ * }}
  */
 export function slider(look, text, range, act, bare = false) {
   const input = h("input", { type: "range", ...range, "data-text-label": text, input: () => act(Number(input.value)) });
@@ -54,13 +92,26 @@ export function slider(look, text, range, act, bare = false) {
     input.disabled = fixed;
     output.textContent = words;
   }
-  return { element: h(`label.${look}`, { "data-setting": text.split(".").at(-1) }, ...(bare ? [] : [h("span", { "data-text": text })]), output, input), show };
+  return {
+    element: h(
+      `label.${look}`,
+      { "data-setting": text.split(".").at(-1) },
+      ...(bare ? [] : [h("span", { "data-text": text })]),
+      output,
+      input,
+    ),
+    show,
+  };
 }
 
 /**
- * A small "‹ 2 ›". @param {(by: number) => void} move
- * @param {{ label: string, back: string, on: string, name?: boolean }} texts keys of the group's name, which is written before it where `name`, and of the buttons'
- * @returns {{ element: HTMLElement, show: (words: string, first: boolean, last: boolean) => void }} `first`, `last`: no way on from there
+ * A small "‹ 2 ›".
+ *
+ * @param {(by: number) => void} move
+ * @param {{ label: string; back: string; on: string; name?: boolean }} texts keys of the group's name, which is
+ *   written before it where `name`, and of the buttons'
+ * @returns {{ element: HTMLElement; show: (words: string, first: boolean, last: boolean) => void }} `first`,
+ *   `last`: no way on from there
  */
 export function stepper(move, { label, back, on, name = true }) {
   const value = h("output.gp-step-value");
@@ -75,18 +126,31 @@ export function stepper(move, { label, back, on, name = true }) {
   return { element, show };
 }
 
-/** A box to tick. @param {string} text the key of its name @param {(ticked: boolean) => void} act */
+/**
+ * A box to tick.
+ *
+ * @param {string} text the key of its name
+ * @param {(ticked: boolean) => void} act
+ */
 export function checkbox(text, act) {
   const box = h("input", { type: "checkbox", change: () => act(box.checked) });
   return { element: h("label.gp-check", null, box, h("span", { "data-text": text })), box };
 }
 
-/** A button that copies a text. @param {string} look its class @param {(key: string) => string} say @param {[string, string]} texts keys: what it offers, and that it is done */
+/**
+ * A button that copies a text.
+ *
+ * @param {string} look its class
+ * @param {(key: string) => string} say
+ * @param {[string, string]} texts keys: what it offers, and that it is done
+ */
 export function copyButton(look, say, [offer, done], find) {
   async function copy() {
     await navigator.clipboard.writeText(find());
     button.textContent = say(done);
-    setTimeout(() => { button.textContent = say(offer); }, 1500);
+    setTimeout(() => {
+      button.textContent = say(offer);
+    }, 1500);
   }
   const button = h(`button.${look}`, { "data-text": offer, click: copy });
   button.hidden = !navigator.clipboard;
@@ -95,17 +159,26 @@ export function copyButton(look, say, [offer, done], find) {
 
 /**
  * Rows that stand for something: the pointer previews it, a click or Enter selects it.
+ *
  * @param {HTMLElement} holder
- * @param {{ preview?: (found: any) => void, endPreview?: () => void, select?: (found: any) => void, focus?: (found: any) => void }} acts
- * as the store has them for what is part of the selection; `focus`: the keys' way to look
- * @param {(row: HTMLElement) => any} find what a row stands for; undefined for nothing @param {string} rows which elements are rows
+ * @param {{
+ *   preview?: (found: any) => void;
+ *   endPreview?: () => void;
+ *   select?: (found: any) => void;
+ *   focus?: (found: any) => void;
+ * }} acts
+ *   as the store has them for what is part of the selection; `focus`: the keys' way to look
+ * @param {(row: HTMLElement) => any} find what a row stands for; undefined for nothing
+ * @param {string} rows which elements are rows
  */
 export function linkRows(holder, { preview, endPreview, select, focus }, find, rows = "tbody tr") {
-  const listen = (type, act, fits = () => true) => act && holder.addEventListener(type, (event) => {
-    const row = fits(event) ? event.target.closest?.(rows) : null;
-    const found = row ? find(row) : undefined;
-    if (found !== undefined) act(found);
-  });
+  const listen = (type, act, fits = () => true) =>
+    act &&
+    holder.addEventListener(type, (event) => {
+      const row = fits(event) ? event.target.closest?.(rows) : null;
+      const found = row ? find(row) : undefined;
+      if (found !== undefined) act(found);
+    });
   listen("pointerover", preview, ({ pointerType }) => pointerType !== "touch");
   listen("focusin", focus);
   listen("click", select);

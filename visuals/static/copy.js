@@ -1,29 +1,48 @@
 // A copy of what is on the page that looks the same without the page's style sheets: for pictures (picture.js).
 
 /** Properties that an element has from its parent: written wherever they could differ from it. */
-const INHERITED = `color color-scheme direction visibility font-family font-size font-style font-weight font-variant-numeric
+const INHERITED =
+  `color color-scheme direction visibility font-family font-size font-style font-weight font-variant-numeric
   line-height letter-spacing text-align text-indent text-transform white-space word-break overflow-wrap border-collapse
   list-style-type fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin
   text-anchor dominant-baseline paint-order`.split(/\s+/);
 const SIDES = ["top", "right", "bottom", "left"];
 /** The others: written where they differ from what an element of that name has by itself. */
-const OWN = `display position box-sizing width height min-width min-height max-width max-height overflow-x overflow-y opacity
+const OWN =
+  `display position box-sizing width height min-width min-height max-width max-height overflow-x overflow-y opacity
   background-color background-image background-size background-position background-repeat box-shadow clip-path transform
   transform-origin vertical-align flex-direction flex-wrap flex-grow flex-shrink flex-basis order align-items align-self
   align-content justify-content justify-items justify-self row-gap column-gap grid-template-columns grid-template-rows
   grid-auto-flow grid-auto-columns grid-auto-rows grid-column-start grid-column-end grid-row-start grid-row-end
   table-layout text-overflow text-decoration-line unicode-bidi isolation z-index appearance accent-color aspect-ratio
   border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius
-  ${SIDES.map((side) => `${side} margin-${side} padding-${side} border-${side}-width border-${side}-style border-${side}-color`).join(" ")}`
-  .split(/\s+/);
+  ${SIDES.map((side) => `${side} margin-${side} padding-${side} border-${side}-width border-${side}-style border-${side}-color`).join(" ")}`.split(
+    /\s+/,
+  );
 /** Attributes that shape an HTML element; a drawing's elements keep all but those of the page's scripts. */
-const KEPT = new Set(["colspan", "rowspan", "type", "min", "max", "step", "disabled", "dir", "lang", "label", "aria-label", "role"]);
+const KEPT = new Set([
+  "colspan",
+  "rowspan",
+  "type",
+  "min",
+  "max",
+  "step",
+  "disabled",
+  "dir",
+  "lang",
+  "label",
+  "aria-label",
+  "role",
+]);
 const ONLY_HERE = /^(class|style|tabindex|data-.*|on.*)$/;
 /** An attribute of a drawing's element (shellOf), since drawing programs do not read it in a style sheet. */
 const MOVES = new Set(["transform", "transform-origin"]);
 const SCROLLS = new Set(["auto", "scroll"]);
 
-/** Values as they were computed, before the layout made pixels of "auto" and "%"; where a browser has none, as they are now. */
+/**
+ * Values as they were computed, before the layout made pixels of "auto" and "%"; where a browser has none, as they
+ * are now.
+ */
 function readerOf(element) {
   const [style, map] = [getComputedStyle(element), element.computedStyleMap?.()];
   return (name) => map?.get(name)?.toString() ?? style.getPropertyValue(name);
@@ -37,7 +56,11 @@ export function startSheet() {
   return { host, root: host.attachShadow({ mode: "open" }), classes: new Map(), plain: new Map() };
 }
 
-/** What an element of this name looks like by itself. @returns {Object<string, string>} */
+/**
+ * What an element of this name looks like by itself.
+ *
+ * @returns {Object<string, string>}
+ */
 function plainOf({ plain, root }, { localName, namespaceURI, type }) {
   const key = `${namespaceURI} ${localName} ${localName === "input" ? type : ""}`;
   if (!plain.has(key)) {
@@ -64,13 +87,21 @@ function classOf(sheet, element) {
   const [read, plain] = [readerOf(element), plainOf(sheet, element)];
   const scrolls = SCROLLS.has(read("overflow-x")) || SCROLLS.has(read("overflow-y"));
   const names = element instanceof SVGGraphicsElement ? OWN.filter((name) => !MOVES.has(name)) : OWN;
-  const own = names.map((name) => [name, still(name, read(name), scrolls)]).filter(([name, value]) => value !== plain[name]);
-  const rule = [...INHERITED.map((name) => [name, read(name)]), ...own].map(([name, value]) => `${name}:${value}`).join(";");
+  const own = names
+    .map((name) => [name, still(name, read(name), scrolls)])
+    .filter(([name, value]) => value !== plain[name]);
+  const rule = [...INHERITED.map((name) => [name, read(name)]), ...own]
+    .map(([name, value]) => `${name}:${value}`)
+    .join(";");
   if (!sheet.classes.has(rule)) sheet.classes.set(rule, `g${sheet.classes.size}`);
   return sheet.classes.get(rule);
 }
 
-/** The style sheet of all copies made so far. @returns {string} */
+/**
+ * The style sheet of all copies made so far.
+ *
+ * @returns {string}
+ */
 export const rulesOf = ({ classes }) => [...classes].map(([rule, name]) => `.${name}{${rule}}`).join("\n");
 
 /** What a canvas shows. */
@@ -85,7 +116,8 @@ function shellOf(element) {
   const shell = document.createElementNS(element.namespaceURI, element.localName);
   const drawn = element instanceof SVGElement;
   for (const { name, value } of element.attributes) {
-    if (drawn ? !ONLY_HERE.test(name) && name !== "xmlns" && !value.includes("var(") : KEPT.has(name)) shell.setAttribute(name, value); // a colour of the page's is in the style already
+    if (drawn ? !ONLY_HERE.test(name) && name !== "xmlns" && !value.includes("var(") : KEPT.has(name))
+      shell.setAttribute(name, value); // a colour of the page's is in the style already
   }
   if (element instanceof SVGGraphicsElement) {
     const { transform } = getComputedStyle(element);
@@ -97,12 +129,16 @@ function shellOf(element) {
   return shell;
 }
 
-const shows = (element) => element.localName === "option" || element.localName === "optgroup" || getComputedStyle(element).display !== "none";
+const shows = (element) =>
+  element.localName === "option" || element.localName === "optgroup" || getComputedStyle(element).display !== "none";
 
 /**
  * The element with all that can be seen in it.
- * @param {Element} element @param {object} sheet of startSheet
- * @param {Map<Element, Element>} charts what stands in for some elements @param {string} without a selector of what to leave out
+ *
+ * @param {Element} element
+ * @param {object} sheet of startSheet
+ * @param {Map<Element, Element>} charts what stands in for some elements
+ * @param {string} without a selector of what to leave out
  * @returns {Element}
  */
 export function copyOf(element, sheet, charts = new Map(), without = ":not(*)") {
@@ -115,7 +151,8 @@ export function copyOf(element, sheet, charts = new Map(), without = ":not(*)") 
   else {
     for (const node of element.childNodes) {
       if (node instanceof Text) copy.append(node.cloneNode());
-      else if (node instanceof Element && shows(node) && !node.matches(without)) copy.append(copyOf(node, sheet, charts, without));
+      else if (node instanceof Element && shows(node) && !node.matches(without))
+        copy.append(copyOf(node, sheet, charts, without));
     }
   }
   return copy;

@@ -3,33 +3,103 @@
 import { RecordedMap, watchFields } from "./reads.js";
 
 /**
- * @typedef {{ dtype: "f4"|"f2"|"u1"|"u2"|"i4", shape: number[], data: string }} Packed  base64, little endian
- * @typedef {{ shape: number[], data: Float32Array|Uint8Array|Uint16Array|Int32Array }} NumArray
- * @typedef {{ activation: string, gated: boolean, neurons: number, width: number, experts: number, top_k: number, shared: number, scoring: string|null,
- *             normalised: boolean, scaling: number, groups: number, kept_groups: number, group_best: number, balanced: boolean }} Ffn
- *             model/parts.py says what each is
- * @typedef {{ gate: NumArray|null, up: NumArray, weight: NumArray|null, ffn: Ffn }} Neurons  before activation, (N,) each; no gate where
- *             the feed-forward has none; with experts a weight, and NaN in all where the token does not go to the neuron's expert
- * @typedef {{ index: number, ffn: Ffn, q: NumArray, k: NumArray|null, kRot: NumArray|null, cross: { q: NumArray, k: NumArray }|null, top: Neurons & { neuron: NumArray },
- *             neurons: Map<number, Neurons> }} Layer  q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE; kRot in
- *             place of k, after it, where keys are rebuilt from a latent; cross: queries and the source's keys (n_heads, S, head_dim) of a second attention
- * @typedef {{ ids: number[], pieces: string[], logits: NumArray, logZ: number, vocabSize: number, tail: number }} Next
- * @typedef {{ index: number, id: number, piece: string, probability: number, drawnProbability: number, stop: string|null, cacheBytes: number, cacheTokens: number,
- *             seconds: number, sampling: { temperature: number, top_k: number, top_p: number, seed: number, draws: number }, next: Next|null }} Step
- * @typedef {{ id: string, prompt: string, nPrompt: number, model: object, tokens: { ids: number[], pieces: string[] }, T: number,
- *             rms: { attn: NumArray, cross, ffn: NumArray|null, final: NumArray }, mean: { attn, cross, ffn, final: NumArray|null }, next: Next|null, layers: Map<number, Layer>,
- *             steps: Step[], details: Map<string, any>, generating: boolean, seconds: number,
- *             changes: object, source: Trace|null, encoder: Trace|null, whole: Trace|null }} Trace  source: whose stream its patches took; encoder: what an encoder
- *             made of the prompt, a run without a choice, which knows the `whole` that it is part of
+ * @typedef {{ dtype: "f4" | "f2" | "u1" | "u2" | "i4"; shape: number[]; data: string }} Packed base64, little
+ *   endian
+ *
+ * @typedef {{ shape: number[]; data: Float32Array | Uint8Array | Uint16Array | Int32Array }} NumArray
+ *
+ * @typedef {{
+ *   activation: string;
+ *   gated: boolean;
+ *   neurons: number;
+ *   width: number;
+ *   experts: number;
+ *   top_k: number;
+ *   shared: number;
+ *   scoring: string | null;
+ *   normalised: boolean;
+ *   scaling: number;
+ *   groups: number;
+ *   kept_groups: number;
+ *   group_best: number;
+ *   balanced: boolean;
+ * }} Ffn
+ *   model/parts.py says what each is
+ *
+ * @typedef {{ gate: NumArray | null; up: NumArray; weight: NumArray | null; ffn: Ffn }} Neurons before activation,
+ *   (N,) each; no gate where the feed-forward has none; with experts a weight, and NaN in all where the token does
+ *   not go to the neuron's expert
+ *
+ * @typedef {{
+ *   index: number;
+ *   ffn: Ffn;
+ *   q: NumArray;
+ *   k: NumArray | null;
+ *   kRot: NumArray | null;
+ *   cross: { q: NumArray; k: NumArray } | null;
+ *   top: Neurons & { neuron: NumArray };
+ *   neurons: Map<number, Neurons>;
+ * }} Layer
+ *   q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE; kRot in place of k, after it, where keys are
+ *   rebuilt from a latent; cross: queries and the source's keys (n_heads, S, head_dim) of a second attention
+ *
+ * @typedef {{ ids: number[]; pieces: string[]; logits: NumArray; logZ: number; vocabSize: number; tail: number }} Next
+ *
+ *
+ * @typedef {{
+ *   index: number;
+ *   id: number;
+ *   piece: string;
+ *   probability: number;
+ *   drawnProbability: number;
+ *   stop: string | null;
+ *   cacheBytes: number;
+ *   cacheTokens: number;
+ *   seconds: number;
+ *   sampling: { temperature: number; top_k: number; top_p: number; seed: number; draws: number };
+ *   next: Next | null;
+ * }} Step
+ *
+ *
+ * @typedef {{
+ *   id: string;
+ *   prompt: string;
+ *   nPrompt: number;
+ *   model: object;
+ *   tokens: { ids: number[]; pieces: string[] };
+ *   T: number;
+ *   rms: { attn: NumArray; cross; ffn: NumArray | null; final: NumArray };
+ *   mean: { attn; cross; ffn; final: NumArray | null };
+ *   next: Next | null;
+ *   layers: Map<number, Layer>;
+ *   steps: Step[];
+ *   details: Map<string, any>;
+ *   generating: boolean;
+ *   seconds: number;
+ *   changes: object;
+ *   source: Trace | null;
+ *   encoder: Trace | null;
+ *   whole: Trace | null;
+ * }} Trace
+ *   source: whose stream its patches took; encoder: what an encoder made of the prompt, a run without a choice, which
+ *   knows the `whole` that it is part of
  */
 
-/** @param {string} text @returns {Uint8Array} */
+/**
+ * @param {string} text
+ * @returns {Uint8Array}
+ */
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** IEEE 754 half precision to a number. @param {number} half @returns {number} */
+/**
+ * IEEE 754 half precision to a number.
+ *
+ * @param {number} half
+ * @returns {number}
+ */
 export function halfToNumber(half) {
   const sign = half & 0x8000 ? -1 : 1;
   const exponent = (half >> 10) & 0x1f;
@@ -39,7 +109,10 @@ export function halfToNumber(half) {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** @param {Packed} packed @returns {NumArray} half precision comes back as Float32Array */
+/**
+ * @param {Packed} packed
+ * @returns {NumArray} half precision comes back as Float32Array
+ */
 export function decodeArray(packed) {
   const { dtype, shape } = packed;
   const bytes = bytesOf(packed.data);
@@ -52,7 +125,12 @@ export function decodeArray(packed) {
   return { shape, data };
 }
 
-/** A message with every packed array in it decoded, however deep. @param {any} value @returns {any} */
+/**
+ * A message with every packed array in it decoded, however deep.
+ *
+ * @param {any} value
+ * @returns {any}
+ */
 export function decodeAll(value) {
   if (Array.isArray(value)) return value.map(decodeAll);
   if (value === null || typeof value !== "object") return value;
@@ -60,21 +138,45 @@ export function decodeAll(value) {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decodeAll(part)]));
 }
 
-/** @param {Packed|null} packed @returns {NumArray|null} */
+/**
+ * @param {Packed | null} packed
+ * @returns {NumArray | null}
+ */
 const maybe = (packed) => packed && decodeArray(packed);
 
-/** @param {object} payload @param {Ffn} ffn @returns {Neurons} */
-export const decodeNeurons = ({ gate, up, weight }, ffn) => ({ gate: maybe(gate), up: decodeArray(up), weight: maybe(weight), ffn });
+/**
+ * @param {object} payload
+ * @param {Ffn} ffn
+ * @returns {Neurons}
+ */
+export const decodeNeurons = ({ gate, up, weight }, ffn) => ({
+  gate: maybe(gate),
+  up: decodeArray(up),
+  weight: maybe(weight),
+  ffn,
+});
 
-/** Neurons of all tokens, (T, N) each, by token. @param {object} payload @param {Ffn} ffn @returns {Map<number, Neurons>} */
+/**
+ * Neurons of all tokens, (T, N) each, by token.
+ *
+ * @param {object} payload
+ * @param {Ffn} ffn
+ * @returns {Map<number, Neurons>}
+ */
 export function decodeAllNeurons(payload, ffn) {
   const { gate, up, weight } = decodeNeurons(payload, ffn);
   const [tokens, width] = up.shape;
   const row = (all, token) => all && { shape: [width], data: all.data.subarray(token * width, (token + 1) * width) };
-  return new RecordedMap(Array.from({ length: tokens }, (_, t) => [t, { gate: row(gate, t), up: row(up, t), weight: row(weight, t), ffn }]));
+  return new RecordedMap(
+    Array.from({ length: tokens }, (_, t) => [t, { gate: row(gate, t), up: row(up, t), weight: row(weight, t), ffn }]),
+  );
 }
 
-/** @param {object} payload @param {{ parts: { ffn: Ffn[] } }} model @returns {Layer} */
+/**
+ * @param {object} payload
+ * @param {{ parts: { ffn: Ffn[] } }} model
+ * @returns {Layer}
+ */
 export function decodeLayer(payload, model) {
   const ffn = model.parts.ffn[payload.layer];
   const neurons = new RecordedMap();
@@ -92,28 +194,54 @@ export function decodeLayer(payload, model) {
   return watchFields(layer, "neurons");
 }
 
-/** @param {object|null} payload @returns {Next|null} */
+/**
+ * @param {object | null} payload
+ * @returns {Next | null}
+ */
 export function decodeNext(payload) {
   if (!payload) return null;
   const { ids, pieces, tail } = payload;
   return { ids, pieces, tail, logits: decodeArray(payload.logits), logZ: payload.log_z, vocabSize: payload.vocab_size };
 }
 
-/** @param {object} payload @returns {Step} */
+/**
+ * @param {object} payload
+ * @returns {Step}
+ */
 export function decodeStep(payload) {
   const { index, id, piece, probability, seconds, stop, sampling, own } = payload;
   const drawnProbability = payload.drawn_probability;
   const cache = { cacheBytes: payload.cache_bytes, cacheTokens: payload.cache_tokens };
-  return { index, id, piece, probability, drawnProbability, seconds, stop, sampling, own, ...cache, next: decodeNext(payload.next) };
+  return {
+    index,
+    id,
+    piece,
+    probability,
+    drawnProbability,
+    seconds,
+    stop,
+    sampling,
+    own,
+    ...cache,
+    next: decodeNext(payload.next),
+  };
 }
 
-/** All that a run read and wrote, as what makes runs has it: of an encoder's network the prompt's ids first. @param {Trace} trace @returns {{ ids: number[], n_prompt: number }} */
+/**
+ * All that a run read and wrote, as what makes runs has it: of an encoder's network the prompt's ids first.
+ *
+ * @param {Trace} trace
+ * @returns {{ ids: number[]; n_prompt: number }}
+ */
 export function textOf({ tokens: { ids }, nPrompt, encoder }) {
   const prompt = encoder ? encoder.tokens.ids : ids.slice(0, nPrompt);
   return { ids: [...prompt, ...ids.slice(nPrompt)], n_prompt: prompt.length };
 }
 
-/** @param {object} payload @returns {Trace} */
+/**
+ * @param {object} payload
+ * @returns {Trace}
+ */
 export function decodeRun(payload) {
   const layers = new RecordedMap();
   const model = { ...payload.model, parts: decodeAll(payload.model.parts) };

@@ -3,16 +3,28 @@
 import { h } from "./dom.js";
 
 /**
- * @param {{ name: string, look?: string, title?: string, close?: string }} how `name`: the id of its title; `look`: classes beside
- * the usual one; `title`, `close`: keys of texts @param {...Node} content
- * @returns {{ element: HTMLDialogElement, title: HTMLElement, show: (translate: (element: Element) => void) => void }}
- * a press outside of what it holds closes it, too; `show` takes the place of any other that is open
+ * @param {{ name: string; look?: string; title?: string; close?: string }} how `name`: the id of its title; `look`:
+ *   classes beside the usual one; `title`, `close`: keys of texts
+ * @param {...Node} content
+ * @returns {{
+ *   element: HTMLDialogElement;
+ *   title: HTMLElement;
+ *   show: (translate: (element: Element) => void) => void;
+ * }}
+ *   a press outside of what it holds closes it, too; `show` takes the place of any other that is open
  */
 export function createDialog({ name, look = "", title: words, close = "shortcuts.close" }, ...content) {
   const title = h("h2", { id: name, "data-text": words });
   const button = h("button.page-close", { "data-text": close, click: () => element.close() });
-  const element = h(`dialog.page-dialog${look}`, { "aria-labelledby": name }, h("header", null, title, button), ...content);
-  element.addEventListener("click", ({ target }) => { if (target === element) element.close(); });
+  const element = h(
+    `dialog.page-dialog${look}`,
+    { "aria-labelledby": name },
+    h("header", null, title, button),
+    ...content,
+  );
+  element.addEventListener("click", ({ target }) => {
+    if (target === element) element.close();
+  });
   function show(translate) {
     if (!element.isConnected) document.querySelector(".gradio-container")?.append(element);
     translate(element);

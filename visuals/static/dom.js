@@ -2,8 +2,10 @@
 
 /**
  * @param {string} tag "name" or "name.class.class"
- * @param {Object<string, string|number|Function|undefined>|null} attributes a function listens to that event; undefined: none of the name
- * @param {...(Node|string)} children @returns {HTMLElement}
+ * @param {Object<string, string | number | Function | undefined> | null} attributes a function listens to that
+ *   event; undefined: none of the name
+ * @param {...(Node | string)} children
+ * @returns {HTMLElement}
  */
 export function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -18,7 +20,13 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/** An element of a drawing. @param {string} tag as `h` has it @param {Object<string, string|number>} attributes @returns {SVGElement} */
+/**
+ * An element of a drawing.
+ *
+ * @param {string} tag as `h` has it
+ * @param {Object<string, string | number>} attributes
+ * @returns {SVGElement}
+ */
 export function svg(tag, attributes = {}, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -28,21 +36,45 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** What something looks like and what it is, for a legend. @param {string} mark as `h`'s tag @param {string} text its key @param {string} [hue] */
+/**
+ * What something looks like and what it is, for a legend.
+ *
+ * @param {string} mark as `h`'s tag
+ * @param {string} text its key
+ * @param {string} [hue]
+ */
 export const sample = (mark, text, hue) =>
-  h("span.gp-sample", null, h(mark, hue ? { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` } : {}), h("span", { "data-text": text }));
+  h(
+    "span.gp-sample",
+    null,
+    h(mark, hue ? { style: `background: var(--glass-${hue}); border-color: var(--glass-${hue})` } : {}),
+    h("span", { "data-text": text }),
+  );
 
-/** An icon drawn with lines in a 24 × 24 box. @param {string} path */
+/**
+ * An icon drawn with lines in a 24 × 24 box.
+ *
+ * @param {string} path
+ */
 export function icon(path) {
   return svg("svg.gp-icon", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: path }));
 }
 
-/** For data-value: at least `digits` significant digits, plain ASCII; "-" for NaN: there is none. @param {number} x @returns {string} */
+/**
+ * For data-value: at least `digits` significant digits, plain ASCII; "-" for NaN: there is none.
+ *
+ * @param {number} x
+ * @returns {string}
+ */
 export const exact = (x, digits = 5) => (Number.isNaN(x) ? "-" : (Object.is(x, -0) ? 0 : x).toPrecision(digits));
 
 export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-/** For reading: a real minus sign, powers of ten where the number is tiny or huge, "–" for NaN: there is none. @param {number} x */
+/**
+ * For reading: a real minus sign, powers of ten where the number is tiny or huge, "–" for NaN: there is none.
+ *
+ * @param {number} x
+ */
 export function shown(x, digits = 4) {
   if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return String(x);
@@ -59,23 +91,44 @@ export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3))
 export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
 /** Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both. */
-const written = (tag) => (words, ...between) => h(tag, null, ...words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== ""));
+const written =
+  (tag) =>
+  (words, ...between) =>
+    h(tag, null, ...words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== ""));
 export const line = written("p");
 export const phrase = written("span");
 export const strong = (x, digits = 5) => h("strong", null, shown(x, digits));
 /** With brackets where it is negative. */
 export const inBrackets = (x, digits = 5) => (x < 0 ? `(${shown(x, digits)})` : shown(x, digits));
 
-/** √ over its content. @param {...(Node|string)} content */
+/**
+ * √ over its content.
+ *
+ * @param {...(Node | string)} content
+ */
 export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...content));
 
-/** One over the other. @param {Node|string} above @param {Node|string} below */
+/**
+ * One over the other.
+ *
+ * @param {Node | string} above
+ * @param {Node | string} below
+ */
 export const fraction = (above, below) =>
   h("span.gp-fraction", null, h("span", null, above), h("span.gp-hidden", null, " / "), h("span", null, below));
 
-/** A number or name in its role's colour. @param {string} role @param {...(Node|string)} content */
+/**
+ * A number or name in its role's colour.
+ *
+ * @param {string} role
+ * @param {...(Node | string)} content
+ */
 export const tinted = (role, ...content) => h("span", { style: `color: var(--glass-${role})` }, ...content);
 
-/** Lowered, and raised. @param {string|number} text */
+/**
+ * Lowered, and raised.
+ *
+ * @param {string | number} text
+ */
 export const sub = (text) => h("sub", null, String(text));
 export const sup = (...content) => h("sup", null, ...content);

@@ -15,7 +15,9 @@ export const setZoom = (factor) => {
 };
 
 /**
- * The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device pixels.
+ * The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device
+ * pixels.
+ *
  * @param {number} [room] how tall a drawing is seen whole, in its own pixels
  */
 export const magnify = (factor, room = Infinity) => {
@@ -28,14 +30,23 @@ export const roomToDraw = reading(() => high);
 
 const [LEAST, WORDS] = [130, 72];
 
-/** How tall a chart is drawn that is as tall as this where there is room. @param {number} most CSS pixels @param {number} [above] for what stands above it */
+/**
+ * How tall a chart is drawn that is as tall as this where there is room.
+ *
+ * @param {number} most CSS pixels
+ * @param {number} [above] for what stands above it
+ */
 export const chartHeight = (most, above = WORDS) => Math.min(most, Math.max(LEAST, Math.floor(roomToDraw() - above)));
 
-/** @typedef {{ colour: (name: string) => string, magnitude: Uint8Array, signed: Uint8Array }} Ink  STEPS × rgb */
+/** @typedef {{ colour: (name: string) => string; magnitude: Uint8Array; signed: Uint8Array }} Ink STEPS × rgb */
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
-/** Colours at equal distances, mixed linearly, as palette.table does. @param {string} stops "#…, #…" */
+/**
+ * Colours at equal distances, mixed linearly, as palette.table does.
+ *
+ * @param {string} stops "#…, #…"
+ */
 function tableOf(stops) {
   const list = stops.split(",").map((stop) => channels(stop.trim()));
   return Uint8Array.from({ length: STEPS * 3 }, (_, i) => {
@@ -48,7 +59,11 @@ function tableOf(stops) {
 
 const themeNow = reading(() => (document.body.classList.contains("dark") ? "dark" : "light"));
 
-/** The theme's colours, read once a theme. @returns {Ink} */
+/**
+ * The theme's colours, read once a theme.
+ *
+ * @returns {Ink}
+ */
 export function ink() {
   const theme = themeNow();
   if (known.theme !== theme) {
@@ -63,13 +78,23 @@ export function ink() {
 
 const entry = (x) => 3 * Math.max(0, Math.min(STEPS - 1, Math.round(x * (STEPS - 1))));
 
-/** Colour of x in 0…1. @param {Uint8Array} table @param {number} x @returns {string} */
+/**
+ * Colour of x in 0…1.
+ *
+ * @param {Uint8Array} table
+ * @param {number} x
+ * @returns {string}
+ */
 export function shade(table, x) {
   const i = entry(x);
   return `rgb(${table[i]} ${table[i + 1]} ${table[i + 2]})`;
 }
 
-/** Black or white, whichever reads better on that colour (at least 4.5:1 on any). @returns {string} */
+/**
+ * Black or white, whichever reads better on that colour (at least 4.5:1 on any).
+ *
+ * @returns {string}
+ */
 export function inkOn(table, x) {
   const i = entry(x);
   const [r, g, b] = [0, 1, 2].map((c) => ((table[i + c] / 255 + 0.055) / 1.055) ** 2.4);
@@ -82,7 +107,11 @@ export const centred = (value, limit) => (limit > 0 ? 0.5 + value / limit / 2 : 
 /** Device pixels in a pixel that is drawn. */
 export const pixelRatio = reading(() => (globalThis.devicePixelRatio || 1) * zoom * magnified);
 
-/** Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas. @returns {CanvasRenderingContext2D} */
+/**
+ * Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas.
+ *
+ * @returns {CanvasRenderingContext2D}
+ */
 export function fit(canvas, width, height) {
   const ratio = pixelRatio();
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
@@ -98,7 +127,11 @@ export function fit(canvas, width, height) {
   return context;
 }
 
-/** One pixel a cell; a cell whose value is NaN stays clear. @param {(value: number) => number} place value to 0…1 */
+/**
+ * One pixel a cell; a cell whose value is NaN stays clear.
+ *
+ * @param {(value: number) => number} place value to 0…1
+ */
 export function cells(values, columns, rows, table, place) {
   const image = new ImageData(columns, rows);
   for (let i = 0; i < columns * rows; i++) {
@@ -119,7 +152,11 @@ export function enlarge(context, image, x, y, width, height) {
   context.drawImage(image, x, y, width, height);
 }
 
-/** Draws what lies inside a rectangle. @param {() => void} paint */
+/**
+ * Draws what lies inside a rectangle.
+ *
+ * @param {() => void} paint
+ */
 export function inside(context, x, y, width, height, paint) {
   context.save();
   context.beginPath();
@@ -129,7 +166,11 @@ export function inside(context, x, y, width, height, paint) {
   context.restore();
 }
 
-/** Straight lines in a colour, each from one point to another. @param {[number, number, number, number][]} lines */
+/**
+ * Straight lines in a colour, each from one point to another.
+ *
+ * @param {[number, number, number, number][]} lines
+ */
 export function strokeLines(context, colour, lines) {
   context.strokeStyle = colour;
   context.lineWidth = 1;
@@ -150,12 +191,30 @@ export function hatch(context, x, y, width, height) {
   inside(context, x, y, width, height, () => {
     context.fillStyle = colour("masked");
     context.fillRect(x, y, width, height);
-    strokeLines(context, colour("masked-line"), stepsTo(width + height, 7).map((d) => [x + d - height, y + height, x + d, y]));
+    strokeLines(
+      context,
+      colour("masked-line"),
+      stepsTo(width + height, 7).map((d) => [x + d - height, y + height, x + d, y]),
+    );
   });
 }
 
-/** A frame; it shows on every colour unless told: white inside black. @param {[string, number][]} strokes hue and width, from the undermost on */
-export function cross(context, x, y, width, height, strokes = [["cross-edge", 4], ["cross", 2]]) {
+/**
+ * A frame; it shows on every colour unless told: white inside black.
+ *
+ * @param {[string, number][]} strokes hue and width, from the undermost on
+ */
+export function cross(
+  context,
+  x,
+  y,
+  width,
+  height,
+  strokes = [
+    ["cross-edge", 4],
+    ["cross", 2],
+  ],
+) {
   for (const [name, line] of strokes) {
     context.strokeStyle = ink().colour(name);
     context.lineWidth = line;
@@ -164,10 +223,17 @@ export function cross(context, x, y, width, height, strokes = [["cross-edge", 4]
 }
 
 /**
- * @param {CanvasRenderingContext2D} context @param {string} text
- * @param {{ size?: number, weight?: number, colour?: string, align?: CanvasTextAlign, base?: CanvasTextBaseline,
- *           most?: number }} how
- * `most`: cut with … to that width
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {{
+ *   size?: number;
+ *   weight?: number;
+ *   colour?: string;
+ *   align?: CanvasTextAlign;
+ *   base?: CanvasTextBaseline;
+ *   most?: number;
+ * }} how
+ *   `most`: cut with … to that width
  */
 export function write(
   context,
@@ -183,7 +249,11 @@ export function write(
   context.fillText(most === undefined ? text : cut(context, text, most), x, y);
 }
 
-/** How wide a text is that is written at its usual size. @param {CanvasRenderingContext2D} context */
+/**
+ * How wide a text is that is written at its usual size.
+ *
+ * @param {CanvasRenderingContext2D} context
+ */
 export function textWidth(context, text) {
   context.font = `14px ${FONT}`;
   return context.measureText(text).width;
@@ -199,6 +269,7 @@ export function cut(context, text, most) {
 
 /**
  * A colour scale with ticks under it; labels without room are left out.
+ *
  * @param {[number, string][]} ticks place in 0…1 and text, from left to right
  */
 export function scaleBar(context, x, y, width, table, ticks) {
@@ -227,12 +298,22 @@ export function scaleBar(context, x, y, width, table, ticks) {
 }
 
 const PICTURES = 0x2400; // where Unicode's pictures of the control characters begin
-/** A token as it can be seen: spaces as ·, line breaks as ⏎, tabs as ⇥, other control characters as Unicode pictures them. @param {string} piece @returns {string} */
+/**
+ * A token as it can be seen: spaces as ·, line breaks as ⏎, tabs as ⇥, other control characters as Unicode pictures
+ * them.
+ *
+ * @param {string} piece
+ * @returns {string}
+ */
 export const visible = (piece) =>
-  piece.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥").replace(/\p{Cc}/gu, (sign) => {
-    const code = sign.codePointAt(0);
-    return code < 32 ? String.fromCodePoint(PICTURES + code) : code === 127 ? "␡" : sign;
-  });
+  piece
+    .replace(/ /g, "·")
+    .replace(/\n/g, "⏎")
+    .replace(/\t/g, "⇥")
+    .replace(/\p{Cc}/gu, (sign) => {
+      const code = sign.codePointAt(0);
+      return code < 32 ? String.fromCodePoint(PICTURES + code) : code === 127 ? "␡" : sign;
+    });
 
 /** How a selection is named in texts: its tokens as they can be seen, and at which positions. */
 export function cellNames({ trace, layer, head, query, key }) {

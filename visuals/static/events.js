@@ -11,22 +11,33 @@ const CLOSE = { msg: "close_stream", event_id: null };
 
 const bytes = new TextEncoder();
 const written = (message) => `data: ${JSON.stringify(message)}`;
-/** The message that ends an event without a change of anything. @param {string} id of the event */
+/**
+ * The message that ends an event without a change of anything.
+ *
+ * @param {string} id of the event
+ */
 const nothing = (id) => ({ msg: "process_completed", event_id: id, output: { data: [] }, success: true });
 
 /**
  * What `work` gives; rejects where that takes longer than SILENCE.
+ *
  * @template Value
  * @param {Promise<Value>} work
  * @returns {Promise<Value>}
  */
 function soon(work) {
   let timer = 0;
-  const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error("silence")), SILENCE); });
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error("silence")), SILENCE);
+  });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** The messages of a stream of server-sent events, each as it came. @param {ReadableStream<Uint8Array>} body */
+/**
+ * The messages of a stream of server-sent events, each as it came.
+ *
+ * @param {ReadableStream<Uint8Array>} body
+ */
 async function* partsOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   try {
@@ -47,10 +58,10 @@ const isJson = (answer) => answer.headers.get("content-type")?.includes("json") 
 
 /**
  * @param {typeof fetch} ask the browser's own
- * @param {(trouble: import("./unanswered.js").Trouble) => void} tell called whenever an event, or all that are under
- * way, cannot be answered
- * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble, which is
- * a message like any of the server's.
+ * @param {(trouble: import("./unanswered.js").Trouble) => void} tell called whenever an event, or all that are
+ *   under way, cannot be answered
+ * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble,
+ *   which is a message like any of the server's.
  */
 export function withEnds(ask, tell) {
   const waiting = new Set(); // events under way, by gradio's names of them
@@ -59,7 +70,11 @@ export function withEnds(ask, tell) {
   let flush = null; // while there is a stream: ends what has failed
   let made = 0;
 
-  /** A good answer, or what is to be said in its place. @param {boolean} brief whether a server answers this at once */
+  /**
+   * A good answer, or what is to be said in its place.
+   *
+   * @param {boolean} brief whether a server answers this at once
+   */
   async function answerTo(asked, brief) {
     try {
       const coming = ask(...asked);
@@ -73,7 +88,12 @@ export function withEnds(ask, tell) {
 
   async function join(...asked) {
     const { answer, trouble } = await answerTo(asked, true);
-    const { event_id: id } = answer ? await answer.clone().json().catch(() => ({})) : {};
+    const { event_id: id } = answer
+      ? await answer
+          .clone()
+          .json()
+          .catch(() => ({}))
+      : {};
     if (id) {
       if (!early.delete(id)) waiting.add(id);
       return answer;
@@ -88,7 +108,8 @@ export function withEnds(ask, tell) {
 
   /**
    * Hands on what one connection brings, to its end.
-   * @returns {Promise<import("./unanswered.js").Trouble|null>} null where the server ended it
+   *
+   * @returns {Promise<import("./unanswered.js").Trouble | null>} null where the server ended it
    */
   async function relay(asked, send) {
     const { answer, trouble } = await answerTo(asked, true);
@@ -110,7 +131,9 @@ export function withEnds(ask, tell) {
 
   /**
    * Sends what gradio is to hear, until nothing is under way any more.
-   * @param {Parameters<typeof fetch>} asked @param {(part: string) => void} send
+   *
+   * @param {Parameters<typeof fetch>} asked
+   * @param {(part: string) => void} send
    * @param {() => boolean} left whether nobody reads it
    */
   async function flow(asked, send, left) {
@@ -138,7 +161,9 @@ export function withEnds(ask, tell) {
         const send = (part) => left() || out.enqueue(bytes.encode(`${part}\n\n`));
         flow(asked, send, left).then(() => over || out.close());
       },
-      cancel() { over = true; },
+      cancel() {
+        over = true;
+      },
     });
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
   }

@@ -10,21 +10,29 @@ let listens = false;
 function listen() {
   if (listens) return;
   listens = true;
-  addEventListener("keydown", (event) => {
-    const { key, target, defaultPrevented } = event;
-    if (key !== "Escape" || defaultPrevented || !last?.box.getClientRects().length) return;
-    if (target !== document.body && !last.element.contains(target)) return; // it is for something else
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    last.close();
-  }, true);
+  addEventListener(
+    "keydown",
+    (event) => {
+      const { key, target, defaultPrevented } = event;
+      if (key !== "Escape" || defaultPrevented || !last?.box.getClientRects().length) return;
+      if (target !== document.body && !last.element.contains(target)) return; // it is for something else
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      last.close();
+    },
+    true,
+  );
 }
 
 /**
  * What is shown, the formula, and what is often told wrongly (keys <kind>.what, .formula, .myth).
- * @param {HTMLElement} element the panel's section @param {object} glass @param {string} kind @param {string[]} parts
+ *
+ * @param {HTMLElement} element the panel's section
+ * @param {object} glass
+ * @param {string} kind
+ * @param {string[]} parts
  * @param {(name: string, act: () => void) => HTMLElement} button of the panel's tools
- * @returns {{ box: HTMLElement, opener: HTMLElement, list: (names?: string[]) => void }} `list` adds tensors
+ * @returns {{ box: HTMLElement; opener: HTMLElement; list: (names?: string[]) => void }} `list` adds tensors
  */
 export function createExplanation(element, glass, kind, parts, button) {
   const box = h("div.gp-explain", { hidden: "" });
@@ -50,7 +58,9 @@ export function createExplanation(element, glass, kind, parts, button) {
     if (!names) return;
     tensors = tensorList(glass, names);
     box.append(tensors.element);
-    glass.on("painted", () => { if (!box.hidden) tensors.show(); });
+    glass.on("painted", () => {
+      if (!box.hidden) tensors.show();
+    });
   }
   return { box, opener, list };
 }

@@ -9,7 +9,9 @@ function counted(server) {
   let open = 0;
   const counting = (ask) => (request) => {
     open += 1;
-    return ask(request).finally(() => { open -= 1; });
+    return ask(request).finally(() => {
+      open -= 1;
+    });
   };
   const asked = Object.entries(server).map(([name, ask]) => [name, counting(ask)]);
   return { ...Object.fromEntries(asked), count: () => open };
@@ -17,9 +19,18 @@ function counted(server) {
 
 /**
  * @param store
- * @param {{ layer: Function, neurons: Function, rerun: Function, detail: Function, calculate: Function,
- *   change: Function, recall: Function, cut: Function }} functions  functions of app/build.py; each gives a message
- * @param {Promise<unknown>} [there]  until then nothing is fetched ahead
+ * @param {{
+ *   layer: Function;
+ *   neurons: Function;
+ *   rerun: Function;
+ *   detail: Function;
+ *   calculate: Function;
+ *   change: Function;
+ *   recall: Function;
+ *   cut: Function;
+ * }} functions
+ *   functions of app/build.py; each gives a message
+ * @param {Promise<unknown>} [there] until then nothing is fetched ahead
  */
 export function createFetching(store, functions, there = Promise.resolve()) {
   const server = counted(functions);
@@ -28,10 +39,21 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   const idle = () => there.then(idleNow);
 
   /** The runs that panels show: one, or where they show a difference both. */
-  const inUse = () => (state.side === "B-A" && state.kept ? [state.trace, store.sides()?.A ?? state.kept] : state.trace ? [state.trace] : []);
+  const inUse = () =>
+    state.side === "B-A" && state.kept
+      ? [state.trace, store.sides()?.A ?? state.kept]
+      : state.trace
+        ? [state.trace]
+        : [];
   const used = (trace) => inUse().includes(trace);
-  /** Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown, and of two stacks the whole. */
-  const wanted = (trace) => used(trace) || trace === state.run || [store.sides(), store.runs()].some((two) => Object.values(two ?? {}).includes(trace));
+  /**
+   * Whether an answer about a run is still wanted: of two runs that are compared both are, whichever is shown, and
+   * of two stacks the whole.
+   */
+  const wanted = (trace) =>
+    used(trace) ||
+    trace === state.run ||
+    [store.sides(), store.runs()].some((two) => Object.values(two ?? {}).includes(trace));
 
   /** Asks once for each name; resolves to whether the answer was used. What a run that is gone asked for is dropped. */
   function once(name, trace, ask, use) {
@@ -47,7 +69,13 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       if (wanted(trace)) store.emit("message", LOST);
       return false;
     };
-    if (!asked.has(name)) asked.set(name, answered().catch(failed).finally(() => asked.delete(name)));
+    if (!asked.has(name))
+      asked.set(
+        name,
+        answered()
+          .catch(failed)
+          .finally(() => asked.delete(name)),
+      );
     return asked.get(name);
   }
 
@@ -62,34 +90,53 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     if (run.generating) return false;
     const { model, prompt, changes } = run;
     const request = { model: model.name, ...textOf(run), prompt, layer: state.layer, changes };
-    await once(`${run.id} rerun`, trace, () => server.rerun(request), (payload) => {
-      if (run !== state.run) { // the run kept as A: its numbers stay, the server knows it by another name
-        run.id = payload.id;
-        if (run.encoder) run.encoder.id = payload.encoder.id;
-        return need();
-      }
-      store.pin({ ...state.locked });
-      store.publish({ ...payload, source: run.source });
-    });
+    await once(
+      `${run.id} rerun`,
+      trace,
+      () => server.rerun(request),
+      (payload) => {
+        if (run !== state.run) {
+          // the run kept as A: its numbers stay, the server knows it by another name
+          run.id = payload.id;
+          if (run.encoder) run.encoder.id = payload.encoder.id;
+          return need();
+        }
+        store.pin({ ...state.locked });
+        store.publish({ ...payload, source: run.source });
+      },
+    );
     return false;
   }
 
   function fetchLayer(trace, layer, token) {
     if (trace.layers.has(layer)) return Promise.resolve(true);
-    return once(`${trace.id} ${layer}`, trace, () => server.layer({ run: trace.id, layer, token }), (payload) => {
-      trace.layers.set(layer, decodeLayer(payload, trace.model));
-    });
+    return once(
+      `${trace.id} ${layer}`,
+      trace,
+      () => server.layer({ run: trace.id, layer, token }),
+      (payload) => {
+        trace.layers.set(layer, decodeLayer(payload, trace.model));
+      },
+    );
   }
 
   function fetchNeurons(trace, layer, token) {
     const held = trace.layers.get(layer);
     if (!held || held.neurons.has(token)) return;
-    once(`${trace.id} ${layer} ${token}`, trace, () => server.neurons({ run: trace.id, layer, token }), (payload) => {
-      held.neurons.set(token, decodeNeurons(payload, held.ffn));
-    });
+    once(
+      `${trace.id} ${layer} ${token}`,
+      trace,
+      () => server.neurons({ run: trace.id, layer, token }),
+      (payload) => {
+        held.neurons.set(token, decodeNeurons(payload, held.ffn));
+      },
+    );
   }
 
-  /** A layer of one of two runs that are compared, whichever is shown; null until it has come. Then the panels are drawn again. */
+  /**
+   * A layer of one of two runs that are compared, whichever is shown; null until it has come. Then the panels are
+   * drawn again.
+   */
   function layerOf(trace, layer) {
     const held = trace.layers.get(layer) ?? null;
     if (!held && !store.previewing()) fetchLayer(trace, layer, trace.T - 1);
@@ -103,9 +150,14 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     const held = trace.layers.get(locked.layer);
     if (!held || !used(trace) || held.neurons.size === trace.T || neuronBytes(trace) > NEURON_BYTES) return;
     const request = { run: trace.id, layer: locked.layer, token: null };
-    await once(`${trace.id} ${locked.layer} all`, trace, () => server.neurons(request), (payload) => {
-      held.neurons = decodeAllNeurons(payload, held.ffn);
-    });
+    await once(
+      `${trace.id} ${locked.layer} all`,
+      trace,
+      () => server.neurons(request),
+      (payload) => {
+        held.neurons = decodeAllNeurons(payload, held.ffn);
+      },
+    );
   }
 
   /** Fetches what the locked selection needs. Hovering never asks: it shows what is there. */
@@ -122,9 +174,11 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   const comparable = () => inUse().filter(({ model }) => model.name === state.trace.model.name);
 
   /**
-   * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until it has come;
-   * the panels are then drawn again.
-   * Asks the server once, and not while the pointer only previews. @param {string} what @param {object} params
+   * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until
+   * it has come; the panels are then drawn again. Asks the server once, and not while the pointer only previews.
+   *
+   * @param {string} what
+   * @param {object} params
    */
   function detail(what, params = {}, trace = state.trace) {
     const { id } = trace;
@@ -132,17 +186,25 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     const { details } = trace;
     if (details.has(key)) return details.get(key);
     if (store.previewing()) return null; // asked when that ends: then the panel is drawn again
-    once(`${id} ${key}`, trace, () => server.detail({ run: id, what, ...params }), (payload) => {
-      details.set(key, decodeAll(payload.data));
-    }).then((came) => {
+    once(
+      `${id} ${key}`,
+      trace,
+      () => server.detail({ run: id, what, ...params }),
+      (payload) => {
+        details.set(key, decodeAll(payload.data));
+      },
+    ).then((came) => {
       if (!came && wanted(trace) && trace.id === id) details.set(key, null); // said once; the next run asks anew
     });
     return null;
   }
 
   /**
-   * The answer to one of app/chapters' CALCULATORS, which needs no run. @param {string} what @param {object} params
-   * @returns {Promise<{ data?: object, message?: object }>} the data, or what went wrong, for the asker to show
+   * The answer to one of app/chapters' CALCULATORS, which needs no run.
+   *
+   * @param {string} what
+   * @param {object} params
+   * @returns {Promise<{ data?: object; message?: object }>} the data, or what went wrong, for the asker to show
    */
   async function calculate(what, params = {}) {
     try {
@@ -153,14 +215,23 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     }
   }
 
-  /** Runs the shown tokens once more with these changes (app/comparing.py). @param {object} changes */
+  /**
+   * Runs the shown tokens once more with these changes (app/comparing.py).
+   *
+   * @param {object} changes
+   */
   async function change(changes) {
     const { run: trace, locked, kept } = state;
     const source = changes.patches?.length ? kept : null;
-    await once(`${trace.id} change`, trace, () => server.change({ run: trace.id, changes, layer: locked.layer }), (payload) => {
-      store.pin({ ...locked });
-      store.publish({ ...payload, source });
-    });
+    await once(
+      `${trace.id} change`,
+      trace,
+      () => server.change({ run: trace.id, changes, layer: locked.layer }),
+      (payload) => {
+        store.pin({ ...locked });
+        store.publish({ ...payload, source });
+      },
+    );
   }
 
   /** Runs what was written when the connection broke, as far as it came. */
@@ -172,12 +243,20 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     await once(`${trace.id} whole`, trace, () => server.rerun(request), store.publish);
   }
 
-  /** The message of a run that a link describes: {prompt, model, generated, changes, layer}. @returns {Promise<object>} */
+  /**
+   * The message of a run that a link describes: {prompt, model, generated, changes, layer}.
+   *
+   * @returns {Promise<object>}
+   */
   const recall = (described) => server.recall(described);
 
   const prefetch = createAhead(state, { fetchLayer, comparable, used, idle });
 
   store.on("select", need);
-  for (const event of ["run", "stack"]) store.on(event, () => { need(); prefetch(); });
+  for (const event of ["run", "stack"])
+    store.on(event, () => {
+      need();
+      prefetch();
+    });
   return { need, prefetch, layerOf, detail, calculate, change, recall, whole, cut: server.cut, asking: server.count };
 }

@@ -11,8 +11,9 @@ export function download(name, blob) {
 }
 
 /**
- * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. Quoted is
- * too what holds ";", at which spreadsheets of some countries split: behind one a formula could begin a cell of its own.
+ * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. Quoted is too
+ * what holds ";", at which spreadsheets of some countries split: behind one a formula could begin a cell of its
+ * own.
  */
 export function csvText(rows) {
   const field = (value) => {
@@ -23,7 +24,11 @@ export function csvText(rows) {
   return rows.map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
 }
 
-/** An error whose words are the page's own. @param {string} key */
+/**
+ * An error whose words are the page's own.
+ *
+ * @param {string} key
+ */
 const refusal = (key) => Object.assign(new Error(key), { key });
 
 const MAKERS = {
@@ -41,8 +46,12 @@ const MAKERS = {
 
 /**
  * Makes one file of a panel and hands it to the reader's downloads.
- * @param {"PNG"|"SVG"|"CSV"} format @param {object} panel title and body @param {string} kind @param {object} own as in save.js
- * Throws an error that has a `key` where the panel holds nothing yet; any other error is the browser's.
+ *
+ * @param {"PNG" | "SVG" | "CSV"} format
+ * @param {object} panel title and body
+ * @param {string} kind
+ * @param {object} own as in save.js Throws an error that has a `key` where the panel holds nothing yet; any other
+ *   error is the browser's.
  */
 export async function saveAs(format, panel, glass, kind, own) {
   const { trace, layer, query } = glass.state;

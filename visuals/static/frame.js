@@ -6,14 +6,24 @@ import { saving } from "./save.js";
 
 /**
  * What is special about a panel, which its module exports beside its drawing function.
- * @typedef {{ tensors?: string[], minus?: string, sides?: "both"|"itself", unused?: "head"|"head_brief"|"cross"|"neuron", namesChanges?: boolean,
- *             absent?: (model: object, layer: number) => string|null, forms?: (model: object, layer: number) => string[], only?: (model: object) => boolean }} About
- * `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its place;
- * `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself; `unused`: that
- * which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the changes itself; `absent`: what it
- * needs and a network does not have, a key of texts' section "absent": that is said in its place (parts.js); `forms`: which other
- * forms of its subject a network has, the most special first: of its texts, those that end in _<form> stand where there are such;
- * `only`: whether a network has what the panel is about: without it the panel is not on the page
+ *
+ * @typedef {{
+ *   tensors?: string[];
+ *   minus?: string;
+ *   sides?: "both" | "itself";
+ *   unused?: "head" | "head_brief" | "cross" | "neuron";
+ *   namesChanges?: boolean;
+ *   absent?: (model: object, layer: number) => string | null;
+ *   forms?: (model: object, layer: number) => string[];
+ *   only?: (model: object) => boolean;
+ * }} About
+ *   `tensors`: of model/trace.py's SHAPES, those that it shows; `minus`: the module of minus/ that draws B − A in its
+ *   place; `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three sides itself;
+ *   `unused`: that which it shows and a run may not use; `namesChanges`: false where it shows no run, or lists the
+ *   changes itself; `absent`: what it needs and a network does not have, a key of texts' section "absent": that is
+ *   said in its place (parts.js); `forms`: which other forms of its subject a network has, the most special first:
+ *   of its texts, those that end in _<form> stand where there are such; `only`: whether a network has what the
+ *   panel is about: without it the panel is not on the page
  */
 
 const ICONS = {
@@ -24,7 +34,11 @@ const ICONS = {
 
 /** @param {string} name the key in texts' section "frame" */
 function button(name, act) {
-  return h("button.gp-tool", { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act }, icon(ICONS[name]));
+  return h(
+    "button.gp-tool",
+    { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act },
+    icon(ICONS[name]),
+  );
 }
 
 const panels = new WeakMap();
@@ -33,14 +47,34 @@ export const panelOf = (element) => panels.get(element);
 
 /**
  * Builds a panel's chrome into its section.
- * @param {HTMLElement} element the section @param {object} glass the store @param {string} kind
- * @param {{ csv: () => (string|number)[][], svg?: () => SVGElement, parts?: string[], pointed?: boolean, subject?: () => string }} options
- * `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads the
- * value under the pointer; `subject`: what is saved is of, in one line, where that is no run but what a reader asked
- * @returns {{ head: HTMLElement, title: HTMLElement, body: HTMLElement, text: Function,
- *             tell: (value: string, reading?: string) => void, speak: (forms: string[]) => void, formed: (key: string) => string, lack: (key: string|null) => void, list: (tensors?: string[]) => void, instead?: { csv: Function } }}
- * `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own drawing is
- * shown in it
+ *
+ * @param {HTMLElement} element the section
+ * @param {object} glass the store
+ * @param {string} kind
+ * @param {{
+ *   csv: () => (string | number)[][];
+ *   svg?: () => SVGElement;
+ *   parts?: string[];
+ *   pointed?: boolean;
+ *   subject?: () => string;
+ * }} options
+ *   `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads
+ *   the value under the pointer; `subject`: what is saved is of, in one line, where that is no run but what a
+ *   reader asked
+ * @returns {{
+ *   head: HTMLElement;
+ *   title: HTMLElement;
+ *   body: HTMLElement;
+ *   text: Function;
+ *   tell: (value: string, reading?: string) => void;
+ *   speak: (forms: string[]) => void;
+ *   formed: (key: string) => string;
+ *   lack: (key: string | null) => void;
+ *   list: (tensors?: string[]) => void;
+ *   instead?: { csv: Function };
+ * }}
+ *   `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own
+ *   drawing is shown in it
  */
 export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true } = {}) {
   const panel = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
@@ -49,14 +83,20 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   panel.list = list;
   const tools = h("div.gp-tools", null, opener);
   if (document.fullscreenEnabled) {
-    tools.append(button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())));
+    tools.append(
+      button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
+    );
   }
   const save = saving(button, panel, glass, kind, { svg, csv });
   tools.append(save.element);
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   const missing = h("p.gp-absent", { hidden: "" });
   element.append(panel.head, save.trouble, box, missing, panel.body);
-  /** Says what the network does not have, in place of the drawing; null: it has all. @param {string|null} key */
+  /**
+   * Says what the network does not have, in place of the drawing; null: it has all.
+   *
+   * @param {string | null} key
+   */
   panel.lack = (key) => {
     element.toggleAttribute("data-absent", key !== null);
     missing.hidden = key === null;
@@ -75,8 +115,12 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   panel.speak = (wanted) => {
     if (String(wanted) === String(forms)) return;
     forms = wanted;
-    for (const [name, attribute, plain] of [["text", "data-text", "plainText"], ["textLabel", "data-text-label", "plainLabel"]]) {
-      for (const { dataset } of element.querySelectorAll(`[${attribute}]`)) dataset[name] = formed((dataset[plain] ??= dataset[name]));
+    for (const [name, attribute, plain] of [
+      ["text", "data-text", "plainText"],
+      ["textLabel", "data-text-label", "plainLabel"],
+    ]) {
+      for (const { dataset } of element.querySelectorAll(`[${attribute}]`))
+        dataset[name] = formed((dataset[plain] ??= dataset[name]));
     }
     glass.translate(element);
   };

@@ -42,7 +42,11 @@ page.parts.panels = (element) => {
 };
 const { state } = store;
 
-/** The text that was written, once there is some: what shows it comes with the first. @param {HTMLElement} place */
+/**
+ * The text that was written, once there is some: what shows it comes with the first.
+ *
+ * @param {HTMLElement} place
+ */
 function followWritten(place) {
   const look = async ({ generating, T, nPrompt }) => {
     if (!generating && T === nPrompt) return;
@@ -56,7 +60,8 @@ function followWritten(place) {
 
 /**
  * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.
- * @param {() => (() => void)|void} draw what it returns is to be called when the other panels have drawn, too
+ *
+ * @param {() => (() => void) | void} draw what it returns is to be called when the other panels have drawn, too
  */
 function guarded(kind, element, draw) {
   try {
@@ -101,10 +106,15 @@ async function mount(kind, element) {
   new ResizeObserver(again).observe(element);
 }
 
-const nameTab = () => { document.title = texts.text("page.title"); };
+const nameTab = () => {
+  document.title = texts.text("page.title");
+};
 store.on("run", nameTab); // gradio gives the tab a name of its own when it is there
 
-/** @param {string} code "en" or "zh" @returns {Promise<object|undefined>} what the bar is to show where the words did not come */
+/**
+ * @param {string} code "en" or "zh"
+ * @returns {Promise<object | undefined>} what the bar is to show where the words did not come
+ */
 async function setLanguage(code) {
   if (!(await texts.load(code).catch(() => store.emit("message", LOST)))) {
     return { language: state.language };
@@ -121,12 +131,28 @@ async function setLanguage(code) {
 
 const { on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
-/** Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing is fetched ahead. */
-const there = state.chapter === Object.keys(config.chapters)[0] ? Promise.race([reader(), new Promise((done) => { on("chapter", done); })]) : Promise.resolve();
+/**
+ * Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing
+ * is fetched ahead.
+ */
+const there =
+  state.chapter === Object.keys(config.chapters)[0]
+    ? Promise.race([
+        reader(),
+        new Promise((done) => {
+          on("chapter", done);
+        }),
+      ])
+    : Promise.resolve();
 let fetching = null;
 let connected = null;
-const online = new Promise((done) => { connected = done; });
-/** The server's functions are there: the first run is asked for at once, while gradio is still building its controls. */
+const online = new Promise((done) => {
+  connected = done;
+});
+/**
+ * The server's functions are there: the first run is asked for at once, while gradio is still building its
+ * controls.
+ */
 async function connect(server, changeBar) {
   page.onFill(changeBar);
   connected((fetching = createFetching(store, server, there)));
@@ -146,8 +172,15 @@ const asking = () => fetching?.asking() ?? 0;
 const { open, present } = chapters;
 const { keep, showSide, sides, subtractable, toEnd } = store;
 /** Runs the shown tokens once more with something changed (app/comparing.py). */
-const change = async (changes) => { page.setStatus("running"); await fetching?.change(changes); };
-/** Has another network read the prompt of A, which is what is shown where none is kept: that run is B. @param {string} model */
+const change = async (changes) => {
+  page.setStatus("running");
+  await fetching?.change(changes);
+};
+/**
+ * Has another network read the prompt of A, which is what is shown where none is kept: that run is B.
+ *
+ * @param {string} model
+ */
 async function readBy(model) {
   const { prompt } = state.kept ?? state.run;
   if (!state.kept) keep(state.run);
@@ -158,18 +191,63 @@ async function readBy(model) {
   store.publish(answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
-/** Has panels read one of a network's two stacks, and something of it. @param {"encoder"|"decoder"} stack @param {object} selection */
+/**
+ * Has panels read one of a network's two stacks, and something of it.
+ *
+ * @param {"encoder" | "decoder"} stack
+ * @param {object} selection
+ */
 function readStack(stack, selection = {}) {
   if (state.run?.encoder) settings.set("run", { stack: stack === "encoder" ? stack : "" });
   select(selection);
 }
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
 /** Has everything drawn for a page that the browser shows that much larger. */
-const enlarge = (factor, room) => { magnify(factor, room); repaint(); };
-const glass = { keep, showSide, sides, subtractable, toEnd, change, readBy, layerOf, open, present, enlarge, visit, detail, calculate, asking, settings, readStack, state, on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer, mount, text, translate, setLanguage };
+const enlarge = (factor, room) => {
+  magnify(factor, room);
+  repaint();
+};
+const glass = {
+  keep,
+  showSide,
+  sides,
+  subtractable,
+  toEnd,
+  change,
+  readBy,
+  layerOf,
+  open,
+  present,
+  enlarge,
+  visit,
+  detail,
+  calculate,
+  asking,
+  settings,
+  readStack,
+  state,
+  on,
+  publish,
+  preview,
+  endPreview,
+  select,
+  lead,
+  chosen,
+  repaint,
+  drawn,
+  unfinished,
+  layer,
+  mount,
+  text,
+  translate,
+  setLanguage,
+};
 glass.way = createWayBack(glass);
 /** For Stop: the text ends where it is shown. */
-const halt = () => { pace.stop(); return page.view(); };
+const halt = () => {
+  pace.stop();
+  return page.view();
+};
 window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
@@ -185,7 +263,11 @@ const connection = watchConnection(store, goOn);
 /** What an address leaves out where a reader has chosen none. */
 const UNCHOSEN = { pair: null, neuron: null };
 
-/** Shows what an address describes, in place of what is shown. @param {string} hash */
+/**
+ * Shows what an address describes, in place of what is shown.
+ *
+ * @param {string} hash
+ */
 async function bring(hash) {
   const described = readLink(hash);
   settings.restore(described.settings);
@@ -201,13 +283,21 @@ async function bring(hash) {
   await restore(hash, store, fetching);
 }
 
-/** As `bring`; where the run that it describes is the one that is shown, nothing is asked. @param {string} hash */
+/**
+ * As `bring`; where the run that it describes is the one that is shown, nothing is asked.
+ *
+ * @param {string} hash
+ */
 async function visit(hash) {
   const described = readLink(hash);
   const { run: trace, kept } = state;
   const plain = trace && !kept && !described.runs && !isChanged(trace) && described.selection.layer !== undefined;
-  const same = plain && described.prompt === trace.prompt && (described.model ?? trace.model.name) === trace.model.name
-    && described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() && !outside(described, state.trace).length;
+  const same =
+    plain &&
+    described.prompt === trace.prompt &&
+    (described.model ?? trace.model.name) === trace.model.name &&
+    described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() &&
+    !outside(described, state.trace).length;
   if (!same) return bring(hash);
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
@@ -228,7 +318,10 @@ function bringBack(hash) {
 store.pin(link.selection);
 if (link.runs) bringBack(location.hash);
 const { address } = keepHistory(store, {
-  open, bring, fill: page.fill, settings,
+  open,
+  bring,
+  fill: page.fill,
+  settings,
   stop: () => document.querySelector("#stop")?.click(),
   follow: async () => {
     if (await connection.answers()) return location.reload();
@@ -237,7 +330,10 @@ const { address } = keepHistory(store, {
 });
 followBar(store, settings);
 followStack();
-store.on("settings", (name) => { if (name === "run") followStack(); store.repaint(); });
+store.on("settings", (name) => {
+  if (name === "run") followStack();
+  store.repaint();
+});
 listenToKeys(store, texts);
 listenToPointer(store);
 offerTour(glass);

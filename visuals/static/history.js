@@ -1,5 +1,5 @@
-// Back and Forward. Each run and each chapter that is opened is an entry of the browser's history, with all that it shows
-// in its address; what is selected, set or kept within an entry is written into that address.
+// Back and Forward. Each run and each chapter that is opened is an entry of the browser's history, with all that it
+// shows in its address; what is selected, set or kept within an entry is written into that address.
 
 import { writeLink } from "./link.js";
 
@@ -7,14 +7,21 @@ const HELD = 8; // entries whose run stays here, so that going back to it asks n
 const PAUSE = 250; // ms: browsers allow few changes of the address a second
 
 /** What makes two runs the same, whatever the server calls them. */
-const keyOf = ({ model, prompt, nPrompt, tokens, changes }) => JSON.stringify([model.name, prompt, nPrompt, tokens.ids, changes]);
+const keyOf = ({ model, prompt, nPrompt, tokens, changes }) =>
+  JSON.stringify([model.name, prompt, nPrompt, tokens.ids, changes]);
 
 /**
  * @param {object} store
- * @param {{ open: (chapter: string) => void, fill: (bar: { prompt: string, model: string }) => void, stop: () => void,
- *   bring: (hash: string) => Promise<void>, follow: () => Promise<void>, settings: { set: Function } }} page
- * `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
- * describes, and `follow` opens an address that was pasted
+ * @param {{
+ *   open: (chapter: string) => void;
+ *   fill: (bar: { prompt: string; model: string }) => void;
+ *   stop: () => void;
+ *   bring: (hash: string) => Promise<void>;
+ *   follow: () => Promise<void>;
+ *   settings: { set: Function };
+ * }} page
+ *   `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
+ *   describes, and `follow` opens an address that was pasted
  */
 export function keepHistory(store, { open, fill, stop, bring, follow, settings }) {
   const { state } = store;
@@ -31,7 +38,17 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
   function view() {
     const { kept, side, locked, language, chapter, settings } = state;
     const two = store.runs();
-    return { trace: two?.B ?? state.run, kept, side, two, locked: { ...locked }, chosen: store.chosen(), language, chapter, settings: { ...settings } };
+    return {
+      trace: two?.B ?? state.run,
+      kept,
+      side,
+      two,
+      locked: { ...locked },
+      chosen: store.chosen(),
+      language,
+      chapter,
+      settings: { ...settings },
+    };
   }
 
   /** The address of a view; null while linked.js, which it needs, is on its way. */
@@ -40,7 +57,16 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     if (changed && !linked) return null;
     const more = changed ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
     const generated = trace.tokens.ids.slice(trace.nPrompt);
-    return writeLink({ chapter, prompt: trace.prompt, language, model: trace.model.name, generated, selection: locked, settings, more });
+    return writeLink({
+      chapter,
+      prompt: trace.prompt,
+      language,
+      model: trace.model.name,
+      generated,
+      selection: locked,
+      settings,
+      more,
+    });
   }
 
   function write() {
@@ -73,9 +99,11 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     }
     const fresh = here === null;
     here ??= { name: name + ways++, grows: false };
-    if (fresh || other || !seen.trace.generating) here.grows = (other || fresh) && seen.trace.generating && Boolean(last);
+    if (fresh || other || !seen.trace.generating)
+      here.grows = (other || fresh) && seen.trace.generating && Boolean(last);
     // The run from which a text is being written stays as it was: what is written is the next entry.
-    here.view = last && !other && !fresh && seen.trace.generating ? { ...seen, trace: last.trace, two: last.two } : seen;
+    here.view =
+      last && !other && !fresh && seen.trace.generating ? { ...seen, trace: last.trace, two: last.two } : seen;
     hold(here);
     if (fresh && last) history.pushState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
     else if (fresh) history.replaceState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
@@ -85,12 +113,16 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
   for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, note);
 
   /** Resolves when nothing is being written any more. */
-  const written = () => new Promise((done) => {
-    if (state.status !== "generating") return done();
-    const off = [store.on("run", (trace) => trace.generating || end()), store.on("message", () => end())];
-    const end = () => { off.forEach((one) => one()); done(); };
-    stop();
-  });
+  const written = () =>
+    new Promise((done) => {
+      if (state.status !== "generating") return done();
+      const off = [store.on("run", (trace) => trace.generating || end()), store.on("message", () => end())];
+      const end = () => {
+        off.forEach((one) => one());
+        done();
+      };
+      stop();
+    });
 
   function show({ trace, kept, side, locked, chosen, chapter, settings: { run: read = {} } }) {
     settings.set("run", read); // which of two stacks panels read: a place is one in that
@@ -122,7 +154,9 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     write();
   }
 
-  addEventListener("popstate", (event) => { if (event.state?.entry) go(event.state.entry); });
+  addEventListener("popstate", (event) => {
+    if (event.state?.entry) go(event.state.entry);
+  });
   /** @returns {Promise<string>} the address of what is shown now */
   async function address() {
     linked ??= await import("./linked.js");
@@ -131,7 +165,9 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
   addEventListener("hashchange", () => {
     if (history.state?.entry) return; // one of this page's own, which popstate leads to
     left = true;
-    follow().finally(() => { left = false; });
+    follow().finally(() => {
+      left = false;
+    });
   });
   return { address };
 }

@@ -17,7 +17,10 @@ const PANEL = "section.glass-panel";
 
 const TYPING = "input, textarea, select, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], dialog";
 
-/** @param {KeyboardEvent} event @returns {boolean} whether the key belongs to a field, a menu or the browser */
+/**
+ * @param {KeyboardEvent} event
+ * @returns {boolean} whether the key belongs to a field, a menu or the browser
+ */
 function taken(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return true;
   return event.target instanceof Element && event.target.closest(TYPING) !== null;

@@ -1,7 +1,8 @@
 // Latest wins: while one question is under way only the newest of those that follow is kept, and asked next.
 
 /**
- * @param {(request: any) => Promise<any>} ask @param {(answer: any, request: any) => void} use
+ * @param {(request: any) => Promise<any>} ask
+ * @param {(answer: any, request: any) => void} use
  * @returns {(request: any) => void} asks as soon as nothing else is under way
  */
 export function latest(ask, use) {

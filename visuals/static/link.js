@@ -8,13 +8,25 @@ const LONGEST = 6000; // characters of a panel's setting, such as a pasted confi
 const SAID = 40; // characters of a wrong value that a message repeats
 const ID = /^\d{1,7}$/;
 
-/** @typedef {{ field: string, value: string, expected?: string }} Fault  a field of a link that cannot be used as it is */
+/**
+ * @typedef {{ field: string; value: string; expected?: string }} Fault a field of a link that cannot be used as it
+ *   is
+ */
 
 /**
  * @param {string} hash
- * @returns {{ chapter?: string, prompt?: string, language?: string, model?: string, generated: number[], selection: object,
- *   settings: Object<string, Object<string, string>>, runs: boolean, faults: Fault[] }}
- * `runs`: whether linked.js finds more; `faults`: numbers that are none, and are left out
+ * @returns {{
+ *   chapter?: string;
+ *   prompt?: string;
+ *   language?: string;
+ *   model?: string;
+ *   generated: number[];
+ *   selection: object;
+ *   settings: Object<string, Object<string, string>>;
+ *   runs: boolean;
+ *   faults: Fault[];
+ * }}
+ *   `runs`: whether linked.js finds more; `faults`: numbers that are none, and are left out
  */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -37,16 +49,36 @@ export function readLink(hash) {
   const bad = ids.find((id) => !ID.test(id));
   if (bad !== undefined) faults.push({ field: "more", value: bad.slice(0, SAID) });
   const optional = (name) => fields.get(name) ?? undefined;
-  return { chapter: optional("chapter"), prompt: optional("prompt"), language: optional("lang"), model: optional("model"), generated, selection, settings, faults, runs: [...fields.keys()].some((name) => RUNS.test(name)) };
+  return {
+    chapter: optional("chapter"),
+    prompt: optional("prompt"),
+    language: optional("lang"),
+    model: optional("model"),
+    generated,
+    selection,
+    settings,
+    faults,
+    runs: [...fields.keys()].some((name) => RUNS.test(name)),
+  };
 }
 
 /**
- * What the link asks for and the run that it brought does not have. @param {ReturnType<typeof readLink>} link
- * @param {import("./decode.js").Trace} trace @returns {Fault[]}
+ * What the link asks for and the run that it brought does not have.
+ *
+ * @param {ReturnType<typeof readLink>} link
+ * @param {import("./decode.js").Trace} trace
+ * @returns {Fault[]}
  */
 export function outside({ selection, generated }, { model, T }) {
   const layer = Math.min(selection.layer ?? 0, model.n_layers - 1);
-  const counts = { layer: model.n_layers, head: model.n_heads, query: T, key: T, pair: Math.max(1, pairsOf(model)), neuron: model.parts.ffn[layer].neurons };
+  const counts = {
+    layer: model.n_layers,
+    head: model.n_heads,
+    query: T,
+    key: T,
+    pair: Math.max(1, pairsOf(model)),
+    neuron: model.parts.ffn[layer].neurons,
+  };
   const fault = (field, value, count) => ({ field, value: String(value), expected: `0–${count - 1}` });
   const beyond = Object.keys(SHORT).filter((name) => selection[name] >= counts[name]);
   const unknown = generated.find((id) => id >= model.vocab_size);
@@ -56,8 +88,20 @@ export function outside({ selection, generated }, { model, T }) {
   ];
 }
 
-/** @param {object} view, with `more`: the fields of linked.js @returns {string} the hash that readLink reads back */
-export function writeLink({ chapter, prompt, language, model, generated = [], selection = {}, settings = {}, more = [] }) {
+/**
+ * @param {object} view, with `more`: the fields of linked.js
+ * @returns {string} the hash that readLink reads back
+ */
+export function writeLink({
+  chapter,
+  prompt,
+  language,
+  model,
+  generated = [],
+  selection = {},
+  settings = {},
+  more = [],
+}) {
   const fields = new URLSearchParams();
   if (language) fields.set("lang", language);
   if (model) fields.set("model", model);

@@ -2,21 +2,46 @@
 
 const SIDES = ["A", "B", "B-A"];
 /** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
-export const CHANGED = { heads: "off-heads", cross: "off-cross", attention: "off-attention", ffn: "off-ffn", neurons: "off-neurons", patches: "patch", prefix: "prefix",
-  encoder_heads: "off-encoder-heads", encoder_attention: "off-encoder-attention", encoder_ffn: "off-encoder-ffn", encoder_neurons: "off-encoder-neurons" };
+export const CHANGED = {
+  heads: "off-heads",
+  cross: "off-cross",
+  attention: "off-attention",
+  ffn: "off-ffn",
+  neurons: "off-neurons",
+  patches: "patch",
+  prefix: "prefix",
+  encoder_heads: "off-encoder-heads",
+  encoder_attention: "off-encoder-attention",
+  encoder_ffn: "off-encoder-ffn",
+  encoder_neurons: "off-encoder-neurons",
+};
 const SINGLE = new Set(["attention", "ffn", "prefix", "encoder_attention", "encoder_ffn"]);
 const MOST = 256; // changes of a kind
 const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
 
 /**
- * @typedef {{ prompt?: string, model?: string, generated: number[], changes: Object<string, any[]>, source?: Recipe }} Recipe
- * How a run is made. `source`: the run whose stream its patches take; for B that is A where there is none.
+ * @typedef {{
+ *   prompt?: string;
+ *   model?: string;
+ *   generated: number[];
+ *   changes: Object<string, any[]>;
+ *   source?: Recipe;
+ * }} Recipe
+ *   How a run is made. `source`: the run whose stream its patches take; for B that is A where there is none.
  */
 
-/** @param {import("./decode.js").Trace} trace @returns {Recipe} */
+/**
+ * @param {import("./decode.js").Trace} trace
+ * @returns {Recipe}
+ */
 export function recipeOf({ prompt, model, tokens, nPrompt, changes, source }) {
   const kinds = Object.keys(CHANGED).filter((kind) => changes[kind]?.length);
-  const recipe = { prompt, model: model.name, generated: tokens.ids.slice(nPrompt), changes: Object.fromEntries(kinds.map((kind) => [kind, changes[kind]])) };
+  const recipe = {
+    prompt,
+    model: model.name,
+    generated: tokens.ids.slice(nPrompt),
+    changes: Object.fromEntries(kinds.map((kind) => [kind, changes[kind]])),
+  };
   return source ? { ...recipe, source: recipeOf(source) } : recipe;
 }
 
@@ -38,16 +63,30 @@ function readRun(fields, prefix, faults, depth = 0) {
     if (found) changes[kind] = found;
     else faults.push({ field, value: value.slice(0, 40), expected: SINGLE.has(kind) ? "3_4" : "3.7_4.0" });
   }
-  const generated = (fields.get(`${prefix}more`) ?? "").split(".").filter((id) => /^\d{1,7}$/.test(id)).map(Number);
-  const run = { prompt: fields.get(`${prefix}prompt`) ?? undefined, model: fields.get(`${prefix}model`) ?? undefined, generated, changes };
-  if (depth < DEEPEST && fields.has(`${prefix}from-prompt`)) run.source = readRun(fields, `${prefix}from-`, faults, depth + 1);
+  const generated = (fields.get(`${prefix}more`) ?? "")
+    .split(".")
+    .filter((id) => /^\d{1,7}$/.test(id))
+    .map(Number);
+  const run = {
+    prompt: fields.get(`${prefix}prompt`) ?? undefined,
+    model: fields.get(`${prefix}model`) ?? undefined,
+    generated,
+    changes,
+  };
+  if (depth < DEEPEST && fields.has(`${prefix}from-prompt`))
+    run.source = readRun(fields, `${prefix}from-`, faults, depth + 1);
   return run;
 }
 
 /**
  * @param {string} hash
- * @returns {{ run: Recipe, kept?: Recipe, side?: "A"|"B"|"B-A", faults: { field: string, value: string, expected: string }[] }}
- * `run`: the newest, B; `kept`: A. With the side A and no `kept`, the one run is itself kept as A.
+ * @returns {{
+ *   run: Recipe;
+ *   kept?: Recipe;
+ *   side?: "A" | "B" | "B-A";
+ *   faults: { field: string; value: string; expected: string }[];
+ * }}
+ *   `run`: the newest, B; `kept`: A. With the side A and no `kept`, the one run is itself kept as A.
  */
 export function readRuns(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -59,17 +98,36 @@ export function readRuns(hash) {
 
 /** @returns {[string, string][]} */
 function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
-  const lists = Object.entries(changes).map(([kind, values]) => [CHANGED[kind], values.map((value) => [value].flat().join(".")).join("_")]);
-  const own = [["model", model], ["prompt", prompt], ["more", generated.join(".")], ...lists].filter(([name, value]) => value || name === "prompt");
-  return [...own.map(([name, value]) => [prefix + name, value]), ...(source ? fieldsOfRun(`${prefix}from-`, source) : [])];
+  const lists = Object.entries(changes).map(([kind, values]) => [
+    CHANGED[kind],
+    values.map((value) => [value].flat().join(".")).join("_"),
+  ]);
+  const own = [["model", model], ["prompt", prompt], ["more", generated.join(".")], ...lists].filter(
+    ([name, value]) => value || name === "prompt",
+  );
+  return [
+    ...own.map(([name, value]) => [prefix + name, value]),
+    ...(source ? fieldsOfRun(`${prefix}from-`, source) : []),
+  ];
 }
 
-/** The fields that readRuns reads back. @param {ReturnType<typeof readRuns>} runs @returns {[string, string][]} */
+/**
+ * The fields that readRuns reads back.
+ *
+ * @param {ReturnType<typeof readRuns>} runs
+ * @returns {[string, string][]}
+ */
 export const fieldsOf = ({ run, kept, side }) => [
-  ...fieldsOfRun("", run), ...(kept ? fieldsOfRun("a-", kept) : []), ...(side ? [["side", side]] : []),
+  ...fieldsOfRun("", run),
+  ...(kept ? fieldsOfRun("a-", kept) : []),
+  ...(side ? [["side", side]] : []),
 ];
 
-/** What the store shows of both runs. @returns {ReturnType<typeof readRuns>} */
+/**
+ * What the store shows of both runs.
+ *
+ * @returns {ReturnType<typeof readRuns>}
+ */
 export function runsOf({ state, runs }) {
   const two = runs();
   if (!two) return { run: recipeOf(state.run), side: state.kept ? "A" : undefined, faults: [] };

@@ -1,17 +1,27 @@
 // The networks that this page offers, and what a reader calls them.
 
 /**
- * @typedef {{ name: string, parameters: number, kind: "bundled"|"small"|null, family: string }} Offer
- * `name` is what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name
+ * @typedef {{ name: string; parameters: number; kind: "bundled" | "small" | null; family: string }} Offer `name` is
+ *   what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name
  */
 
-/** @param {Function} text of texts.js @param {(count: number) => string} count parameters as people say them */
+/**
+ * @param {Function} text of texts.js
+ * @param {(count: number) => string} count parameters as people say them
+ */
 export function createModels(text, count) {
   /** @type {Offer[]} */
   let offered = [];
-  const called = ({ name, kind, family, parameters }) => (kind ? text(`bar.model_${kind}`, { family, parameters: count(parameters) }) : name);
-  /** @returns {{ name: string, label: string, parameters: number, small: boolean }[]} in the order of the picker */
-  const list = () => offered.map((one) => ({ name: one.name, label: called(one), parameters: one.parameters, small: one.kind === "small" }));
+  const called = ({ name, kind, family, parameters }) =>
+    kind ? text(`bar.model_${kind}`, { family, parameters: count(parameters) }) : name;
+  /** @returns {{ name: string; label: string; parameters: number; small: boolean }[]} in the order of the picker */
+  const list = () =>
+    offered.map((one) => ({
+      name: one.name,
+      label: called(one),
+      parameters: one.parameters,
+      small: one.kind === "small",
+    }));
 
   /** The picker's choices, as gradio has them. Over the small ones stands a heading of page.css. */
   function choices() {
@@ -20,8 +30,14 @@ export function createModels(text, count) {
     style.setProperty("--small-networks", JSON.stringify(text("bar.models_small")));
     return list().map(({ name, label }) => [label, name]);
   }
-  const offer = (models) => { offered = models; };
-  /** What a reader calls a run's network. @param {string} name */
+  const offer = (models) => {
+    offered = models;
+  };
+  /**
+   * What a reader calls a run's network.
+   *
+   * @param {string} name
+   */
   const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
   return { offer, list, nameOf, choices };
 }

@@ -1,19 +1,29 @@
-// The moment that the panels stand at: the selected position, and the token that was chosen there. A run remembers of every
-// written token how it was drawn (its step), and the server reads what it was chosen from off the recorded stream.
+// The moment that the panels stand at: the selected position, and the token that was chosen there. A run remembers of
+// every written token how it was drawn (its step), and the server reads what it was chosen from off the recorded
+// stream.
 
 import { topCandidates } from "./compute.js";
 import { visible } from "./draw.js";
 import { isChanged } from "./off.js";
 
 /**
- * @typedef {{ at: number, kind: "end"|"chosen"|"given"|"prompt", token: { position: number, id: number, piece: string }|null,
- *             step: import("./decode.js").Step|null }} Moment
- * `at`: the position after which a token was chosen, `token`: that token; none yet at the "end". It was "chosen" by this
- * run, "given" to it where a run with other changes chose it, or stood in the "prompt". `step`: how it was drawn, where that
- * is known: of a text that a link brought back it is not, and in a changed run such a text counts as given.
+ * @typedef {{
+ *   at: number;
+ *   kind: "end" | "chosen" | "given" | "prompt";
+ *   token: { position: number; id: number; piece: string } | null;
+ *   step: import("./decode.js").Step | null;
+ * }} Moment
+ *   `at`: the position after which a token was chosen, `token`: that token; none yet at the "end". It was "chosen" by
+ *   this run, "given" to it where a run with other changes chose it, or stood in the "prompt". `step`: how it was
+ *   drawn, where that is known: of a text that a link brought back it is not, and in a changed run such a text
+ *   counts as given.
  */
 
-/** @param {import("./decode.js").Trace} trace @param {number} at a position of it @returns {Moment} */
+/**
+ * @param {import("./decode.js").Trace} trace
+ * @param {number} at a position of it
+ * @returns {Moment}
+ */
 export function momentAt(trace, at) {
   const position = at + 1;
   if (position >= trace.T) return { at: trace.T - 1, kind: "end", token: null, step: null };
@@ -27,31 +37,50 @@ export function momentAt(trace, at) {
 }
 
 /**
- * The moment whose choice is shown while a position is selected: that of the written token after it; a prompt was chosen
- * by nobody, so there it is the end. @returns {Moment}
+ * The moment whose choice is shown while a position is selected: that of the written token after it; a prompt was
+ * chosen by nobody, so there it is the end.
+ *
+ * @returns {Moment}
  */
 export function choiceAt(trace, at) {
   const moment = momentAt(trace, at);
   return moment.kind === "prompt" ? momentAt(trace, trace.T - 1) : moment;
 }
 
-/** Of what is kept, not what the pointer previews: panels that ask the server show this one. @returns {Moment} */
+/**
+ * Of what is kept, not what the pointer previews: panels that ask the server show this one.
+ *
+ * @returns {Moment}
+ */
 export const momentOf = ({ trace, locked }) => choiceAt(trace, locked.query);
 
 /** Where a click on a token leads: to itself, or of a written one to the position that it was chosen at. */
 export const placeOfToken = ({ nPrompt }, position) => (position >= nPrompt ? Math.max(0, position - 1) : position);
 
-/** What a question to the server says of a moment. @param {Moment} moment */
+/**
+ * What a question to the server says of a moment.
+ *
+ * @param {Moment} moment
+ */
 export const askedOf = ({ at, kind }) => (kind === "end" ? {} : { token: at });
 
 const known = new WeakMap();
-/** The answer "next" as a run holds its own. @returns {import("./decode.js").Next & { written: object }} */
+/**
+ * The answer "next" as a run holds its own.
+ *
+ * @returns {import("./decode.js").Next & { written: object }}
+ */
 function asNext(answer) {
   if (!known.has(answer)) known.set(answer, { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size });
   return known.get(answer);
 }
 
-/** The candidates of a moment, null until they have come. @param {Moment} moment @returns {import("./decode.js").Next|null} */
+/**
+ * The candidates of a moment, null until they have come.
+ *
+ * @param {Moment} moment
+ * @returns {import("./decode.js").Next | null}
+ */
 export function offeredOf(glass, moment, trace = glass.state.trace) {
   if (moment.kind === "end") return trace.next;
   const answer = glass.detail("next", askedOf(moment), trace);
@@ -60,21 +89,36 @@ export function offeredOf(glass, moment, trace = glass.state.trace) {
 
 /**
  * The token whose choice a moment is about, or would be, and what else was offered; null until that has come.
- * @param {number} others how many @returns {{ own: { id: number, piece: string, probability: number }, others: object[] }|null}
+ *
+ * @param {number} others how many
+ * @returns {{ own: { id: number; piece: string; probability: number }; others: object[] } | null}
  */
 export function choiceOf(glass, trace, moment, others) {
   const next = offeredOf(glass, moment, trace);
   if (!next) return null;
   const { rows } = topCandidates(next, others + 1);
   const id = moment.token?.id ?? rows[0].id;
-  const own = rows.find((row) => row.id === id) ?? { id, piece: moment.token.piece, probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN };
+  const own = rows.find((row) => row.id === id) ?? {
+    id,
+    piece: moment.token.piece,
+    probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN,
+  };
   return { own, others: rows.filter((row) => row.id !== id).slice(0, others) };
 }
 
-/** A moment in words, of the section "moment" of the texts. @param {"long"|"short"} length */
+/**
+ * A moment in words, of the section "moment" of the texts.
+ *
+ * @param {"long" | "short"} length
+ */
 export function wordsOf({ state: { trace }, text }, moment, length = "long") {
   const { at, kind, token } = moment;
-  const params = { at, after: visible(trace.tokens.pieces[at]), position: token?.position, piece: token && visible(token.piece) };
+  const params = {
+    at,
+    after: visible(trace.tokens.pieces[at]),
+    position: token?.position,
+    piece: token && visible(token.piece),
+  };
   if (trace.whole) return text(`moment.${length}_source`, params);
   const written = kind === "end" && trace.T > trace.nPrompt ? "_written" : "";
   return text(`moment.${length}_${kind}${written}`, params);

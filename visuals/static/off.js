@@ -15,26 +15,44 @@ export const headOff = ({ changes }, layer, head) =>
   Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, one]) => l === layer && one === head));
 
 /** Whether a head that looks at a source writes nothing. */
-export const crossOff = ({ changes }, layer, head) => Boolean(changes?.cross?.some(([l, one]) => l === layer && one === head));
+export const crossOff = ({ changes }, layer, head) =>
+  Boolean(changes?.cross?.some(([l, one]) => l === layer && one === head));
 
-/** The neurons of a layer that write nothing; null where all of them do not. @returns {number[]|null} */
+/**
+ * The neurons of a layer that write nothing; null where all of them do not.
+ *
+ * @returns {number[] | null}
+ */
 export const neuronsOff = ({ changes }, layer) =>
-  changes?.ffn?.includes(layer) ? null : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
+  changes?.ffn?.includes(layer)
+    ? null
+    : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
 
 /** Whether a neuron writes nothing: it is off itself, or its layer's FFN is. */
 export const neuronOff = (trace, layer, neuron) => neuronsOff(trace, layer)?.includes(neuron) ?? true;
 
-/** The layers whose whole FFN is off. @returns {number[]} */
+/**
+ * The layers whose whole FFN is off.
+ *
+ * @returns {number[]}
+ */
 export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
 
-/** Every change of a run in words; "" where there is none. @param {Function} text glass.text */
+/**
+ * Every change of a run in words; "" where there is none.
+ *
+ * @param {Function} text glass.text
+ */
 export function changesOf({ changes, model }, text) {
   const all = listed(changes ?? {});
   const named = all.slice(0, NAMED).map((change) => changeName("is", change, model, text));
   return [...named, ...(all.length > NAMED ? [text("off.more", { count: all.length - NAMED })] : [])].join(" · ");
 }
 
-/** What takes all changes of a run back, as the end of a text's name: switching on, another mask, or more than one of these. */
+/**
+ * What takes all changes of a run back, as the end of a text's name: switching on, another mask, or more than one
+ * of these.
+ */
 export function takenBack({ changes }) {
   const kinds = new Set(listed(changes ?? {}).map(({ kind }) => kind));
   if (kinds.has("patches") || (kinds.has("prefix") && kinds.size > 1)) return "all";
@@ -45,12 +63,18 @@ export function takenBack({ changes }) {
 function meanings(traces, text) {
   const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));
   const [patched, prefixed] = ["patches", "prefix"].map((kind) => kinds.delete(kind));
-  return [...(prefixed ? [text("off.means_prefix")] : []), ...(kinds.size ? [text("off.means_off")] : []), ...(patched ? [text("off.means_patch")] : [])];
+  return [
+    ...(prefixed ? [text("off.means_prefix")] : []),
+    ...(kinds.size ? [text("off.means_off")] : []),
+    ...(patched ? [text("off.means_patch")] : []),
+  ];
 }
 
 /**
- * What is changed in the one run that is shown, or in the two that are subtracted, and what that means; "" where nothing
- * is. @param {ReturnType<typeof unused>} place what the selected place has that nothing uses: it says what off means
+ * What is changed in the one run that is shown, or in the two that are subtracted, and what that means; "" where
+ * nothing is.
+ *
+ * @param {ReturnType<typeof unused>} place what the selected place has that nothing uses: it says what off means
  */
 export function changedText({ A, B }, text, place = null) {
   const runs = A ? [A, B] : [B];
@@ -62,27 +86,46 @@ export function changedText({ A, B }, text, place = null) {
 
 /**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
- * @param {"head"|"head_brief"|"cross"|"neuron"|undefined} use what a panel shows
+ *
+ * @param {"head" | "head_brief" | "cross" | "neuron" | undefined} use what a panel shows
  * @param {Function} text glass.text
  */
 export function unused(trace, use, { layer, head, neuron }, text) {
-  if (use?.startsWith("head")) return headOff(trace, layer, head) ? [use === "head" ? "off.head_unused" : "off.head_brief", { layer, head }] : null;
+  if (use?.startsWith("head"))
+    return headOff(trace, layer, head)
+      ? [use === "head" ? "off.head_unused" : "off.head_brief", { layer, head }]
+      : null;
   if (use === "cross") return crossOff(trace, layer, head) ? ["off.cross_unused", { layer, head }] : null;
   if (!use) return null;
   const neurons = neuronsOff(trace, layer);
   if (neurons === null) return ["off.ffn_unused", { layer }];
-  return neurons.includes(neuron) ? ["off.neuron_unused", { layer, neuron: neuronIn(trace.model, layer, neuron, text) }] : null;
+  return neurons.includes(neuron)
+    ? ["off.neuron_unused", { layer, neuron: neuronIn(trace.model, layer, neuron, text) }]
+    : null;
 }
 
-/** In the place of a difference where the numbers of both runs are the same: what differs nevertheless. @param use as in `unused` */
+/**
+ * In the place of a difference where the numbers of both runs are the same: what differs nevertheless.
+ *
+ * @param use as in `unused`
+ */
 export function sameText({ A, B }, use, selection, text) {
   const [a, b] = [A, B].map((trace) => unused(trace, use, selection, text));
-  if (Boolean(a) !== Boolean(b)) return text("off.same_unused", { run: a ? "A" : "B", what: changesOf(a ? A : B, text) });
+  if (Boolean(a) !== Boolean(b))
+    return text("off.same_unused", { run: a ? "A" : "B", what: changesOf(a ? A : B, text) });
   const apart = changesOf(A, text) !== changesOf(B, text);
-  return apart ? text("off.same_elsewhere", { a: changesOf(A, text) || text("compare.unchanged"), b: changesOf(B, text) || text("compare.unchanged") }) : text("minus.same");
+  return apart
+    ? text("off.same_elsewhere", {
+        a: changesOf(A, text) || text("compare.unchanged"),
+        b: changesOf(B, text) || text("compare.unchanged"),
+      })
+    : text("minus.same");
 }
 
-/** Draws a place over as unused: greyed, and crossed by lines that lean against those of the mask, with a word where there is room. */
+/**
+ * Draws a place over as unused: greyed, and crossed by lines that lean against those of the mask, with a word where
+ * there is room.
+ */
 export function drawOff(context, x, y, width, height, word = "") {
   const { colour } = ink();
   inside(context, x, y, width, height, () => {
@@ -90,7 +133,10 @@ export function drawOff(context, x, y, width, height, word = "") {
     context.fillStyle = colour("raised");
     context.fillRect(x, y, width, height);
     context.globalAlpha = 1;
-    const crossed = (d) => [[x + d, y, x + d - height, y + height], [x + width - d, y, x + width - d + height, y + height]];
+    const crossed = (d) => [
+      [x + d, y, x + d - height, y + height],
+      [x + width - d, y, x + width - d + height, y + height],
+    ];
     strokeLines(context, colour("muted"), stepsTo(width + height, 9).flatMap(crossed));
   });
   if (!word || width < 60 || height < 24) return;

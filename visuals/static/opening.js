@@ -1,4 +1,5 @@
-// What the page asks for when it opens or goes back to an address: what the link describes, or as much of it as there is.
+// What the page asks for when it opens or goes back to an address: what the link describes, or as much of it as there
+// is.
 
 import { outside } from "./link.js";
 import { LOST } from "./unanswered.js";
@@ -7,7 +8,10 @@ const MOST_LAYERS = 1 << 16; // the server reads no larger number; it shows the 
 const isMessage = ({ kind }) => kind === "message";
 const message = (code, params) => ({ kind: "message", level: "error", code, params });
 
-/** What to ask for after a refusal: without the part of the link that was refused; null where nothing is left out any more. */
+/**
+ * What to ask for after a refusal: without the part of the link that was refused; null where nothing is left out
+ * any more.
+ */
 function plainer(asked, { code }, plain) {
   if (code === "model_unknown" && asked.model) return { ...asked, model: undefined, generated: [] };
   if (code.startsWith("prompt_") && asked.prompt !== plain) return { ...asked, prompt: plain, generated: [] };
@@ -18,15 +22,19 @@ function plainer(asked, { code }, plain) {
 
 /**
  * The run that a link describes, or the nearest to it that can be run, and then what was wrong with the link.
- * @param {ReturnType<typeof import("./link.js").readLink>} link @param {string} plain the prompt where the link has none
+ *
+ * @param {ReturnType<typeof import("./link.js").readLink>} link
+ * @param {string} plain the prompt where the link has none
  * @param {(described: object) => Promise<object>} recall of fetching.js; it may fail
- * @returns {Promise<{ messages: object[], asked: object }>} `asked`: the request that was answered
+ * @returns {Promise<{ messages: object[]; asked: object }>} `asked`: the request that was answered
  */
 export async function openLink(link, plain, recall) {
   const { layer } = link.selection; // undefined where the link names none: the server then says where to start
   const given = link.prompt !== undefined;
   let asked = {
-    prompt: given ? link.prompt : plain, model: link.model, generated: given ? link.generated : [],
+    prompt: given ? link.prompt : plain,
+    model: link.model,
+    generated: given ? link.generated : [],
     layer: layer === undefined ? undefined : Math.min(layer, MOST_LAYERS - 1),
   };
   let refusal = null;

@@ -1,22 +1,36 @@
-// How what is written is shown: its speed, a pause, one token more. Beside the text; Space and the full stop do the same.
+// How what is written is shown: its speed, a pause, one token more. Beside the text; Space and the full stop do the
+// same.
 
 import { segmented } from "./controls.js";
 import { h } from "./dom.js";
 import { setSpeed, speedOf, SPEEDS } from "./pace.js";
 
-const OWN = "input, textarea, select, button, a, summary, label, canvas, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], [role=application], dialog";
+const OWN =
+  "input, textarea, select, button, a, summary, label, canvas, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], [role=application], dialog";
 
-/** What a key does to a text that is being written; null where it belongs to what has the focus. @param {KeyboardEvent} event */
+/**
+ * What a key does to a text that is being written; null where it belongs to what has the focus.
+ *
+ * @param {KeyboardEvent} event
+ */
 export function wayOf({ key, target, ctrlKey, metaKey, altKey, defaultPrevented }) {
   if (defaultPrevented || ctrlKey || metaKey || altKey || target?.closest?.(OWN)) return null;
   return { " ": "toggle", ".": "next" }[key] ?? null;
 }
 
-/** @param {object} pace of createPace @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} */
+/**
+ * @param {object} pace of createPace
+ * @param {object} glass
+ * @returns {{ element: HTMLElement; draw: () => void }}
+ */
 export function createPaceBar(pace, { settings, text }) {
   const toggle = () => (pace.now() === "writing" ? pace.hold() : pace.goOn());
   const hold = h("button.page-close.page-hold", { click: toggle });
-  const next = h("button.page-close.page-next", { "data-text": "pace.next", "data-text-title": "pace.next_title", click: () => pace.next() });
+  const next = h("button.page-close.page-next", {
+    "data-text": "pace.next",
+    "data-text-title": "pace.next_title",
+    click: () => pace.next(),
+  });
   const speeds = segmented(SPEEDS, {
     label: "pace.speed",
     title: (speed) => `pace.speed_${speed}`,
@@ -26,7 +40,14 @@ export function createPaceBar(pace, { settings, text }) {
     named: "speed",
     choose: (speed) => setSpeed(settings, speed),
   });
-  const element = h("div.page-pace", null, hold, next, h("span.page-speed", { "data-text": "pace.speed", "aria-hidden": "true" }), speeds.element);
+  const element = h(
+    "div.page-pace",
+    null,
+    hold,
+    next,
+    h("span.page-speed", { "data-text": "pace.speed", "aria-hidden": "true" }),
+    speeds.element,
+  );
   addEventListener("keydown", (event) => {
     const way = pace.now() === "none" ? null : wayOf(event);
     if (!way) return;

@@ -1,5 +1,5 @@
-// What is written comes faster than anyone reads: it is shown word by word at a speed that is set, and can be held, stepped
-// and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
+// What is written comes faster than anyone reads: it is shown word by word at a speed that is set, and can be held,
+// stepped and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
 
 import { watched } from "./reads.js";
 import { LOST } from "./unanswered.js";
@@ -19,19 +19,32 @@ export const setSpeed = (settings, speed) => settings.set("pace", { speed: speed
 /** What belongs to the word before it: no blank at its beginning, and no word of a script that writes none. */
 const GOES_ON = /^(?:[\p{Script=Latin}\p{M}\p{N}\p{P}]|⟨[0-9A-F]{2}⟩|$)/u;
 
-/** How many pieces from `start` on are one word, with the signs after it. @param {string[]} pieces */
+/**
+ * How many pieces from `start` on are one word, with the signs after it.
+ *
+ * @param {string[]} pieces
+ */
 export function wordLength(pieces, start) {
   let end = start + 1;
   while (end < pieces.length && GOES_ON.test(pieces[end]) && !/\s$/.test(pieces[end - 1])) end += 1;
   return end - start;
 }
 
-const CLOCK = { now: () => performance.now(), wait: (act, ms) => setTimeout(act, ms), clear: (timer) => clearTimeout(timer) };
+const CLOCK = {
+  now: () => performance.now(),
+  wait: (act, ms) => setTimeout(act, ms),
+  clear: (timer) => clearTimeout(timer),
+};
 
 /**
- * @param {object} store @param {object} settings of createSettings
- * @param {{ cut: (request: object) => Promise<object>, setStatus: (status: string) => void, clock?: typeof CLOCK }} how
- * `cut` asks for the run of the first so many written tokens (app/service.py)
+ * @param {object} store
+ * @param {object} settings of createSettings
+ * @param {{
+ *   cut: (request: object) => Promise<object>;
+ *   setStatus: (status: string) => void;
+ *   clock?: typeof CLOCK;
+ * }} how
+ *   `cut` asks for the run of the first so many written tokens (app/service.py)
  */
 export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   const { state } = store;
@@ -47,7 +60,10 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
 
   const shownHere = () => mine !== null && state.run?.id === mine;
   const shown = () => (shownHere() ? state.run.steps.length : 0);
-  const be = (is) => { view.is = is; store.repaint(); };
+  const be = (is) => {
+    view.is = is;
+    store.repaint();
+  };
 
   function end() {
     clock.clear(timer);
@@ -80,11 +96,21 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     if (speed === "all") return void reveal(coming.length);
     const wait = Math.max(0, last + 1000 / Number(speed) - clock.now());
     timer = clock.wait(() => {
-      if (view.is === "writing" && shownHere()) reveal(wordLength(coming.map(({ piece }) => piece), shown()));
+      if (view.is === "writing" && shownHere())
+        reveal(
+          wordLength(
+            coming.map(({ piece }) => piece),
+            shown(),
+          ),
+        );
     }, wait);
   }
 
-  /** Has all panels follow what is shown. @param {boolean} generating whether it goes on by itself */
+  /**
+   * Has all panels follow what is shown.
+   *
+   * @param {boolean} generating whether it goes on by itself
+   */
   async function follow(generating) {
     const [count, run] = [shown(), over];
     followed = clock.now();
@@ -113,7 +139,11 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     for (const step of steps) if (step.index === coming.length) coming.push(step);
   }
 
-  /** A message from the server: shown at once, or kept until its time. @param {object} payload */
+  /**
+   * A message from the server: shown at once, or kept until its time.
+   *
+   * @param {object} payload
+   */
   function take(payload) {
     const isRun = payload?.kind === "run";
     if (isRun && (payload.id === stopped || (payload.generating && !wanted))) return undefined;
@@ -124,7 +154,8 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
       return be("writing");
     }
     if (view.is === "none" || !(isRun || payload?.kind === "step")) {
-      if (payload?.kind === "message") { // such as an error in the middle of it
+      if (payload?.kind === "message") {
+        // such as an error in the middle of it
         end();
         if (state.run) state.run.generating = false;
       }
@@ -134,7 +165,8 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     merge(payload.steps);
     if (!isRun) return schedule();
     if (!payload.generating) over = payload;
-    if (view.is === "writing" && shownHere() && (level || speedOf(settings) === "all")) return over ? finish() : publish(payload);
+    if (view.is === "writing" && shownHere() && (level || speedOf(settings) === "all"))
+      return over ? finish() : publish(payload);
     return over && view.is === "held" ? settle() : schedule();
   }
 
@@ -174,7 +206,11 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     end();
   });
   store.on("settings", (name) => name === "pace" && schedule());
-  /** "none" also while another run is looked at. @returns {"none"|"writing"|"held"} */
+  /**
+   * "none" also while another run is looked at.
+   *
+   * @returns {"none" | "writing" | "held"}
+   */
   const now = () => (shownHere() ? view.is : "none");
   return { take, hold, goOn, next, stop, now };
 }

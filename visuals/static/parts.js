@@ -1,5 +1,5 @@
-// What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And in which
-// form panels speak of what it has, the most special first (frame.js). Pure.
+// What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And
+// in which form panels speak of what it has, the most special first (frame.js). Pure.
 
 import { scaledByRoot } from "./compute.js";
 import { pairsOf } from "./rotation.js";
@@ -16,48 +16,95 @@ export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_cho
 /** What keeps no keys and values: a network's encoder, which reads its text once. */
 export const noCache = ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null);
 
-/** The first, and a decoder that goes on from a source: what times the reading of a prompt and its going on knows one text. */
+/**
+ * The first, and a decoder that goes on from a source: what times the reading of a prompt and its going on knows
+ * one text.
+ */
 export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : stack ? "two_texts" : null);
 
-/** Heads that are turned, for a panel that shows what turning does. @param {string} what it is called in the texts */
-export const notTurned = (what) => ({ parts: { rotary, buckets } }) => (rotary ? null : `${buckets ? "learned" : "rotary"}_${what}`);
+/**
+ * Heads that are turned, for a panel that shows what turning does.
+ *
+ * @param {string} what it is called in the texts
+ */
+export const notTurned =
+  (what) =>
+  ({ parts: { rotary, buckets } }) =>
+    rotary ? null : `${buckets ? "learned" : "rotary"}_${what}`;
 
 /** The form of texts for a bias of learned numbers, and before it that of a stack whose tokens see all. */
-const learned = ({ parts: { buckets, causal } }) => (buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : []);
+const learned = ({ parts: { buckets, causal } }) =>
+  buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : [];
 
-/** How a network turns its heads, or that it has a bias by distance instead. @returns {string[]} */
+/**
+ * How a network turns its heads, or that it has a bias by distance instead.
+ *
+ * @returns {string[]}
+ */
 export function turningForms(model) {
   const { rotary, bias, latent } = model.parts;
   if (!rotary) return bias ? [...learned(model), "bias"] : [];
   const part = 2 * pairsOf(model) < model.head_dim;
-  return [...(latent ? ["latent"] : part ? ["partial"] : []), ...(rotary.interleaved ? ["interleaved"] : []), ...(scaledByRoot(model) ? [] : ["scaled"])];
+  return [
+    ...(latent ? ["latent"] : part ? ["partial"] : []),
+    ...(rotary.interleaved ? ["interleaved"] : []),
+    ...(scaledByRoot(model) ? [] : ["scaled"]),
+  ];
 }
 
-/** The norms of each layer, in the order of the computation: where attention and feed-forward read the same one, "attn" alone. @returns {("attn"|"cross"|"ffn")[]} */
+/**
+ * The norms of each layer, in the order of the computation: where attention and feed-forward read the same one,
+ * "attn" alone.
+ *
+ * @returns {("attn" | "cross" | "ffn")[]}
+ */
 export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].filter((norm) => norms[`${norm}_norm`]);
 
-/** What writes to the stream in each layer, in the order of the computation; where they stand side by side, attention first. @returns {("attn"|"cross"|"ffn")[]} */
+/**
+ * What writes to the stream in each layer, in the order of the computation; where they stand side by side,
+ * attention first.
+ *
+ * @returns {("attn" | "cross" | "ffn")[]}
+ */
 export const sublayers = ({ parts: { norms } }) => ["attn", ...(norms.cross_norm ? ["cross"] : []), "ffn"];
 
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";
 
-/** In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm a layer, for attention and feed-forward both, or three. @returns {string[]} */
+/**
+ * In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm a layer, for attention and
+ * feed-forward both, or three.
+ *
+ * @returns {string[]}
+ */
 export function normForms(model) {
   const count = { 1: "one", 3: "three" }[layerNorms(model).length];
   const forms = count ? [count] : [];
   return centres(model) ? [...forms.map((form) => `layer_${form}`), "layer"] : forms;
 }
 
-/** In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than 1/√head_dim. @returns {string[]} */
-export const scoreForms = (model) => (model.parts.bias ? [...learned(model), "bias"] : scaledByRoot(model) ? [] : ["scaled"]);
+/**
+ * In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than
+ * 1/√head_dim.
+ *
+ * @returns {string[]}
+ */
+export const scoreForms = (model) =>
+  model.parts.bias ? [...learned(model), "bias"] : scaledByRoot(model) ? [] : ["scaled"];
 
 /** Keys and values made of the stream itself. */
 export const ownKeys = ({ parts: { latent } }) => (latent ? "own_keys" : null);
 
-/** What stands in the place of RMSNorm, RoPE and SwiGLU, which the chapters on them are else called by; "" where they are there. */
+/**
+ * What stands in the place of RMSNorm, RoPE and SwiGLU, which the chapters on them are else called by; "" where
+ * they are there.
+ */
 export const chapterForms = (model) => ({
   norm: centres(model) ? "layer" : "",
   position: model.parts.rotary ? "" : "bias",
-  ffn: model.parts.ffn.some(({ experts }) => experts) ? "experts" : model.parts.ffn.every(({ gated, activation }) => gated && activation === "silu") ? "" : "other",
+  ffn: model.parts.ffn.some(({ experts }) => experts)
+    ? "experts"
+    : model.parts.ffn.every(({ gated, activation }) => gated && activation === "silu")
+      ? ""
+      : "other",
 });

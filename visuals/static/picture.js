@@ -12,12 +12,19 @@ const LONGEST = 16_000; // pixels of a side, and
 const LARGEST = 100e6; // pixels in all, that browsers surely draw
 const PROMPT = 300; // characters of the prompt
 
-/** @typedef {{ text: string, width: number, height: number }} Picture  an SVG file and its size in px */
+/** @typedef {{ text: string; width: number; height: number }} Picture an SVG file and its size in px */
 
-/** What XML may not hold, such as control characters in a token, becomes the sign for a character that cannot be shown. */
+/**
+ * What XML may not hold, such as control characters in a token, becomes the sign for a character that cannot be
+ * shown.
+ */
 const lawful = (text) => text.toWellFormed().replace(/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
 
-/** What is shown: a model that a reader asked about, a run, or two where it is B − A. @returns {string} */
+/**
+ * What is shown: a model that a reader asked about, a run, or two where it is B − A.
+ *
+ * @returns {string}
+ */
 function runLine(panel, glass) {
   const subject = panel.subject?.();
   if (subject) return subject;
@@ -34,17 +41,26 @@ function describe({ model, prompt, changes }, glass) {
 }
 
 /** The panel's title, and what is said beside it. */
-const titleOf = ({ title }) => Array.from(title.childNodes, (node) => `${node.matches?.(BESIDE) ? " · " : ""}${node.textContent}`).join("");
+const titleOf = ({ title }) =>
+  Array.from(title.childNodes, (node) => `${node.matches?.(BESIDE) ? " · " : ""}${node.textContent}`).join("");
 const BESIDE = ".gp-job, .gp-here"; // what stands beside the title's words
 
-/** An SVG file on the theme's ground. @returns {Picture} */
+/**
+ * An SVG file on the theme's ground.
+ *
+ * @returns {Picture}
+ */
 function finished(width, height, ...content) {
   const ground = element("rect", { width: "100%", height: "100%", fill: ink().colour("card") });
   const all = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, ground, ...content);
   return { text: lawful(new XMLSerializer().serializeToString(all)), width, height };
 }
 
-/** Each chart of the panel as plotly draws it for a file, an SVG without interaction. @returns {Promise<Map<Element, Element>>} */
+/**
+ * Each chart of the panel as plotly draws it for a file, an SVG without interaction.
+ *
+ * @returns {Promise<Map<Element, Element>>}
+ */
 async function chartsIn(body) {
   const shown = [...body.querySelectorAll(".js-plotly-plot")].filter((plot) => plot.getClientRects().length);
   const made = shown.map(async (plot) => {
@@ -69,11 +85,12 @@ function heading(panel, glass) {
 }
 
 /**
- * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, since nothing can be
- * pressed in it. A button stays that shows a state (which view is chosen), holds something of the run (a token, a head), or is
- * a word of a sentence or a part of a drawing.
+ * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, since nothing can
+ * be pressed in it. A button stays that shows a state (which view is chosen), holds something of the run (a token,
+ * a head), or is a word of a sentence or a part of a drawing.
  */
-const LEFT_OUT = ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node)";
+const LEFT_OUT =
+  ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node)";
 
 /** The copy as a browser draws it, and as every program does. */
 export const asPage = (copy) => element("foreignObject", { width: "100%", height: "100%" }, copy);
@@ -81,8 +98,11 @@ export const asVectors = vectorsOf;
 
 /**
  * What the panel shows now, with the styles of the page written into a copy of it.
- * @param {object} panel of frame.js @param {object} glass
- * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors @returns {Promise<Picture>}
+ *
+ * @param {object} panel of frame.js
+ * @param {object} glass
+ * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors
+ * @returns {Promise<Picture>}
  */
 export async function pictureOf(panel, glass, written) {
   const section = panel.body.parentElement;
@@ -105,7 +125,11 @@ export async function pictureOf(panel, glass, written) {
 
 /**
  * A panel's own drawing as a file of vectors alone, which drawing programs can edit, under the same lines.
- * @param {object} panel @param {object} glass @param {SVGElement} drawing @returns {Picture}
+ *
+ * @param {object} panel
+ * @param {object} glass
+ * @param {SVGElement} drawing
+ * @returns {Picture}
  */
 export function drawingOf(panel, glass, drawing) {
   const sheet = startSheet();
@@ -116,16 +140,32 @@ export function drawingOf(panel, glass, drawing) {
     for (const [name, value] of Object.entries({ x: EDGE, y: 72, width, height })) copy.setAttribute(name, value);
     const { fontFamily } = getComputedStyle(panel.body);
     const line = (y, size, name, weight, text) =>
-      element("text", { x: EDGE, y, fill: colour(name), "font-family": fontFamily, "font-size": size, "font-weight": weight }, text);
+      element(
+        "text",
+        { x: EDGE, y, fill: colour(name), "font-family": fontFamily, "font-size": size, "font-weight": weight },
+        text,
+      );
     const title = line(30, 16, "text", 600, titleOf(panel));
     const run = line(54, 14, "muted", 400, runLine(panel, glass));
-    return finished(Math.ceil(width + 2 * EDGE), Math.ceil(height + 88), element("style", {}, rulesOf(sheet)), title, run, copy);
+    return finished(
+      Math.ceil(width + 2 * EDGE),
+      Math.ceil(height + 88),
+      element("style", {}, rulesOf(sheet)),
+      title,
+      run,
+      copy,
+    );
   } finally {
     sheet.host.remove();
   }
 }
 
-/** A picture in pixels. The SVG comes from a data: URL, which leaves a canvas readable. @param {Picture} picture @returns {Promise<Blob>} */
+/**
+ * A picture in pixels. The SVG comes from a data: URL, which leaves a canvas readable.
+ *
+ * @param {Picture} picture
+ * @returns {Promise<Blob>}
+ */
 export async function rasterOf({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;

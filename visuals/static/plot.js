@@ -4,39 +4,76 @@ import { RAISED } from "./dom.js";
 import { ink, inside, write } from "./draw.js";
 
 /**
- * @typedef {{ low: number, high: number, log?: boolean }} Range  a logarithmic one is above 0
- * @typedef {{ left: number, top: number, width: number, height: number, x: Range, y: Range }} Chart
+ * @typedef {{ low: number; high: number; log?: boolean }} Range a logarithmic one is above 0
+ *
+ * @typedef {{ left: number; top: number; width: number; height: number; x: Range; y: Range }} Chart
  */
 
 const place = ({ low, high, log }, value) =>
   log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 
-/** A chart on a canvas. @param {[number, number]} size of the canvas @param {[number, number, number, number]} edges left, right, top and below @param {Range} x @param {Range} y @returns {Chart} */
-export const chartIn = ([width, high], [left, right, top, below], x, y) => ({ left, top, width: width - left - right, height: high - top - below, x, y });
+/**
+ * A chart on a canvas.
+ *
+ * @param {[number, number]} size of the canvas
+ * @param {[number, number, number, number]} edges left, right, top and below
+ * @param {Range} x
+ * @param {Range} y
+ * @returns {Chart}
+ */
+export const chartIn = ([width, high], [left, right, top, below], x, y) => ({
+  left,
+  top,
+  width: width - left - right,
+  height: high - top - below,
+  x,
+  y,
+});
 
-/** A range with room beyond both ends, so much of what lies between. @returns {Range} */
+/**
+ * A range with room beyond both ends, so much of what lies between.
+ *
+ * @returns {Range}
+ */
 export function roomy(low, high, share) {
   const spare = (high - low || 1) * share;
   return { low: low - spare, high: high + spare };
 }
 
-/** Indices at equal distances from 0 on, of which there is room for so many. @returns {number[]} */
+/**
+ * Indices at equal distances from 0 on, of which there is room for so many.
+ *
+ * @returns {number[]}
+ */
 export function spread(count, most) {
   const step = Math.max(1, Math.ceil(count / most));
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }
 
-/** Where a value lies, in pixels. @param {Chart} chart */
+/**
+ * Where a value lies, in pixels.
+ *
+ * @param {Chart} chart
+ */
 export const xOf = (chart, value) => chart.left + place(chart.x, value) * chart.width;
 export const yOf = (chart, value) => chart.top + chart.height - place(chart.y, value) * chart.height;
 
-/** The value at a pixel of the x axis, inside its range. @param {Chart} chart @returns {number} */
+/**
+ * The value at a pixel of the x axis, inside its range.
+ *
+ * @param {Chart} chart
+ * @returns {number}
+ */
 export function xAt({ left, width, x: { low, high, log } }, pixel) {
   const share = Math.max(0, Math.min(1, (pixel - left) / width));
   return log ? low * (high / low) ** share : low + share * (high - low);
 }
 
-/** Round numbers within a range: 1, 2 or 5 × 10ⁿ apart, or on a logarithmic one 1, 2, 5 or powers of ten. @param {Range} range */
+/**
+ * Round numbers within a range: 1, 2 or 5 × 10ⁿ apart, or on a logarithmic one 1, 2, 5 or powers of ten.
+ *
+ * @param {Range} range
+ */
 export function ticks({ low, high, log }, most = 6) {
   if (log) {
     const decades = Math.log10(high / low);
@@ -54,7 +91,11 @@ export function ticks({ low, high, log }, most = 6) {
   return found.length > 1 || at === 0 ? found : multiples(steps[at - 1], low, high); // one tick alone tells no scale
 }
 
-/** The ticks of a chart's x axis that are whole numbers. @param {Chart} chart */
+/**
+ * The ticks of a chart's x axis that are whole numbers.
+ *
+ * @param {Chart} chart
+ */
 export const wholeTicks = (chart) => acrossTicks(chart).filter(Number.isInteger);
 const acrossTicks = ({ x, width }) => ticks(x, Math.max(2, Math.floor(width / 90)));
 
@@ -75,7 +116,14 @@ export function tickText(value) {
 
 const POWER = new RegExp(`[${Object.values(RAISED).join("")}]`);
 const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
-/** The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or one is a power of ten. @param {number[]} values @param {Range} range @returns {string[]} */
+/**
+ * The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or
+ * one is a power of ten.
+ *
+ * @param {number[]} values
+ * @param {Range} range
+ * @returns {string[]}
+ */
 export function tickTexts(values, { log } = {}) {
   const texts = values.map(tickText);
   if (log || texts.some((text) => POWER.test(text))) return texts;
@@ -84,9 +132,18 @@ export function tickTexts(values, { log } = {}) {
 }
 
 /**
- * The frame: grid lines at the ticks of both axes, with their texts. Leave 26 px under the chart, 44 px more for a name.
- * @param {CanvasRenderingContext2D} context @param {Chart} chart
- * @param {{ xTicks?: number[], yTicks?: number[], xText?: (v: number) => string, xName?: string, yName?: string }} how
+ * The frame: grid lines at the ticks of both axes, with their texts. Leave 26 px under the chart, 44 px more for a
+ * name.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} chart
+ * @param {{
+ *   xTicks?: number[];
+ *   yTicks?: number[];
+ *   xText?: (v: number) => string;
+ *   xName?: string;
+ *   yName?: string;
+ * }} how
  */
 export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {}) {
   const { colour } = ink();
@@ -117,7 +174,11 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
   if (yName) write(context, yName, 0, top - 10, { colour: muted, most: left + width });
 }
 
-/** Grid lines across at heights in pixels, each with its text at the left. @param {[number, string, string?][]} found height, text, and hue of the line */
+/**
+ * Grid lines across at heights in pixels, each with its text at the left.
+ *
+ * @param {[number, string, string?][]} found height, text, and hue of the line
+ */
 export function levels(context, left, right, found) {
   const colour = ink().colour("muted");
   context.lineWidth = 1;
@@ -129,10 +190,16 @@ export function levels(context, left, right, found) {
   }
 }
 
-/** The layers' numbers under an axis, as far as there is room. @param {number} middle of layer 0 @param {number} apart pixels from one layer to the next */
+/**
+ * The layers' numbers under an axis, as far as there is room.
+ *
+ * @param {number} middle of layer 0
+ * @param {number} apart pixels from one layer to the next
+ */
 export function layerNumbers(context, layers, middle, apart, y) {
   const how = { align: "center", colour: ink().colour("muted") };
-  for (let layer = 0; layer < layers; layer += Math.ceil(26 / apart)) write(context, String(layer), middle + layer * apart, y, how);
+  for (let layer = 0; layer < layers; layer += Math.ceil(26 / apart))
+    write(context, String(layer), middle + layer * apart, y, how);
 }
 
 function line(context, x0, y0, x1, y1) {
@@ -142,7 +209,11 @@ function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
-/** A straight line across the chart at a value of x or of y. @param {Chart} chart */
+/**
+ * A straight line across the chart at a value of x or of y.
+ *
+ * @param {Chart} chart
+ */
 export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
   context.strokeStyle = colour;
   context.lineWidth = width;
@@ -152,7 +223,12 @@ export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
   context.setLineDash([]);
 }
 
-/** A line through points (x, y), cut to the chart. @param {Chart} chart @param {[number, number][]} points */
+/**
+ * A line through points (x, y), cut to the chart.
+ *
+ * @param {Chart} chart
+ * @param {[number, number][]} points
+ */
 export function path(context, chart, points, { colour, width = 2, dash = [] }) {
   inside(context, chart.left - 2, chart.top - 2, chart.width + 4, chart.height + 4, () => {
     context.strokeStyle = colour;
@@ -165,7 +241,11 @@ export function path(context, chart, points, { colour, width = 2, dash = [] }) {
   });
 }
 
-/** A filled dot with an edge that shows on any line. @param {Chart} chart */
+/**
+ * A filled dot with an edge that shows on any line.
+ *
+ * @param {Chart} chart
+ */
 export function dot(context, chart, x, y, colour, radius = 5) {
   context.beginPath();
   context.arc(xOf(chart, x), yOf(chart, y), radius, 0, 2 * Math.PI);

@@ -5,9 +5,11 @@ import { same, watched } from "./reads.js";
 
 /**
  * @template Value
- * @param {HTMLCanvasElement} canvas @param {object} glass
- * @param {(x: number, y: number) => Value|null} read what is under a point @param {(value: Value) => void} keep
- * @returns {() => Value|null} what the pointer is on now
+ * @param {HTMLCanvasElement} canvas
+ * @param {object} glass
+ * @param {(x: number, y: number) => Value | null} read what is under a point
+ * @param {(value: Value) => void} keep
+ * @returns {() => Value | null} what the pointer is on now
  */
 export function pointAt(canvas, glass, read, keep) {
   const view = watched({ pointed: null });
@@ -28,14 +30,21 @@ export function pointAt(canvas, glass, read, keep) {
   return () => view.pointed;
 }
 
-/** A choice of the panel's own, such as which sub-layer, one for all sides: a click keeps it, the pointer shows another while it is there. */
+/**
+ * A choice of the panel's own, such as which sub-layer, one for all sides: a click keeps it, the pointer shows
+ * another while it is there.
+ */
 export function ownChoice(first) {
   const view = watched({ kept: first, under: null });
   return {
     now: () => view.under ?? view.kept,
     kept: () => view.kept,
     under: () => view.under,
-    keep: (value) => { view.kept = value; },
-    hover: (value) => { view.under = same(view.under, value); },
+    keep: (value) => {
+      view.kept = value;
+    },
+    hover: (value) => {
+      view.under = same(view.under, value);
+    },
   };
 }

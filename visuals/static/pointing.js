@@ -6,7 +6,12 @@ import { reading, Reads } from "./reads.js";
 /** Full screen is for a hall: what is drawn grows with the text. */
 const zoomOf = (element) => (document.fullscreenElement?.closest("section.glass-panel")?.contains(element) ? 1.4 : 1);
 
-/** Where in an element the pointer is, in the element's own pixels, however large the browser shows it. @param {PointerEvent|MouseEvent} event @param {HTMLElement} element */
+/**
+ * Where in an element the pointer is, in the element's own pixels, however large the browser shows it.
+ *
+ * @param {PointerEvent | MouseEvent} event
+ * @param {HTMLElement} element
+ */
 export function placeIn({ clientX, clientY }, element) {
   const { left, top, width } = element.getBoundingClientRect();
   const size = width / element.offsetWidth || 1;
@@ -30,9 +35,11 @@ export const DUE = "glass-due";
 const PATIENCE = 80; // ms until a panel that is scrolled away follows a change of the selection
 
 /**
- * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that what is
- * in view follows the pointer at once. A new run draws all.
- * @param {string} [side] "B-A" for what minus/face.js draws: each of the two waits only while it is the one that is shown
+ * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that
+ * what is in view follows the pointer at once. A new run draws all.
+ *
+ * @param {string} [side] "B-A" for what minus/face.js draws: each of the two waits only while it is the one that is
+ *   shown
  */
 export function inView(element, drawPlain, side) {
   const reads = new Reads();
@@ -50,7 +57,8 @@ export function inView(element, drawPlain, side) {
   const catchUp = () => {
     clearTimeout(timer);
     const current = (element.dataset.side === "B-A") === (side === "B-A");
-    due = Boolean(timer) && current && element.getClientRects().length > 0; // a panel of another chapter has no size to draw in
+    // a panel of another chapter has no size to draw in
+    due = Boolean(timer) && current && element.getClientRects().length > 0;
     if (due) element.dispatchEvent(new Event(DUE));
     due = false;
     timer = 0;
@@ -68,7 +76,12 @@ export function inView(element, drawPlain, side) {
   };
 }
 
-/** As `inView`, of what is drawn in a width, which it is told: nothing is drawn while there is none. @param {() => number} wide as `widthOf` gives it @param {(width: number, fresh: boolean) => (() => void)|void} draw */
+/**
+ * As `inView`, of what is drawn in a width, which it is told: nothing is drawn while there is none.
+ *
+ * @param {() => number} wide as `widthOf` gives it
+ * @param {(width: number, fresh: boolean) => (() => void) | void} draw
+ */
 export const inWidth = (element, wide, draw) =>
   inView(element, (fresh) => {
     const width = wide();
@@ -95,13 +108,26 @@ export function link(canvas, glass, find) {
   });
 }
 
-/** What two arrow keys do to a part of the selection, for `steer`; the store keeps it inside the run. @param {string} name */
-export const across = (name) => ({ ArrowLeft: (at) => ({ [name]: at[name] - 1 }), ArrowRight: (at) => ({ [name]: at[name] + 1 }) });
-/** @param {1|-1} up what the upper one adds */
-export const upright = (name, up) => ({ ArrowUp: (at) => ({ [name]: at[name] + up }), ArrowDown: (at) => ({ [name]: at[name] - up }) });
+/**
+ * What two arrow keys do to a part of the selection, for `steer`; the store keeps it inside the run.
+ *
+ * @param {string} name
+ */
+export const across = (name) => ({
+  ArrowLeft: (at) => ({ [name]: at[name] - 1 }),
+  ArrowRight: (at) => ({ [name]: at[name] + 1 }),
+});
+/** @param {1 | -1} up what the upper one adds */
+export const upright = (name, up) => ({
+  ArrowUp: (at) => ({ [name]: at[name] + up }),
+  ArrowDown: (at) => ({ [name]: at[name] - up }),
+});
 /**
  * The same through the places 0 … count − 1 of what is no part of the selection.
- * @param {() => number} count 0 while there is none @param {() => number} chosen @param {(place: number) => object|null} choose the selection change
+ *
+ * @param {() => number} count 0 while there is none
+ * @param {() => number} chosen
+ * @param {(place: number) => object | null} choose the selection change
  */
 export function along(count, chosen, choose) {
   const move = (by) => () => (count() ? choose(Math.max(0, Math.min(count() - 1, chosen() + by))) : null);
@@ -115,7 +141,13 @@ export function steer(canvas, glass, moves) {
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "application");
   canvas.addEventListener("keydown", (event) => {
-    const change = glass.state.trace && moves[event.key]?.({ ...glass.state.locked, pair: glass.state.locked.pair ?? glass.state.pair, trace: glass.state.trace });
+    const change =
+      glass.state.trace &&
+      moves[event.key]?.({
+        ...glass.state.locked,
+        pair: glass.state.locked.pair ?? glass.state.pair,
+        trace: glass.state.trace,
+      });
     if (!change) return;
     event.preventDefault();
     glass.select(change);

@@ -1,9 +1,16 @@
 // What a drawing reads while it draws, so that it is drawn anew exactly when some of that has changed since.
 
-/** The drawing under way, the innermost of several. @type {Reads|null} */
+/**
+ * The drawing under way, the innermost of several.
+ *
+ * @type {Reads | null}
+ */
 let current = null;
 
-/** @param {object} source an object, or a RecordedMap @param {any} name */
+/**
+ * @param {object} source an object, or a RecordedMap
+ * @param {any} name
+ */
 const valueOf = (source, name) => (source instanceof RecordedMap ? source.plain(name) : source[name]);
 
 /** A value that is noted by the drawing under way; what a getter reads to find it is not. */
@@ -18,8 +25,12 @@ function read(source, name) {
 }
 
 /**
- * The same object, whose fields are noted when they are read. @template {object} Object @param {Object} object
- * @param {() => void} [changed] called where one is set to something else @returns {Object}
+ * The same object, whose fields are noted when they are read.
+ *
+ * @template {object} Object
+ * @param {Object} object
+ * @param {() => void} [changed] called where one is set to something else
+ * @returns {Object}
  */
 export function watched(object, changed) {
   const set = (target, name, value) => {
@@ -35,14 +46,30 @@ export function watched(object, changed) {
 export function watchFields(object, ...names) {
   const fields = Object.fromEntries(names.map((name) => [name, object[name]]));
   for (const name of names) {
-    Object.defineProperty(object, name, { enumerable: true, get: () => read(fields, name), set: (value) => { fields[name] = value; } });
+    Object.defineProperty(object, name, {
+      enumerable: true,
+      get: () => read(fields, name),
+      set: (value) => {
+        fields[name] = value;
+      },
+    });
   }
   return object;
 }
 
-/** A function whose value is noted: worked out from what may change. @template Value @param {() => Value} find @returns {() => Value} */
+/**
+ * A function whose value is noted: worked out from what may change.
+ *
+ * @template Value
+ * @param {() => Value} find
+ * @returns {() => Value}
+ */
 export function reading(find) {
-  const source = { get value() { return find(); } };
+  const source = {
+    get value() {
+      return find();
+    },
+  };
   return () => read(source, "value");
 }
 
@@ -50,10 +77,18 @@ const SIZE = Symbol("size");
 
 /** A map that grows while it is shown: noted is what was asked for, be it there or not, and how much there is. */
 export class RecordedMap extends Map {
-  plain(key) { return key === SIZE ? super.size : super.get(key); }
-  get(key) { return read(this, key); }
-  has(key) { return read(this, key) !== undefined; }
-  get size() { return read(this, SIZE); }
+  plain(key) {
+    return key === SIZE ? super.size : super.get(key);
+  }
+  get(key) {
+    return read(this, key);
+  }
+  has(key) {
+    return read(this, key) !== undefined;
+  }
+  get size() {
+    return read(this, SIZE);
+  }
   keys() {
     read(this, SIZE);
     return super.keys();
@@ -106,10 +141,16 @@ export class Reads {
 
   /** What a part has read, the whole depends on. */
   pass() {
-    if (current) for (const [source, values] of this.#seen) for (const [name, value] of values) current.note(source, name, value);
+    if (current)
+      for (const [source, values] of this.#seen) for (const [name, value] of values) current.note(source, name, value);
   }
 
-  /** Draws where there is something new. @param {(fresh: boolean) => (() => void)|void} draw as store.js has it @param {boolean} fresh draw in any case */
+  /**
+   * Draws where there is something new.
+   *
+   * @param {(fresh: boolean) => (() => void) | void} draw as store.js has it
+   * @param {boolean} fresh draw in any case
+   */
   redraw(draw, fresh) {
     if (!fresh && !this.changed()) return undefined;
     const rest = this.during(() => draw(fresh));
@@ -117,7 +158,11 @@ export class Reads {
   }
 }
 
-/** A panel's drawing function that draws where there is something new. @param {(fresh: boolean) => (() => void)|void} draw */
+/**
+ * A panel's drawing function that draws where there is something new.
+ *
+ * @param {(fresh: boolean) => (() => void) | void} draw
+ */
 export function drawing(draw) {
   const reads = new Reads();
   return (fresh) => reads.redraw(draw, fresh);
@@ -128,7 +173,8 @@ export function part(draw) {
   const reads = new Reads();
   let last = [];
   return (...given) => {
-    if (given.length === last.length && given.every((value, i) => Object.is(value, last[i])) && !reads.changed()) return reads.pass();
+    if (given.length === last.length && given.every((value, i) => Object.is(value, last[i])) && !reads.changed())
+      return reads.pass();
     last = given;
     return reads.during(() => draw(...given));
   };
@@ -138,4 +184,5 @@ export function part(draw) {
 export const unfinished = () => current?.spoil();
 
 /** The old one where the new one says the same, field by field: what is pointed at is found anew with every move. */
-export const same = (old, now) => (old && now && Object.keys({ ...old, ...now }).every((name) => Object.is(old[name], now[name])) ? old : now);
+export const same = (old, now) =>
+  old && now && Object.keys({ ...old, ...now }).every((name) => Object.is(old[name], now[name])) ? old : now;

@@ -5,21 +5,34 @@ import { CHANGED, readRuns } from "./linked.js";
 import { listed, ofEncoder, parameters } from "./panels/compare/changes.js";
 import { LOST } from "./unanswered.js";
 
-/** A refusal to be shown. @param {string} code of a text "message.<code>" @param {object} params */
+/**
+ * A refusal to be shown.
+ *
+ * @param {string} code of a text "message.<code>"
+ * @param {object} params
+ */
 const refusal = (code, params) => Object.assign(new Error(code), { code, params });
 
-/** Why a run could not be made: where it is a change that the model does not have, under the name of the link's field. */
+/**
+ * Why a run could not be made: where it is a change that the model does not have, under the name of the link's
+ * field.
+ */
 function refused({ code, params }, changes, prefix) {
   const [, encoder, field] = /^(encoder\.)?(.*)$/.exec(params?.field ?? "");
-  const asked = listed(changes).find(({ kind, value }) => ofEncoder(kind) === Boolean(encoder) && parameters(kind, value)[field] === params.value);
+  const asked = listed(changes).find(
+    ({ kind, value }) => ofEncoder(kind) === Boolean(encoder) && parameters(kind, value)[field] === params.value,
+  );
   if (code === "field" && asked) return refusal("link_change", { ...params, link: prefix + CHANGED[asked.kind] });
   return refusal("link_other", { detail: params.detail ?? code });
 }
 
 /**
- * Runs what the link describes once the plain run is shown: A first, then B with its changes. Whatever cannot be run
- * leaves the plain run, and a message says what the link asks for and what is allowed.
- * @param {string} hash @param {object} store @param {{ recall: Function }} fetching
+ * Runs what the link describes once the plain run is shown: A first, then B with its changes. Whatever cannot be
+ * run leaves the plain run, and a message says what the link asks for and what is allowed.
+ *
+ * @param {string} hash
+ * @param {object} store
+ * @param {{ recall: Function }} fetching
  */
 export async function restore(hash, store, fetching) {
   const { run, kept, side, faults } = readRuns(hash);
@@ -33,7 +46,11 @@ export async function restore(hash, store, fetching) {
     let from = null;
     if (changes.patches) {
       from = source ? await made(source, `${prefix}from-`) : first;
-      if (!from) throw refusal("link_source", { field: prefix + CHANGED.patches, expected: prefix ? `${prefix}from-prompt` : "a-prompt" });
+      if (!from)
+        throw refusal("link_source", {
+          field: prefix + CHANGED.patches,
+          expected: prefix ? `${prefix}from-prompt` : "a-prompt",
+        });
       changes.source = from.trace.id;
     }
     const request = { prompt, model, generated, changes, layer: state.locked.layer };

@@ -1,43 +1,73 @@
-// RoPE's arithmetic: which channels make a pair, how far a pair is turned, and what each adds to a score. Pure: no DOM, no store.
+// RoPE's arithmetic: which channels make a pair, how far a pair is turned, and what each adds to a score. Pure: no DOM,
+// no store.
 
 import { onceFor } from "./arrays.js";
 
 /**
  * @typedef {import("./arrays.js").NumArray} NumArray
- * @typedef {{ inv_freq: NumArray, attention_scaling: number, first: number, interleaved: boolean }} Rotary
+ *
+ * @typedef {{ inv_freq: NumArray; attention_scaling: number; first: number; interleaved: boolean }} Rotary
  */
 
 /** Angle of a pair at a position, in radians; float32, as the model multiplies. */
 export const angle = (position, frequency) => Math.fround(position * frequency);
 
-/** Tokens until a pair has turned once. @param {number} frequency radians per token */
+/**
+ * Tokens until a pair has turned once.
+ *
+ * @param {number} frequency radians per token
+ */
 export const wavelength = (frequency) => (2 * Math.PI) / frequency;
 
-/** How many pairs RoPE turns in each head; 0 where nothing is rotated. @param {{ parts: { rotary: Rotary|null } }} model */
+/**
+ * How many pairs RoPE turns in each head; 0 where nothing is rotated.
+ *
+ * @param {{ parts: { rotary: Rotary | null } }} model
+ */
 export const pairsOf = ({ parts: { rotary } }) => (rotary ? rotary.inv_freq.data.length : 0);
 
-/** The two channels of a head that make up a pair. @param {Rotary} rotary @returns {[number, number]} */
+/**
+ * The two channels of a head that make up a pair.
+ *
+ * @param {Rotary} rotary
+ * @returns {[number, number]}
+ */
 export function channelsOf({ inv_freq, first, interleaved }, pair) {
   return interleaved ? [first + 2 * pair, first + 2 * pair + 1] : [first + pair, first + pair + inv_freq.data.length];
 }
 
-/** The pair that a channel belongs to; null where the channel is not rotated. @param {Rotary|null} rotary */
+/**
+ * The pair that a channel belongs to; null where the channel is not rotated.
+ *
+ * @param {Rotary | null} rotary
+ */
 export function pairOf(rotary, channel) {
   const [pairs, at] = rotary ? [rotary.inv_freq.data.length, channel - rotary.first] : [0, 0];
   if (at < 0 || at >= 2 * pairs) return null;
   return rotary.interleaved ? at >> 1 : at % pairs;
 }
 
-/** cos and sin of every pair at a position, times the attention scaling (1 unless YaRN). @type {(invFreq: ArrayLike<number>, position: number, scaling: number) => { cos: Float64Array, sin: Float64Array }} */
+/**
+ * cos and sin of every pair at a position, times the attention scaling (1 unless YaRN).
+ *
+ * @type {(
+ *   invFreq: ArrayLike<number>,
+ *   position: number,
+ *   scaling: number,
+ * ) => { cos: Float64Array; sin: Float64Array }}
+ */
 const turn = onceFor((invFreq, position, scaling) => {
   const angles = Float64Array.from(invFreq, (frequency) => angle(position, frequency));
   return { cos: angles.map((a) => Math.cos(a) * scaling), sin: angles.map((a) => Math.sin(a) * scaling) };
 });
 
 /**
- * RoPE: pair i of the vector is turned by position·inv_freq[i]; channels outside the pairs stay as they are, as all do
- * where nothing is rotated.
- * @param {ArrayLike<number>} vector head_dim values @param {Rotary|null} rotary @returns {Float64Array} head_dim values
+ * RoPE: pair i of the vector is turned by position·inv_freq[i]; channels outside the pairs stay as they are, as all
+ * do where nothing is rotated.
+ *
+ * @param {ArrayLike<number>} vector head_dim values
+ * @param {Rotary | null} rotary
+ * @returns {Float64Array} head_dim values
  */
 export function rotate(vector, position, rotary) {
   const out = Float64Array.from(vector);
@@ -51,7 +81,11 @@ export function rotate(vector, position, rotary) {
   return out;
 }
 
-/** What `rotate` was given, from what it gave: turned back, and its lengths without the scaling. @returns {Float64Array} */
+/**
+ * What `rotate` was given, from what it gave: turned back, and its lengths without the scaling.
+ *
+ * @returns {Float64Array}
+ */
 export function turnBack(vector, position, rotary) {
   const out = Float64Array.from(vector);
   const { cos, sin } = turn(rotary.inv_freq.data, position, rotary.attention_scaling);
@@ -64,7 +98,12 @@ export function turnBack(vector, position, rotary) {
   return out;
 }
 
-/** Each pair's share of q·k after RoPE. @param {Rotary} rotary @returns {Float64Array} */
+/**
+ * Each pair's share of q·k after RoPE.
+ *
+ * @param {Rotary} rotary
+ * @returns {Float64Array}
+ */
 export function pairTerms(qRotated, kRotated, rotary) {
   return Float64Array.from(rotary.inv_freq.data, (_, i) => {
     const [a, b] = channelsOf(rotary, i);
@@ -72,7 +111,11 @@ export function pairTerms(qRotated, kRotated, rotary) {
   });
 }
 
-/** What the channels that are not rotated add to q·k: with the pairs' shares, all of it. @param {Rotary} rotary */
+/**
+ * What the channels that are not rotated add to q·k: with the pairs' shares, all of it.
+ *
+ * @param {Rotary} rotary
+ */
 export function unrotatedTerm(q, k, rotary) {
   let sum = 0;
   for (let i = 0; i < q.length; i++) if (pairOf(rotary, i) === null) sum += q[i] * k[i];

@@ -2,7 +2,10 @@
 // Generate and "+1 token" are asked with.
 
 const NAME = "sampling";
-/** Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's fields. */
+/**
+ * Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's
+ * fields.
+ */
 export const RANGES = {
   temperature: { min: 0, max: 2, step: 0.05, first: 0 },
   top_k: { min: 0, max: 100, step: 1, first: 0, whole: true },
@@ -13,7 +16,7 @@ const NAMES = Object.keys(RANGES);
 /** A setting's bounds, for a slider. */
 export const rangeOf = (name) => ({ min: RANGES[name].min, max: RANGES[name].max, step: RANGES[name].step });
 
-/** @returns {{ temperature: number, top_k: number, top_p: number, seed: number }} within their bounds */
+/** @returns {{ temperature: number; top_k: number; top_p: number; seed: number }} within their bounds */
 export function samplingOf(settings) {
   const given = settings.get(NAME);
   const read = (name) => {
@@ -24,15 +27,25 @@ export function samplingOf(settings) {
   return Object.fromEntries(NAMES.map((name) => [name, read(name)]));
 }
 
-/** Changes some of them. @param {Object<string, number>} change */
+/**
+ * Changes some of them.
+ *
+ * @param {Object<string, number>} change
+ */
 export function setSampling(settings, change) {
   const before = samplingOf(settings);
   const next = { ...before, ...change };
   if (NAMES.every((name) => next[name] === before[name])) return;
-  settings.set(NAME, Object.fromEntries(NAMES.map((name) => [name, next[name] === RANGES[name].first ? "" : next[name]])));
+  settings.set(
+    NAME,
+    Object.fromEntries(NAMES.map((name) => [name, next[name] === RANGES[name].first ? "" : next[name]])),
+  );
 }
 
-/** The bar's field of a setting; null while gradio has not built it, which it does when the settings are first opened. */
+/**
+ * The bar's field of a setting; null while gradio has not built it, which it does when the settings are first
+ * opened.
+ */
 const fieldOf = (name) => document.querySelector(`#${name} input[type=number]`);
 
 /** Keeps the bar's fields and the settings the same, whichever of them is changed. */
@@ -56,13 +69,21 @@ export function followBar(store, settings) {
     if (!name || target.value === "" || !Number.isFinite(Number(target.value))) return;
     setSampling(settings, { [name]: Number(target.value) });
   });
-  document.addEventListener("click", ({ target }) => { if (target.closest?.("#settings .label-wrap")) settle(); });
-  store.on("settings", (name) => { if (name === NAME) fill(); });
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest?.("#settings .label-wrap")) settle();
+  });
+  store.on("settings", (name) => {
+    if (name === NAME) fill();
+  });
 }
 
 const CIRCLE = 8; // tokens: a shorter repetition is no circle
 
-/** Whether a text ends in the same tokens over and over. @param {number[]} ids  what was written */
+/**
+ * Whether a text ends in the same tokens over and over.
+ *
+ * @param {number[]} ids what was written
+ */
 export function goesRound(ids) {
   for (let period = 1; 2 * period <= ids.length; period += 1) {
     let same = 0;

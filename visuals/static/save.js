@@ -1,4 +1,5 @@
-// The button save of a panel: its picture as PNG or SVG, its values as CSV. What makes the files comes with the first one.
+// The button save of a panel: its picture as PNG or SVG, its values as CSV. What makes the files comes with the first
+// one.
 
 import { h } from "./dom.js";
 
@@ -6,10 +7,14 @@ const FORMATS = ["PNG", "SVG", "CSV"];
 
 /**
  * The button save with its choice of formats, and the line that says why a file could not be made.
- * @param {Function} button of frame.js @param {object} panel title and body @param {object} glass @param {string} kind
- * @param {{ svg?: () => SVGElement, csv: () => (string|number)[][] }} own  a drawing that is a better SVG than the panel
- * as a whole; the values, under a row of names
- * @returns {{ element: HTMLElement, trouble: HTMLElement }}
+ *
+ * @param {Function} button of frame.js
+ * @param {object} panel title and body
+ * @param {object} glass
+ * @param {string} kind
+ * @param {{ svg?: () => SVGElement; csv: () => (string | number)[][] }} own a drawing that is a better SVG than the
+ *   panel as a whole; the values, under a row of names
+ * @returns {{ element: HTMLElement; trouble: HTMLElement }}
  */
 export function saving(button, panel, glass, kind, own) {
   const trouble = h("p.gp-trouble", { role: "alert", hidden: "" });
@@ -32,7 +37,14 @@ export function saving(button, panel, glass, kind, own) {
   for (const format of FORMATS) {
     menu.append(h("button.gp-choice", { "data-format": format, click: () => save(format) }, format));
   }
-  const element = h("div.gp-save", null, button("save", () => { menu.hidden = !menu.hidden; }), menu);
+  const element = h(
+    "div.gp-save",
+    null,
+    button("save", () => {
+      menu.hidden = !menu.hidden;
+    }),
+    menu,
+  );
   element.addEventListener("keydown", (event) => {
     if (event.key === "Escape") menu.hidden = true;
   });

@@ -3,8 +3,10 @@
 import { same, watched } from "./reads.js";
 
 /**
- * @param store @param {Object<string, Object<string, string>>} linked  what the address held when the page opened
- * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them; restore(linked)
+ * @param store
+ * @param {Object<string, Object<string, string>>} linked what the address held when the page opened
+ * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them;
+ *   restore(linked)
  */
 export function createSettings(store, linked = {}) {
   const all = watched({ ...linked });
@@ -22,7 +24,11 @@ export function createSettings(store, linked = {}) {
     store.emit("settings", name);
   }
 
-  /** All settings of a link in the place of those there are. The tour's are the reader's own, and stay. @param {Object<string, Object<string, string>>} linked */
+  /**
+   * All settings of a link in the place of those there are. The tour's are the reader's own, and stay.
+   *
+   * @param {Object<string, Object<string, string>>} linked
+   */
   function restore(linked) {
     const names = new Set([...Object.keys(all), ...Object.keys(linked)]);
     names.delete("tour");
@@ -32,20 +38,31 @@ export function createSettings(store, linked = {}) {
   return { get, set, restore };
 }
 
-/** The given settings that have one of these names: a link may hold any. @param {Object<string, string>} given @param {Iterable<string>} names */
-export const only = (given, names) => Object.fromEntries([...names].filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]));
+/**
+ * The given settings that have one of these names: a link may hold any.
+ *
+ * @param {Object<string, string>} given
+ * @param {Iterable<string>} names
+ */
+export const only = (given, names) =>
+  Object.fromEntries([...names].filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]));
 
 /**
  * A panel's state, and in it its `settings`: those of the link, else the first ones.
- * @param {string} name under which the link keeps what differs from the first @param {Object<string, string>} first
- * @param {object} fields the others @param {{ names?: Iterable<string>, emptied?: string }} how  `names`: of all settings; `emptied`: what a link
- * says of one that was emptied, since nothing at all means the first
- * @returns {{ state: object, set: (change: Object<string, string>) => void }}
+ *
+ * @param {string} name under which the link keeps what differs from the first
+ * @param {Object<string, string>} first
+ * @param {object} fields the others
+ * @param {{ names?: Iterable<string>; emptied?: string }} how `names`: of all settings; `emptied`: what a link says
+ *   of one that was emptied, since nothing at all means the first
+ * @returns {{ state: object; set: (change: Object<string, string>) => void }}
  */
 export function linkedState(glass, name, first, fields, { names = Object.keys(first), emptied = "" } = {}) {
   const linked = () => ({ ...first, ...only(glass.settings.get(name), names) });
   const state = watched({ ...fields, settings: linked() }, glass.repaint);
-  glass.on?.("restored", () => { state.settings = same(state.settings, linked()); });
+  glass.on?.("restored", () => {
+    state.settings = same(state.settings, linked());
+  });
   function set(change) {
     state.settings = { ...state.settings, ...change };
     const changed = Object.entries(state.settings).filter(([one, value]) => value !== (first[one] ?? ""));
@@ -54,5 +71,10 @@ export function linkedState(glass, name, first, fields, { names = Object.keys(fi
   return { state, set };
 }
 
-/** The channel that a panel's settings hold, where there is one and a vector of this width has it; else null. @param {{ channel?: string }} given */
-export const keptChannel = ({ channel }, width) => (/^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null);
+/**
+ * The channel that a panel's settings hold, where there is one and a vector of this width has it; else null.
+ *
+ * @param {{ channel?: string }} given
+ */
+export const keptChannel = ({ channel }, width) =>
+  /^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null;

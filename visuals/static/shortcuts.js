@@ -20,12 +20,28 @@ export const SHORTCUTS = [
 let dialog = null;
 
 function build() {
-  const keys = (names, together) => names.flatMap((name, i) => [...(i && together ? [" + "] : i ? [" "] : []), h("kbd", null, name)]);
+  const keys = (names, together) =>
+    names.flatMap((name, i) => [...(i && together ? [" + "] : i ? [" "] : []), h("kbd", null, name)]);
   const lines = SHORTCUTS.map(([names, text]) =>
-    h("div", null, h("dt", null, ...keys(names, names.includes("Shift"))), h("dd", { "data-text": `shortcuts.${text}` })));
-  const ways = h("p.page-ways", null, h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog.element.close() }),
-    h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }));
-  const parts = [h("p", { "data-text": "shortcuts.begin" }), ways, h("h3", { "data-text": "shortcuts.keys" }), h("dl", null, ...lines)];
+    h(
+      "div",
+      null,
+      h("dt", null, ...keys(names, names.includes("Shift"))),
+      h("dd", { "data-text": `shortcuts.${text}` }),
+    ),
+  );
+  const ways = h(
+    "p.page-ways",
+    null,
+    h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog.element.close() }),
+    h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }),
+  );
+  const parts = [
+    h("p", { "data-text": "shortcuts.begin" }),
+    ways,
+    h("h3", { "data-text": "shortcuts.keys" }),
+    h("dl", null, ...lines),
+  ];
   return createDialog({ name: "shortcuts-title", look: ".page-shortcuts", title: "shortcuts.title" }, ...parts);
 }
 

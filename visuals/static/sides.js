@@ -1,10 +1,13 @@
-// Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its place.
+// Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its
+// place.
 
 import { segmented } from "./controls.js";
 
 /**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
- * @param {(fresh: boolean) => (() => void)|void} draw how the panel draws one run; what it returns is passed on (store.js)
+ *
+ * @param {(fresh: boolean) => (() => void) | void} draw how the panel draws one run; what it returns is passed on
+ *   (store.js)
  * @param {import("./frame.js").About} about
  */
 export function withSides(kind, element, glass, draw, about) {
@@ -21,7 +24,9 @@ export function withSides(kind, element, glass, draw, about) {
       const { createFace } = await import("./minus/face.js");
       face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
-      face.draw = () => { throw error; }; // glass.js says in the panel's place that it could not be drawn
+      face.draw = () => {
+        throw error;
+      }; // glass.js says in the panel's place that it could not be drawn
     }
     element.toggleAttribute("data-fetching", false);
     glass.repaint(true);
@@ -38,7 +43,11 @@ export function withSides(kind, element, glass, draw, about) {
   };
 }
 
-/** The switch between the sides: a button each, there while two runs are. @returns {{ element: HTMLElement, draw: () => void }} */
+/**
+ * The switch between the sides: a button each, there while two runs are.
+ *
+ * @returns {{ element: HTMLElement; draw: () => void }}
+ */
 export function createSwitch(glass) {
   const { element, mark } = segmented(["A", "B", "B-A"], {
     label: "sides.choose",

@@ -1,11 +1,13 @@
 // Nothing moves from under the pointer. What it previews changes the texts of the panels: if one became shorter, what
 // stands below would move up, lie under another point, change the text again, and tremble under a hand that rests.
 
-/** @type {Map<HTMLElement, { width: number, height: number }>} */
+/** @type {Map<HTMLElement, { width: number; height: number }>} */
 const parts = new Map();
 let pointing = false; // the pointer has come to the panels, and nothing has been pressed or run since
 
-const hold = (element, { height }) => { element.style.minHeight = `${height}px`; };
+const hold = (element, { height }) => {
+  element.style.minHeight = `${height}px`;
+};
 
 const sizes = new ResizeObserver((entries) => {
   for (const { target, borderBoxSize } of entries) {
@@ -19,7 +21,11 @@ const sizes = new ResizeObserver((entries) => {
   }
 });
 
-/** Lets a part grow, but not shrink, while the pointer is on the panels. @param {...HTMLElement} elements */
+/**
+ * Lets a part grow, but not shrink, while the pointer is on the panels.
+ *
+ * @param {...HTMLElement} elements
+ */
 export function still(...elements) {
   for (const element of elements) {
     element.style.boxSizing = "border-box";
@@ -42,7 +48,10 @@ const PANELS = "section.glass-panel";
 const PRESSED = "button, a, label, summary, input, select, textarea";
 const SLIDER = "input[type=range]"; // the hand is still on it
 
-/** Holds from when the pointer comes to a panel until it leaves the page, a control other than a slider or a key is pressed, or a run comes. */
+/**
+ * Holds from when the pointer comes to a panel until it leaves the page, a control other than a slider or a key is
+ * pressed, or a run comes.
+ */
 export function listenToPointer(store) {
   document.addEventListener("pointermove", ({ target, pointerType }) => {
     if (pointing || pointerType === "touch" || !(target instanceof Element) || !target.closest(PANELS)) return;
@@ -54,5 +63,7 @@ export function listenToPointer(store) {
   });
   document.addEventListener("keydown", release);
   document.documentElement.addEventListener("pointerleave", release);
-  store.on("painted", (fresh) => { if (fresh) release(); });
+  store.on("painted", (fresh) => {
+    if (fresh) release();
+  });
 }

@@ -1,4 +1,5 @@
-// What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or Python.
+// What is shown, and who draws it: one state, at most one repaint an animation frame. Knows nothing about the server or
+// Python.
 
 import { keysSeen } from "./compute.js";
 import { pairsOf } from "./rotation.js";
@@ -7,11 +8,18 @@ import { pairFinder } from "./pairs.js";
 import { reading, unfinished, watched } from "./reads.js";
 
 /**
- * @typedef {{ layer: number, head: number, query: number, key: number, pair: number|null, neuron: number|null }} Selection
- * `state` holds the effective values (what the pointer previews, over what a click locked); `state.locked` the locked.
- * Where no pair is chosen (null), `state.pair` is the one that counts most in the score of the effective cell.
- * `state.run` is the run that is shown, `state.trace` what panels read of it: where a network has two stacks, the one that
- * `state.stack` names.
+ * @typedef {{
+ *   layer: number;
+ *   head: number;
+ *   query: number;
+ *   key: number;
+ *   pair: number | null;
+ *   neuron: number | null;
+ * }} Selection
+ *   `state` holds the effective values (what the pointer previews, over what a click locked); `state.locked` the
+ *   locked. Where no pair is chosen (null), `state.pair` is the one that counts most in the score of the effective
+ *   cell. `state.run` is the run that is shown, `state.trace` what panels read of it: where a network has two
+ *   stacks, the one that `state.stack` names.
  */
 
 /** @returns {Selection} */
@@ -40,7 +48,8 @@ export function clamp(selection, trace) {
 
 /** Where the selection goes when `next` takes the place of `last`: it stays, but follows a last token. */
 export function follow(locked, last, next) {
-  const otherModel = last && last.model.name !== next.model.name && last.prompt === next.prompt; // which may part the text otherwise
+  // which may part the text otherwise
+  const otherModel = last && last.model.name !== next.model.name && last.prompt === next.prompt;
   const sameText = otherModel || last?.tokens.ids.slice(0, next.T).every((id, i) => id === next.tokens.ids[i]);
   const wasLast = last && locked.query === last.T - 1;
   if (sameText && (!wasLast || next.T === last.T)) return locked;
@@ -52,13 +61,27 @@ export function createStore() {
   const previewed = {};
   const [pairOf, given] = [pairFinder(), { pair: null }];
   const state = watched({
-    run: null, trace: null, stack: "decoder", ...locked, locked, language: "en", theme: "light", status: "loading", kept: null, side: "B",
-    get pair() { return pairOf(given.pair, this); },
-    set pair(pair) { given.pair = pair; },
+    run: null,
+    trace: null,
+    stack: "decoder",
+    ...locked,
+    locked,
+    language: "en",
+    theme: "light",
+    status: "loading",
+    kept: null,
+    side: "B",
+    get pair() {
+      return pairOf(given.pair, this);
+    },
+    set pair(pair) {
+      given.pair = pair;
+    },
   });
   /**
    * Called with whether the run is new; what a painter returns is called when all have painted.
-   * @type {Set<(fresh: boolean) => (() => void)|void>}
+   *
+   * @type {Set<(fresh: boolean) => (() => void) | void>}
    */
   const painters = new Set();
   /** @type {Map<string, Set<Function>>} */
@@ -82,16 +105,20 @@ export function createStore() {
     const fresh = freshRun;
     waiting = freshRun = false;
     painted = true;
-    requestAnimationFrame(() => { painted = false; });
-    // Text on a canvas makes the browser bring every style up to date: elements are changed when all canvases are drawn.
+    requestAnimationFrame(() => {
+      painted = false;
+    });
+    // Text on a canvas makes the browser bring every style up to date: elements are changed when all canvases are
+    // drawn.
     const rest = [...painters].map((paint) => paint(fresh));
     rest.forEach((change) => change?.());
     emit("painted", fresh);
   }
 
   /**
-   * Draws every panel, at most once an animation frame: right after the event that asks first, so that nobody waits for
-   * a frame to begin, and what comes later in the same frame with the next one.
+   * Draws every panel, at most once an animation frame: right after the event that asks first, so that nobody waits
+   * for a frame to begin, and what comes later in the same frame with the next one.
+   *
    * @param {boolean} fresh the run changed, not only the selection
    */
   function repaint(fresh = false) {
@@ -113,13 +140,21 @@ export function createStore() {
 
   const settle = () => Object.assign(state, clamp({ ...locked, ...previewed }, state.trace));
 
-  /** Locks part of the selection, as the reader has chosen it. @param {Partial<Selection>} change */
+  /**
+   * Locks part of the selection, as the reader has chosen it.
+   *
+   * @param {Partial<Selection>} change
+   */
   function select(change) {
     own ||= names(change);
     lock(change);
   }
 
-  /** Locks what the page itself leads to: the next run opens where it is to be seen best. @param {Partial<Selection>} change */
+  /**
+   * Locks what the page itself leads to: the next run opens where it is to be seen best.
+   *
+   * @param {Partial<Selection>} change
+   */
   function lead(change) {
     if (names(change)) own = false;
     lock(change);
@@ -155,15 +190,24 @@ export function createStore() {
   }
 
   /** A selection to use for the next run, whatever was selected before (a link, a run that is fetched again). */
-  const pin = (selection) => { pinned = selection; };
+  const pin = (selection) => {
+    pinned = selection;
+  };
 
   /** The reader's place, whole. */
   const place = () => ({ ...locked, ...beyond });
 
-  /** Locks a selection as far as a run has it; what the run lacks of the reader's place is there again with one that has it. */
+  /**
+   * Locks a selection as far as a run has it; what the run lacks of the reader's place is there again with one that
+   * has it.
+   */
   function lockIn(next, trace) {
     const [wanted, there] = [place(), clamp(next, trace)];
-    beyond = Object.fromEntries(["layer", "head", "pair", "neuron"].filter((name) => next[name] === wanted[name] && there[name] !== next[name]).map((name) => [name, next[name]]));
+    beyond = Object.fromEntries(
+      ["layer", "head", "pair", "neuron"]
+        .filter((name) => next[name] === wanted[name] && there[name] !== next[name])
+        .map((name) => [name, next[name]]),
+    );
     Object.assign(locked, there);
   }
 
@@ -185,7 +229,11 @@ export function createStore() {
     const trace = stackOf(run);
     if (pinned || payload.start) own = Boolean(pinned) && names(pinned);
     // What to look at first, where the page left that to the server.
-    const next = { ...follow(place(), pinned || payload.start ? null : state.trace, trace), ...payload.start, ...pinned };
+    const next = {
+      ...follow(place(), pinned || payload.start ? null : state.trace, trace),
+      ...payload.start,
+      ...pinned,
+    };
     pinned = null;
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
     state.run = last.run = run;
@@ -197,7 +245,11 @@ export function createStore() {
     repaint(true);
   }
 
-  /** Has panels read the other stack of a network that has two, from the end of its text on. @param {"encoder"|"decoder"} stack */
+  /**
+   * Has panels read the other stack of a network that has two, from the end of its text on.
+   *
+   * @param {"encoder" | "decoder"} stack
+   */
   function showStack(stack) {
     if (stack === state.stack) return;
     state.stack = stack;
@@ -210,7 +262,11 @@ export function createStore() {
     repaint(true);
   }
 
-  /** Keeps the shown run as A, to compare with; null lets go of it. @param {object|null} trace */
+  /**
+   * Keeps the shown run as A, to compare with; null lets go of it.
+   *
+   * @param {object | null} trace
+   */
   function keep(trace) {
     if (state.side === "B-A" || (!trace && state.side === "A")) showSide("B");
     state.kept = trace;
@@ -219,8 +275,10 @@ export function createStore() {
   }
 
   /**
-   * Shows the run kept as A in every panel, or the newest, B, or what B has more than A: then positions, names and the
-   * selection are B's. @param {"A"|"B"|"B-A"} side
+   * Shows the run kept as A in every panel, or the newest, B, or what B has more than A: then positions, names and
+   * the selection are B's.
+   *
+   * @param {"A" | "B" | "B-A"} side
    */
   function showSide(side) {
     const run = side === "A" ? state.kept : last.run;
@@ -247,7 +305,10 @@ export function createStore() {
     showRun(side === "A" && kept ? kept : trace);
   }
 
-  /** While text is generated: a message holds the last few steps, so that one may be missed; only new ones are decoded. */
+  /**
+   * While text is generated: a message holds the last few steps, so that one may be missed; only new ones are
+   * decoded.
+   */
   function publishSteps({ run, steps }) {
     const { run: trace } = state;
     if (trace?.id !== run) return;
@@ -281,7 +342,9 @@ export function createStore() {
   /** Whether there are two runs, of one model and with one mask: only then is there a B − A. */
   function subtractable() {
     const two = sides();
-    return two !== null && two.A.model.name === two.B.model.name && two.A.model.parts.prefix === two.B.model.parts.prefix;
+    return (
+      two !== null && two.A.model.name === two.B.model.name && two.A.model.parts.prefix === two.B.model.parts.prefix
+    );
   }
 
   /** Whether the reader, or a link, has chosen where to look. */
@@ -291,5 +354,31 @@ export function createStore() {
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
-  return { state, on, emit, repaint, drawn, unfinished: goOn, select, lead, chosen, toEnd, preview, endPreview, pin, keep, showSide, showStack, revive, publish, layer, runs, sides, subtractable, previewing, watch, unwatch };
+  return {
+    state,
+    on,
+    emit,
+    repaint,
+    drawn,
+    unfinished: goOn,
+    select,
+    lead,
+    chosen,
+    toEnd,
+    preview,
+    endPreview,
+    pin,
+    keep,
+    showSide,
+    showStack,
+    revive,
+    publish,
+    layer,
+    runs,
+    sides,
+    subtractable,
+    previewing,
+    watch,
+    unwatch,
+  };
 }

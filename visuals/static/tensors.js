@@ -2,10 +2,19 @@
 
 import { h } from "./dom.js";
 
-/** "(n_heads, T, head_dim) = (8, 9, 32)" @param {{ dims: string[], shape: number[] }} place */
+/**
+ * "(n_heads, T, head_dim) = (8, 9, 32)"
+ *
+ * @param {{ dims: string[]; shape: number[] }} place
+ */
 export const shapeText = ({ dims, shape }) => `(${dims.join(", ")}) = (${shape.join(", ")})`;
 
-/** A list that fills itself when it is opened. @param {string[]} names of model/shapes.py; those that the network has are shown @returns {{ element: HTMLElement, show: Function }} */
+/**
+ * A list that fills itself when it is opened.
+ *
+ * @param {string[]} names of model/shapes.py; those that the network has are shown
+ * @returns {{ element: HTMLElement; show: Function }}
+ */
 export function tensorList(glass, names) {
   const list = h("ul.gp-tensors");
   const element = h("div.gp-part", null, h("strong", { "data-text": "frame.tensor" }), list);
@@ -18,11 +27,13 @@ export function tensorList(glass, names) {
     const places = trace && glass.detail("tensors", { layer });
     if (!places || (listed === places && language === glass.state.language)) return;
     [listed, language] = [places, glass.state.language];
-    const rows = names.filter((name) => places[name]).map((name) => {
-      const { file, line } = places[name];
-      const said = ` ${shapeText(places[name])} · ${glass.text(`tensor.${name}`)} · `;
-      return h("li", null, h("code", null, name), said, h("code", null, `${file}:${line}`));
-    });
+    const rows = names
+      .filter((name) => places[name])
+      .map((name) => {
+        const { file, line } = places[name];
+        const said = ` ${shapeText(places[name])} · ${glass.text(`tensor.${name}`)} · `;
+        return h("li", null, h("code", null, name), said, h("code", null, `${file}:${line}`));
+      });
     list.replaceChildren(...rows);
   }
   return { element, show };

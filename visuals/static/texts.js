@@ -3,13 +3,18 @@
 import { watched } from "./reads.js";
 
 /**
- * @typedef {Object<string, Object<string, string>>} Table  texts by section and name, with {placeholders}; of
- * {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another text, the
- * one of section "where" that part names
+ * @typedef {Object<string, Object<string, string>>} Table texts by section and name, with {placeholders}; of
+ *   {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another
+ *   text, the one of section "where" that part names
  */
 const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
 
-/** @param {Table|undefined} table @param {string} key "section.name" @param {object} params @returns {string} */
+/**
+ * @param {Table | undefined} table
+ * @param {string} key "section.name"
+ * @param {object} params
+ * @returns {string}
+ */
 export function lookUp(table, key, params = {}) {
   const dot = key.indexOf(".");
   const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
@@ -23,7 +28,7 @@ export function lookUp(table, key, params = {}) {
 }
 
 /**
- * @param {Object<string, string>} addresses  where each language's table is, by language code
+ * @param {Object<string, string>} addresses where each language's table is, by language code
  * @returns texts: load(code), text(key, params), translate(root)
  */
 export function createTexts(addresses) {

@@ -2,13 +2,17 @@
 // which a request can fail.
 
 /**
- * @typedef {{ kind: "message", level: "error", code: string, params: object, unanswered: true }} Trouble
- * `unanswered`: no service has read the request
+ * @typedef {{ kind: "message"; level: "error"; code: string; params: object; unanswered: true }} Trouble
+ *   `unanswered`: no service has read the request
  */
 
 /** What a proxy answers for a server that is away. */
 const BEHIND = new Set([502, 503, 504]);
-const BY_STATUS = new Map([[408, "request_slow"], [413, "request_long"], [429, "asked_too_much"]]);
+const BY_STATUS = new Map([
+  [408, "request_slow"],
+  [413, "request_long"],
+  [429, "asked_too_much"],
+]);
 
 /** @returns {Trouble} */
 const trouble = (code, params = {}) => ({ kind: "message", level: "error", code, params, unanswered: true });
@@ -19,12 +23,21 @@ export const LOST = trouble("no_connection");
 /** Troubles in which there may be no server: the page asks until there is one again. */
 export const isAway = ({ code }) => code === "no_connection" || code === "server_away";
 
-/** What went wrong on the server with an event. @param {string} [detail] in gradio's words */
+/**
+ * What went wrong on the server with an event.
+ *
+ * @param {string} [detail] in gradio's words
+ */
 export const failedOnServer = (detail) => trouble("internal", { detail: detail ?? "gradio" });
 
 const jsonOf = (answer) => answer.json().catch(() => null);
 
-/** What an answer says that is not the one which was asked for. @param {Response} answer @returns {Promise<Trouble>} */
+/**
+ * What an answer says that is not the one which was asked for.
+ *
+ * @param {Response} answer
+ * @returns {Promise<Trouble>}
+ */
 export async function troubleOf(answer) {
   const { status } = answer;
   const known = BY_STATUS.get(status);

@@ -1,15 +1,24 @@
-// What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a foreignObject.
+// What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a
+// foreignObject.
 
 import { svg as element } from "./dom.js";
 
 const SIDES = ["Top", "Right", "Bottom", "Left"];
 
-/** A computed colour as an SVG of 1999 has it, its opacity apart. @param {"fill"|"stroke"} name @returns {Object<string, string|number>|null} null: nothing to see */
+/**
+ * A computed colour as an SVG of 1999 has it, its opacity apart.
+ *
+ * @param {"fill" | "stroke"} name
+ * @returns {Object<string, string | number> | null} null: nothing to see
+ */
 function paint(name, colour) {
   const [r, g, b, alpha = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
   if (alpha === 0) return null;
   const whole = colour.startsWith("color(") ? 255 : 1; // a mixed colour is computed as shares of one
-  return { [name]: `rgb(${[r, g, b].map((part) => Math.round(part * whole))})`, ...(alpha < 1 ? { [`${name}-opacity`]: alpha } : {}) };
+  return {
+    [name]: `rgb(${[r, g, b].map((part) => Math.round(part * whole))})`,
+    ...(alpha < 1 ? { [`${name}-opacity`]: alpha } : {}),
+  };
 }
 
 const rect = (box, more) => element("rect", { x: box.x, y: box.y, width: box.width, height: box.height, ...more });
@@ -18,7 +27,9 @@ const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 
 const COLOUR = String.raw`(?:rgba?|color)\([^)]*\)`;
 const RING = new RegExp(`^(${COLOUR}) 0px 0px 0px ([\\d.]+)px( inset)?$`);
-const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, (${COLOUR}) 0px, ${COLOUR} ([\\d.]+)px, (${COLOUR}) [\\d.]+px, ${COLOUR} ([\\d.]+)px\\)$`);
+const HATCH = new RegExp(
+  `^repeating-linear-gradient\\(-45deg, (${COLOUR}) 0px, ${COLOUR} ([\\d.]+)px, (${COLOUR}) [\\d.]+px, ${COLOUR} ([\\d.]+)px\\)$`,
+);
 const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
 
 /** A ring that the style sheets draw as a shadow without blur. */
@@ -28,7 +39,9 @@ function ringOf(style, box, round) {
   const wide = Number(found[2]);
   const out = found[3] ? -wide / 2 : wide / 2; // from the edge to the middle of the ring
   const place = { x: box.x - out, y: box.y - out, width: box.width + 2 * out, height: box.height + 2 * out };
-  return [rect(place, { rx: Math.max(0, round + out), fill: "none", ...paint("stroke", found[1]), "stroke-width": wide })];
+  return [
+    rect(place, { rx: Math.max(0, round + out), fill: "none", ...paint("stroke", found[1]), "stroke-width": wide }),
+  ];
 }
 
 /** The two patterns that the style sheets lay over a ground: diagonal lines, and an upper and a lower band. */
@@ -69,19 +82,43 @@ function boxOf(style, box) {
   });
   const line = ({ wide, kind, colour }) => {
     const dashes = DASHES[kind]?.map((part) => part * wide).join(" ");
-    return wide > 0 && paint("stroke", colour) && { ...paint("stroke", colour), "stroke-width": wide, ...(dashes ? { "stroke-dasharray": dashes } : {}) };
+    return (
+      wide > 0 &&
+      paint("stroke", colour) && {
+        ...paint("stroke", colour),
+        "stroke-width": wide,
+        ...(dashes ? { "stroke-dasharray": dashes } : {}),
+      }
+    );
   };
   const [{ wide, kind, colour }] = edges;
   if (edges.every((edge) => edge.wide === wide && edge.kind === kind && edge.colour === colour)) {
-    const inner = { x: x + wide / 2, y: y + wide / 2, width: Math.max(0, width - wide), height: Math.max(0, height - wide) };
+    const inner = {
+      x: x + wide / 2,
+      y: y + wide / 2,
+      width: Math.max(0, width - wide),
+      height: Math.max(0, height - wide),
+    };
     return line(edges[0]) ? [...shapes, rect(inner, { rx: round, fill: "none", ...line(edges[0]) })] : shapes;
   }
   const [top, right, bottom, left] = edges.map((edge) => edge.wide / 2);
-  const ways = [`M${x} ${y + top} h${width}`, `M${x + width - right} ${y} v${height}`, `M${x} ${y + height - bottom} h${width}`, `M${x + left} ${y} v${height}`];
-  return [...shapes, ...edges.flatMap((edge, i) => (line(edge) ? [element("path", { d: ways[i], fill: "none", ...line(edge) })] : []))];
+  const ways = [
+    `M${x} ${y + top} h${width}`,
+    `M${x + width - right} ${y} v${height}`,
+    `M${x} ${y + height - bottom} h${width}`,
+    `M${x + left} ${y} v${height}`,
+  ];
+  return [
+    ...shapes,
+    ...edges.flatMap((edge, i) => (line(edge) ? [element("path", { d: ways[i], fill: "none", ...line(edge) })] : [])),
+  ];
 }
 
-/** A text node's lines as they are broken now. @returns {{ words: string, box: { x, y, width, height } }[]} */
+/**
+ * A text node's lines as they are broken now.
+ *
+ * @returns {{ words: string; box: { x; y; width; height } }[]}
+ */
 function linesOf(node) {
   const range = document.createRange();
   range.selectNodeContents(node);
@@ -95,7 +132,8 @@ function linesOf(node) {
     const box = range.getClientRects()[0];
     if (!box) continue; // a space where a line ends
     const line = lines.at(-1);
-    if (!line || Math.abs(line.box.y - box.y) >= box.height / 2) lines.push({ words: character, box: { x: box.x, y: box.y, width: box.width, height: box.height } });
+    if (!line || Math.abs(line.box.y - box.y) >= box.height / 2)
+      lines.push({ words: character, box: { x: box.x, y: box.y, width: box.width, height: box.height } });
     else {
       line.words += character;
       line.box.width = box.right - line.box.x;
@@ -106,17 +144,26 @@ function linesOf(node) {
 
 let pen = null; // measures fonts
 /**
- * One line of text. `box` is as high as its font, whose ascent tells the base line; its width is told too, so that the
- * text keeps its place where a drawing program has other fonts.
+ * One line of text. `box` is as high as its font, whose ascent tells the base line; its width is told too, so that
+ * the text keeps its place where a drawing program has other fonts.
  */
 function lineOf(words, box, style) {
   pen ??= document.createElement("canvas").getContext("2d");
   pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText("x");
   const y = box.y + (box.height * ascent) / (ascent + descent);
-  const font = { "font-family": style.fontFamily, "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight, "font-style": style.fontStyle };
+  const font = {
+    "font-family": style.fontFamily,
+    "font-size": parseFloat(style.fontSize),
+    "font-weight": style.fontWeight,
+    "font-style": style.fontStyle,
+  };
   const width = box.width > 0 ? { textLength: box.width, lengthAdjust: "spacingAndGlyphs" } : {};
-  return element("text", { x: box.x, y, "xml:space": "preserve", ...width, ...font, ...paint("fill", style.color) }, words.replace(/\s/g, " "));
+  return element(
+    "text",
+    { x: box.x, y, "xml:space": "preserve", ...width, ...font, ...paint("fill", style.color) },
+    words.replace(/\s/g, " "),
+  );
 }
 
 /** A control as its state is: how far a slider is, whether a box is ticked, what is written in a field. */
@@ -127,15 +174,27 @@ function controlOf(node, style, box) {
     const [low, high] = [Number(node.min || 0), Number(node.max || 100)];
     const knob = box.x + 8 + ((Number(node.value) - low) / (high - low || 1)) * (box.width - 16);
     const track = (to, how) => element("path", { d: `M${box.x + 4} ${middle} H${to}`, "stroke-width": 4, ...how });
-    return [track(box.x + box.width - 4, { ...line, "stroke-opacity": 0.3 }), track(knob, paint("stroke", accent)), element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) })];
+    return [
+      track(box.x + box.width - 4, { ...line, "stroke-opacity": 0.3 }),
+      track(knob, paint("stroke", accent)),
+      element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) }),
+    ];
   }
   if (node.type === "checkbox" || node.type === "radio") {
-    const tick = element("path", { d: `M${box.x + 3} ${middle} l${box.width / 3 - 1} 3 l${box.width / 3} -7`, fill: "none", "stroke-width": 2, ...line });
+    const tick = element("path", {
+      d: `M${box.x + 3} ${middle} l${box.width / 3 - 1} 3 l${box.width / 3} -7`,
+      fill: "none",
+      "stroke-width": 2,
+      ...line,
+    });
     return [rect(box, { rx: 2, fill: "none", "stroke-width": 1, ...line }), ...(node.checked ? [tick] : [])];
   }
   const words = node.localName === "select" ? (node.selectedOptions[0]?.textContent ?? "") : node.value;
   const size = parseFloat(style.fontSize) * 1.2;
-  return [...boxOf(style, box), lineOf(words, { x: box.x + parseFloat(style.paddingLeft) + 1, y: middle - size / 2, height: size }, style)];
+  return [
+    ...boxOf(style, box),
+    lineOf(words, { x: box.x + parseFloat(style.paddingLeft) + 1, y: middle - size / 2, height: size }, style),
+  ];
 }
 
 /** A drawing within the page, in its place. */
@@ -147,7 +206,9 @@ function placed(svg, box) {
 
 /**
  * Rectangles, texts and images in place of an element that is laid out somewhere, from its upper left corner.
- * @param {HTMLElement} root @returns {SVGElement}
+ *
+ * @param {HTMLElement} root
+ * @returns {SVGElement}
  */
 export function vectorsOf(root) {
   const corner = root.getBoundingClientRect();
@@ -156,12 +217,18 @@ export function vectorsOf(root) {
 
   function inside(node, style, box) {
     const content = Array.from(node.childNodes).flatMap((child) => {
-      if (child instanceof Text) return linesOf(child).filter(({ words }) => words.trim()).map((line) => lineOf(line.words, from(line.box), style));
+      if (child instanceof Text)
+        return linesOf(child)
+          .filter(({ words }) => words.trim())
+          .map((line) => lineOf(line.words, from(line.box), style));
       return child instanceof Element ? drawn(child) : [];
     });
     if (style.overflowX === "visible" || node.scrollWidth <= node.clientWidth + 1) return content;
     const name = `cut${clips++}`;
-    return [element("clipPath", { id: name }, rect(box, {})), element("g", { "clip-path": `url(#${name})` }, ...content)];
+    return [
+      element("clipPath", { id: name }, rect(box, {})),
+      element("g", { "clip-path": `url(#${name})` }, ...content),
+    ];
   }
 
   function drawn(node) {

@@ -1,23 +1,52 @@
-// Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it is
-// pressed or put away, or the reader goes on to something else.
+// Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it
+// is pressed or put away, or the reader goes on to something else.
 
 import { h } from "./dom.js";
 import { hold } from "./hold.js";
 
 const MOST = 8; // places that are kept
 
-const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); });
+const frame = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => done());
+  });
 const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
 
-/** @typedef {{ chapter: string, stack: "encoder"|"decoder", locked: object, chosen: boolean, top: number, focus: Element|null, text: string|null }} Place of a reader on the page */
+/**
+ * @typedef {{
+ *   chapter: string;
+ *   stack: "encoder" | "decoder";
+ *   locked: object;
+ *   chosen: boolean;
+ *   top: number;
+ *   focus: Element | null;
+ *   text: string | null;
+ * }} Place
+ *   of a reader on the page
+ */
 
-/** @param {object} glass @returns {{ here: () => Place, goTo: (place: Place) => Promise<void>, remember: () => void, led: (act: () => void) => void }} */
+/**
+ * @param {object} glass
+ * @returns {{
+ *   here: () => Place;
+ *   goTo: (place: Place) => Promise<void>;
+ *   remember: () => void;
+ *   led: (act: () => void) => void;
+ * }}
+ */
 export function createWayBack(glass) {
   const { state } = glass;
   const places = [];
   let coming = null; // the place that is gone to
   let leading = false; // it is the page that opens a chapter
-  const button = h("button", { "data-text": "page.way_back", click: () => { const place = places.pop(); show(); goTo(place); } });
+  const button = h("button", {
+    "data-text": "page.way_back",
+    click: () => {
+      const place = places.pop();
+      show();
+      goTo(place);
+    },
+  });
   const away = h("button.page-back-away", { "data-text-label": "page.way_back_away", click: () => forget() }, "×");
   const corner = h("div.page-back", { hidden: "" }, button, away);
 
@@ -40,7 +69,15 @@ export function createWayBack(glass) {
   }
   /** Where the reader is, or is being brought. */
   function here() {
-    const place = coming ?? { chapter: state.chapter, stack: state.stack, locked: { ...state.locked }, chosen: glass.chosen(), top: scrollY, focus: document.activeElement, text: state.run && textOf(state.run) };
+    const place = coming ?? {
+      chapter: state.chapter,
+      stack: state.stack,
+      locked: { ...state.locked },
+      chosen: glass.chosen(),
+      top: scrollY,
+      focus: document.activeElement,
+      text: state.run && textOf(state.run),
+    };
     coming = null;
     return place;
   }

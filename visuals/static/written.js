@@ -1,4 +1,5 @@
-// What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the strip's tokens are buttons.
+// What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the
+// strip's tokens are buttons.
 
 import { shownTokens, sourceTokens, textOf } from "./characters.js";
 import { createChosen } from "./chosen.js";
@@ -7,7 +8,11 @@ import { h } from "./dom.js";
 import { placeOfToken } from "./moment.js";
 import { createPaceBar } from "./pace-bar.js";
 
-/** What the model wrote, as far as it came, without the tokens that end a text. @param {import("./decode.js").Trace} trace */
+/**
+ * What the model wrote, as far as it came, without the tokens that end a text.
+ *
+ * @param {import("./decode.js").Trace} trace
+ */
 export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps }) {
   const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })).slice(nPrompt), ...steps.slice(T - nPrompt)];
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
@@ -20,10 +25,18 @@ function fill(place, tokens) {
   const from = tokens.findIndex((token, i) => old[i]?.dataset.name !== name(token));
   const stay = from < 0 ? tokens.length : from;
   old.slice(stay).forEach((element) => element.remove());
-  place.append(...tokens.slice(stay).map((token) => h("span", { "data-position": token.position, "data-name": name(token) }, token.text)));
+  place.append(
+    ...tokens
+      .slice(stay)
+      .map((token) => h("span", { "data-position": token.position, "data-name": name(token) }, token.text)),
+  );
 }
 
-/** @param {HTMLElement} place @param {object} glass @param {object} pace of createPace */
+/**
+ * @param {HTMLElement} place
+ * @param {object} glass
+ * @param {object} pace of createPace
+ */
 export function showWritten(place, glass, pace) {
   const { state } = glass;
   const [prompt, arrow, written] = [h("span"), h("span", { hidden: "" }, " → "), h("ins")];
@@ -43,7 +56,9 @@ export function showWritten(place, glass, pace) {
     if (!Number.isNaN(read)) return glass.readStack("encoder", { query: read });
     if (Number.isNaN(position)) return undefined;
     if (position >= state.run.T) await pace.hold();
-    return position < state.run.T ? glass.readStack("decoder", { query: placeOfToken(state.run, position) }) : undefined;
+    return position < state.run.T
+      ? glass.readStack("decoder", { query: placeOfToken(state.run, position) })
+      : undefined;
   }
   text.addEventListener("click", choose);
 
@@ -53,8 +68,16 @@ export function showWritten(place, glass, pace) {
     place.hidden = after === "" && !trace?.generating;
     bar.draw();
     if (place.hidden) return;
-    const { tokens: { ids, pieces }, nPrompt, T, steps, model } = trace;
-    const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })), ...steps.slice(T - nPrompt)].map(({ id, piece }, position) => ({ id, piece, position }));
+    const {
+      tokens: { ids, pieces },
+      nPrompt,
+      T,
+      steps,
+      model,
+    } = trace;
+    const all = [...pieces.map((piece, t) => ({ id: ids[t], piece })), ...steps.slice(T - nPrompt)].map(
+      ({ id, piece }, position) => ({ id, piece, position }),
+    );
     fill(prompt, trace.encoder ? sourceTokens(trace.encoder) : shownTokens(all.slice(0, nPrompt)));
     arrow.hidden = !trace.encoder;
     fill(written, shownTokens(all.slice(nPrompt).filter(({ id }) => !model.eos_ids.includes(id))));
@@ -67,6 +90,10 @@ export function showWritten(place, glass, pace) {
     for (const word of written.children) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
   }
   for (const event of ["run", "steps"]) glass.on(event, show);
-  glass.on("painted", () => { bar.draw(); mark(); chosen.draw(); });
+  glass.on("painted", () => {
+    bar.draw();
+    mark();
+    chosen.draw();
+  });
   show();
 }

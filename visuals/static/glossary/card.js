@@ -1,19 +1,41 @@
-// The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere or
-// Escape closes it, and Escape gives the focus back.
+// The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere
+// or Escape closes it, and Escape gives the focus back.
 
 import { h } from "../dom.js";
 import { showTerm } from "./show.js";
 
 const GAP = 6;
 
-/** @param {object} glass @param {(term: string) => void} all opens the whole list at a term */
+/**
+ * @param {object} glass
+ * @param {(term: string) => void} all opens the whole list at a term
+ */
 export function createCard(glass, all) {
   const title = h("h2.gl-title", { id: "gl-title" });
   const means = h("p");
   const close = h("button.gl-close", { "data-text-label": "glossary.close", click: () => leave() }, "×");
-  const show = h("button.gl-button.gl-show", { "data-text": "glossary.show", click: () => { hide(); showTerm(glass, term); } });
-  const list = h("button.gl-button", { "data-text": "glossary.all", click: () => { hide(); all(term); } });
-  const element = h("div.gl-card", { role: "dialog", "aria-labelledby": "gl-title", tabindex: "-1", popover: "manual", hidden: "" }, title, close, means, h("p.gl-ways", null, show, list));
+  const show = h("button.gl-button.gl-show", {
+    "data-text": "glossary.show",
+    click: () => {
+      hide();
+      showTerm(glass, term);
+    },
+  });
+  const list = h("button.gl-button", {
+    "data-text": "glossary.all",
+    click: () => {
+      hide();
+      all(term);
+    },
+  });
+  const element = h(
+    "div.gl-card",
+    { role: "dialog", "aria-labelledby": "gl-title", tabindex: "-1", popover: "manual", hidden: "" },
+    title,
+    close,
+    means,
+    h("p.gl-ways", null, show, list),
+  );
   let term = "";
   let from = null; // the word that was pressed
 
@@ -52,15 +74,23 @@ export function createCard(glass, all) {
   }
 
   // Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it.
-  addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || element.hidden) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    leave();
-  }, true);
-  document.addEventListener("pointerdown", ({ target }) => {
-    if (!element.contains(target) && target !== from) hide();
-  }, true);
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Escape" || element.hidden) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      leave();
+    },
+    true,
+  );
+  document.addEventListener(
+    "pointerdown",
+    ({ target }) => {
+      if (!element.contains(target) && target !== from) hide();
+    },
+    true,
+  );
   for (const event of ["chapter", "language"]) glass.on(event, hide);
   return { open };
 }

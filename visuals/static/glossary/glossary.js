@@ -5,7 +5,10 @@ import { createCard } from "./card.js";
 import { createList } from "./list.js";
 import { createMarks } from "./marks.js";
 
-/** @param {object} glass @returns {{ all: () => void }} */
+/**
+ * @param {object} glass
+ * @returns {{ all: () => void }}
+ */
 export function createGlossary(glass) {
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
   const all = createList(glass);

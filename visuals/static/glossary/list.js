@@ -5,18 +5,32 @@ import { h } from "../dom.js";
 import { showTerm } from "./show.js";
 import { TERMS } from "./terms.js";
 
-/** The terms in the order of their names. @param {(key: string) => string} text @param {string} language */
+/**
+ * The terms in the order of their names.
+ *
+ * @param {(key: string) => string} text
+ * @param {string} language
+ */
 export const sorted = (text, language) =>
-  TERMS.map(({ name }) => ({ name, title: text(`glossary.${name}`), means: text(`glossary.${name}_means`) }))
-    .sort((a, b) => a.title.localeCompare(b.title, language === "zh" ? "zh-CN" : language, { sensitivity: "base" }));
+  TERMS.map(({ name }) => ({ name, title: text(`glossary.${name}`), means: text(`glossary.${name}_means`) })).sort(
+    (a, b) => a.title.localeCompare(b.title, language === "zh" ? "zh-CN" : language, { sensitivity: "base" }),
+  );
 
-/** @param {object} glass @returns {(term?: string) => void} opens the list, at a term */
+/**
+ * @param {object} glass
+ * @returns {(term?: string) => void} opens the list, at a term
+ */
 export function createList(glass) {
   const lines = h("dl");
   const box = h("input", { type: "search", autocomplete: "off", input: () => filter() });
   const find = h("label.gl-find", null, h("span", { "data-text": "glossary.find" }), " ", box);
   const none = h("p", { role: "status" });
-  const { element, show } = createDialog({ name: "glossary-title", look: ".page-shortcuts.gl-list", title: "glossary.title", close: "glossary.close" }, find, none, lines);
+  const { element, show } = createDialog(
+    { name: "glossary-title", look: ".page-shortcuts.gl-list", title: "glossary.title", close: "glossary.close" },
+    find,
+    none,
+    lines,
+  );
   let terms = [];
 
   /** Leaves the lines that have what is typed in them, those first that are called so. */
@@ -28,8 +42,26 @@ export function createList(glass) {
     none.textContent = found.length ? "" : glass.text("glossary.none", { word: box.value.trim() });
   }
   const line = ({ name, title: word, means }) => {
-    const go = () => { element.close(); showTerm(glass, name); };
-    return h("div", { "data-term": name }, h("dt", null, word), h("dd", null, means, " ", h("button.gl-button", { "aria-label": `${glass.text("glossary.show")}: ${word}`, click: go }, glass.text("glossary.show"))));
+    const go = () => {
+      element.close();
+      showTerm(glass, name);
+    };
+    return h(
+      "div",
+      { "data-term": name },
+      h("dt", null, word),
+      h(
+        "dd",
+        null,
+        means,
+        " ",
+        h(
+          "button.gl-button",
+          { "aria-label": `${glass.text("glossary.show")}: ${word}`, click: go },
+          glass.text("glossary.show"),
+        ),
+      ),
+    );
   };
   return (term) => {
     terms = sorted(glass.text, glass.state.language);

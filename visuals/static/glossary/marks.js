@@ -1,5 +1,5 @@
-// Marks each term where it first stands: in the lines of the chapter that is open, and in each explanation that is opened,
-// which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
+// Marks each term where it first stands: in the lines of the chapter that is open, and in each explanation that is
+// opened, which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
 
 import { h } from "../dom.js";
 import { createFinder } from "./forms.js";
@@ -19,11 +19,16 @@ const shows = (element) => element.getClientRects().length > 0;
 
 const { get: wordsOf, set: write } = Object.getOwnPropertyDescriptor(Node.prototype, "textContent");
 
-/** Panels write their lines with every draw: words that an element has already are not written, so that its marks stay. */
+/**
+ * Panels write their lines with every draw: words that an element has already are not written, so that its marks
+ * stay.
+ */
 function keepMarks(element) {
   Object.defineProperty(element, "textContent", {
     get: wordsOf,
-    set(words) { if (wordsOf.call(this) !== words) write.call(this, words); },
+    set(words) {
+      if (wordsOf.call(this) !== words) write.call(this, words);
+    },
   });
 }
 
@@ -37,7 +42,8 @@ function bare(element) {
 /** The element's text nodes in which a term may be marked. */
 function textsOf(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) =>
-    (node.parentElement.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    node.parentElement.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+  );
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
   return nodes;
@@ -45,7 +51,9 @@ function textsOf(element) {
 
 /**
  * Marks the terms of an element that are free to it, each once.
- * @param {(name: string) => boolean} free @returns {string[]} the terms that it has marked
+ *
+ * @param {(name: string) => boolean} free
+ * @returns {string[]} the terms that it has marked
  */
 function mark(element, find, free) {
   const focused = element.contains(document.activeElement) ? document.activeElement.dataset.term : undefined;
@@ -54,7 +62,10 @@ function mark(element, find, free) {
   for (const node of textsOf(element)) {
     const found = find(node.data).filter(({ name }) => free(name) && !named.has(name) && named.add(name));
     for (const { name, start, end } of found.reverse()) {
-      const [opens, closes] = [OPENS.exec(node.data.slice(0, start))?.[0].length ?? 0, CLOSES.exec(node.data.slice(end))?.[0].length ?? 0];
+      const [opens, closes] = [
+        OPENS.exec(node.data.slice(0, start))?.[0].length ?? 0,
+        CLOSES.exec(node.data.slice(end))?.[0].length ?? 0,
+      ];
       const after = node.splitText(end + closes);
       const close = node.splitText(end);
       const word = node.splitText(start);
@@ -86,19 +97,23 @@ export function createMarks(glass) {
     const scope = scopeOf(element);
     if (!holders.has(scope)) holders.set(scope, new Map());
     const held = holders.get(scope);
-    const free = (name) => { const holder = held.get(name); return !holder || holder === element || !holder.isConnected || !shows(holder); };
+    const free = (name) => {
+      const holder = held.get(name);
+      return !holder || holder === element || !holder.isConnected || !shows(holder);
+    };
     const now = marksOf(element, free) ?? mark(element, find, free);
     known.set(element, { text: element.textContent, find, now });
     for (const [name, holder] of held) if (holder === element && !now.includes(name)) held.delete(name);
     for (const name of now) held.set(name, element);
   }
 
-  // What a panel writes anew is marked when the browser is idle: to look where it stands makes the browser lay the page out,
-  // and a panel may write with every move of the pointer.
+  // What a panel writes anew is marked when the browser is idle: to look where it stands makes the browser lay the page
+  // out, and a panel may write with every move of the pointer.
   const touched = new Set();
   const lines = new MutationObserver((records) => {
     if (!touched.size) soon(markTouched);
-    for (const { target } of records) touched.add((target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`));
+    for (const { target } of records)
+      touched.add((target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`));
   });
   function markTouched() {
     if (find) for (const element of touched) if (element?.isConnected && shows(element)) markIn(element);
@@ -125,7 +140,8 @@ export function createMarks(glass) {
       seen.add(box);
     }
     for (const holder of document.querySelectorAll(HOLDERS)) {
-      if (!seen.has(holder)) written.observe(holder, { childList: true, attributes: true, attributeFilter: ["hidden"] });
+      if (!seen.has(holder))
+        written.observe(holder, { childList: true, attributes: true, attributeFilter: ["hidden"] });
       seen.add(holder);
     }
     for (const element of document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`)) {
@@ -147,5 +163,7 @@ export function createMarks(glass) {
   learn();
   glass.on("language", learn);
   glass.on("chapter", later);
-  glass.on("painted", (fresh) => { if (fresh) later(); });
+  glass.on("painted", (fresh) => {
+    if (fresh) later();
+  });
 }

@@ -1,5 +1,5 @@
-// Fetches the glossary once the first run is drawn and the browser has nothing better to do; any button with data-glossary
-// opens the list of all terms.
+// Fetches the glossary once the first run is drawn and the browser has nothing better to do; any button with
+// data-glossary opens the list of all terms.
 
 const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 200));
 

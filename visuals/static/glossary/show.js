@@ -7,7 +7,10 @@ import { termOf } from "./terms.js";
 const [WHOLE, PART] = ["is-meant", "is-meant-part"];
 let end = null; // takes the last marks off
 
-/** @param {object} glass @param {string} name of a term */
+/**
+ * @param {object} glass
+ * @param {string} name of a term
+ */
 export async function showTerm(glass, name) {
   const { chapter, panel, part, set } = termOf(name);
   end?.();
@@ -38,5 +41,14 @@ export async function showTerm(glass, name) {
     inside?.classList.remove(PART);
   };
   const done = end;
-  setTimeout(() => { for (const event of events) addEventListener(event, () => { if (end === done) done(); }, { capture: true, once: true }); });
+  setTimeout(() => {
+    for (const event of events)
+      addEventListener(
+        event,
+        () => {
+          if (end === done) done();
+        },
+        { capture: true, once: true },
+      );
+  });
 }

@@ -4,8 +4,8 @@
 const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
 
 /**
- * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void }} Term
- * `part`: a selector of what is meant inside the panel; `set`: what is opened in it first
+ * @typedef {{ name: string; chapter: string; panel: string; part?: string; set?: (glass: object) => void }} Term
+ *   `part`: a selector of what is meant inside the panel; `set`: what is opened in it first
  */
 const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, chapter, panel, ...more }));
 
@@ -31,11 +31,16 @@ export const TERMS = [
   ...at("glance", "next", ["logit", "probability"]),
   ...at("kv", "kv-live", ["kv_cache", "prefill", "decode"]),
   ...at("kv", "kv-kinds", ["mla", "latent"]),
-  ...at("families", "families", ["expert", "router", "encoder", "decoder", "cross_attention", "prefix_mask"], { part: ".fa-scroll" }),
+  ...at("families", "families", ["expert", "router", "encoder", "decoder", "cross_attention", "prefix_mask"], {
+    part: ".fa-scroll",
+  }),
   ...at("compare", "compare", ["ablation"]),
   ...at("choice", "causal-map", ["patching"]),
   ...at("glance", "why", ["circuit", "node", "attribution"], { part: ".wy-circuit", set: openWhy }),
 ];
 
-/** @param {string} name @returns {Term|undefined} */
+/**
+ * @param {string} name
+ * @returns {Term | undefined}
+ */
 export const termOf = (name) => TERMS.find((term) => term.name === name);

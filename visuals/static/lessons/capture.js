@@ -4,7 +4,10 @@ import { linkOf } from "./lesson.js";
 
 /** How much of a box is in the window, in px². */
 function seen({ left, right, top, bottom }, from) {
-  return Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) * Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, from));
+  return (
+    Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) *
+    Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, from))
+  );
 }
 
 /** Where the token strip ends that lies over the panels while they are scrolled. */
@@ -13,15 +16,26 @@ function upperEdge() {
   return strip && strip.top <= 1 ? strip.bottom : 0;
 }
 
-/** The panels in view, the last that was pressed first, then the one that takes most of the window. @param {Element|null} pressed @returns {HTMLElement[]} */
+/**
+ * The panels in view, the last that was pressed first, then the one that takes most of the window.
+ *
+ * @param {Element | null} pressed
+ * @returns {HTMLElement[]}
+ */
 export function panelsInView(pressed) {
   const from = upperEdge();
-  const all = [...document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])')].filter((one) => one.getClientRects().length);
+  const all = [...document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])')].filter(
+    (one) => one.getClientRects().length,
+  );
   const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0)]));
   return all.sort((a, b) => area.get(b) - area.get(a));
 }
 
-/** The first part of a panel that is in view, by a class that no other part of it has; "" for its top. @param {HTMLElement} panel */
+/**
+ * The first part of a panel that is in view, by a class that no other part of it has; "" for its top.
+ *
+ * @param {HTMLElement} panel
+ */
 function partInView(panel) {
   const from = upperEdge();
   const body = panel.querySelector(".gp-body");
@@ -29,13 +43,25 @@ function partInView(panel) {
   for (const element of body.querySelectorAll("[class]")) {
     const { top, height } = element.getBoundingClientRect();
     if (height < 24 || top < from - 8) continue;
-    const name = [...element.classList].find((one) => !/^(gp|is)-/.test(one) && body.querySelectorAll(`.${CSS.escape(one)}`).length === 1);
+    const name = [...element.classList].find(
+      (one) => !/^(gp|is)-/.test(one) && body.querySelectorAll(`.${CSS.escape(one)}`).length === 1,
+    );
     if (name) return `.${name}`;
   }
   return "";
 }
 
-/** @param {object} glass @param {HTMLElement} panel @returns {Promise<import("./lesson.js").View>} */
+/**
+ * @param {object} glass
+ * @param {HTMLElement} panel
+ * @returns {Promise<import("./lesson.js").View>}
+ */
 export async function viewNow(glass, panel) {
-  return { link: linkOf(await glass.address()), panel: panel.dataset.kind, part: partInView(panel), note: "", hidden: false };
+  return {
+    link: linkOf(await glass.address()),
+    panel: panel.dataset.kind,
+    part: partInView(panel),
+    note: "",
+    hidden: false,
+  };
 }

@@ -1,7 +1,8 @@
 // Where a presentation is: which view, and whether its answer is still covered. Knows no page.
 
 /**
- * @param {{ hidden: boolean }[]} views at least one @param {number} first the one to begin at
+ * @param {{ hidden: boolean }[]} views at least one
+ * @param {number} first the one to begin at
  * @param {(moved: boolean) => void} changed called after each change; `moved`: to another view
  */
 export function createCourse(views, first, changed) {
@@ -24,7 +25,10 @@ export function createCourse(views, first, changed) {
   const next = () => (covered ? cover(false) : go(at + 1));
   const back = () => go(at - 1);
   return {
-    next, back, go, begin: () => go(Math.max(0, Math.min(first, views.length - 1))),
+    next,
+    back,
+    go,
+    begin: () => go(Math.max(0, Math.min(first, views.length - 1))),
     /** Shows the answer, or covers it again. */
     toggle: () => cover(!covered),
     at: () => at,

@@ -11,10 +11,21 @@ import { keepPresented } from "./resume.js";
 import { createShare } from "./share.js";
 import { browserStorage, createShelf } from "./shelf.js";
 
-/** @param {object} glass @param {() => Element|null} pressed the panel that the reader last used @returns {{ open: () => void, receive: (hash: string) => Promise<void>, resume: (what: import("./resume.js").Presented) => void }} */
+/**
+ * @param {object} glass
+ * @param {() => Element | null} pressed the panel that the reader last used
+ * @returns {{
+ *   open: () => void;
+ *   receive: (hash: string) => Promise<void>;
+ *   resume: (what: import("./resume.js").Presented) => void;
+ * }}
+ */
 export function createDesk(glass, pressed) {
   const { chapters, lessons: shipped, texts } = window.glassConfig;
-  const known = { panels: [...new Set(Object.values(chapters).flatMap(({ panels }) => panels))], languages: Object.keys(texts) };
+  const known = {
+    panels: [...new Set(Object.values(chapters).flatMap(({ panels }) => panels))],
+    languages: Object.keys(texts),
+  };
   const shelf = createShelf(browserStorage(), known);
   const present = createPresenter(glass, () => open({ pane: "list" }));
   const text = (name, params) => glass.text(`lessons.${name}`, params);
@@ -24,7 +35,14 @@ export function createDesk(glass, pressed) {
   let undo = null;
 
   const said = h("span");
-  const undoing = h("button.ls-button", { "data-text": "lessons.undo", click: () => { const act = undo; tell(""); act?.(); } });
+  const undoing = h("button.ls-button", {
+    "data-text": "lessons.undo",
+    click: () => {
+      const act = undo;
+      tell("");
+      act?.();
+    },
+  });
   const status = h("p.ls-said", { role: "status" }, said, " ", undoing);
   const pane = h("div.ls-pane");
   const { element: dialog, title, show } = createDialog({ name: "ls-title", look: ".ls-desk" }, status, pane);
@@ -37,7 +55,12 @@ export function createDesk(glass, pressed) {
     if (!further.isConnected) document.body.append(further);
   });
 
-  /** Says something; with `back`, offers to take it back. @param {string} words @param {() => void} [back] */
+  /**
+   * Says something; with `back`, offers to take it back.
+   *
+   * @param {string} words
+   * @param {() => void} [back]
+   */
   function tell(words, back = null) {
     said.textContent = words;
     undo = back;
@@ -47,7 +70,12 @@ export function createDesk(glass, pressed) {
   const complain = (error) => {
     if (!(error instanceof Refused)) throw error;
     const { code, params } = error;
-    tell(text(`bad_${code}`, params.expected ? { ...params, expected: text(`expected_${params.expected}`, params) } : params));
+    tell(
+      text(
+        `bad_${code}`,
+        params.expected ? { ...params, expected: text(`expected_${params.expected}`, params) } : params,
+      ),
+    );
   };
 
   /** Keeps a lesson; where that fails the reader hears of it, and it stays here until the page is closed. */
@@ -79,16 +107,40 @@ export function createDesk(glass, pressed) {
     const lesson = shelf.get(id);
     shelf.remove(id);
     go({ pane: "list" });
-    if (lesson) tell(text("removed", { title: lesson.title }), () => { put(id, lesson); go({ pane: "list" }); });
+    if (lesson)
+      tell(text("removed", { title: lesson.title }), () => {
+        put(id, lesson);
+        go({ pane: "list" });
+      });
   }
   function start(lesson, how) {
     dialog.close();
     present(lesson, how);
   }
-  const desk = { shelf, tell, complain, put, adopt, begin, read, remove, start, text, pressed, go, close: () => dialog.close(), received: () => received, shipped: () => own?.[glass.state.language] ?? [] };
+  const desk = {
+    shelf,
+    tell,
+    complain,
+    put,
+    adopt,
+    begin,
+    read,
+    remove,
+    start,
+    text,
+    pressed,
+    go,
+    close: () => dialog.close(),
+    received: () => received,
+    shipped: () => own?.[glass.state.language] ?? [],
+  };
   const panes = { list: createList(glass, desk), edit: createEditor(glass, desk), share: createShare(glass, desk) };
 
-  /** Shows one of the panes. @param {{ pane: string, id?: string, lesson?: object }} to */
+  /**
+   * Shows one of the panes.
+   *
+   * @param {{ pane: string; id?: string; lesson?: object }} to
+   */
   function go(to) {
     at = to;
     const { name, elements } = panes[to.pane](to);
@@ -101,11 +153,19 @@ export function createDesk(glass, pressed) {
   async function fetchOwn() {
     const language = glass.state.language;
     own ??= {};
-    own[language] ??= await Promise.all(shipped[language].map(async (address) => checkLesson(await (await fetch(address)).json(), known)))
-      .catch(() => { tell(glass.text("message.no_connection")); return undefined; });
+    own[language] ??= await Promise.all(
+      shipped[language].map(async (address) => checkLesson(await (await fetch(address)).json(), known)),
+    ).catch(() => {
+      tell(glass.text("message.no_connection"));
+      return undefined;
+    });
   }
 
-  /** Where a lesson was being edited, there. @param {{ pane: string }} [to] */
+  /**
+   * Where a lesson was being edited, there.
+   *
+   * @param {{ pane: string }} [to]
+   */
   async function open(to = at?.pane === "edit" && shelf.get(at.id) ? at : { pane: "list" }) {
     tell("");
     further.hidden = true;
@@ -117,7 +177,10 @@ export function createDesk(glass, pressed) {
   async function receive(hash) {
     at = null;
     let trouble = null;
-    received = await unpackLesson(hash, known).catch((error) => { trouble = error; return null; });
+    received = await unpackLesson(hash, known).catch((error) => {
+      trouble = error;
+      return null;
+    });
     if (received?.views.length) return present(received, { notes: true });
     await open();
     if (trouble) complain(trouble);
@@ -131,7 +194,11 @@ export function createDesk(glass, pressed) {
       keepPresented(null); // what another version of the page has kept
     }
   }
-  addEventListener("storage", () => { if (dialog.open && at?.pane === "list") go(at); });
-  glass.on("language", () => { if (dialog.open) go(at); });
+  addEventListener("storage", () => {
+    if (dialog.open && at?.pane === "list") go(at);
+  });
+  glass.on("language", () => {
+    if (dialog.open) go(at);
+  });
   return { open, receive, resume };
 }

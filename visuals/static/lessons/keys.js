@@ -7,11 +7,28 @@ const TYPING = "input, textarea, select, [contenteditable]";
 const SET = "input:is([type=range], [type=checkbox], [type=radio])";
 /** A remote control cannot be told to press elsewhere: its keys are the lesson's wherever the focus is. */
 const REMOTE = new Set(["PageDown", "PageUp", "F5"]);
-const OWN = new Map([["PageDown", "next"], ["PageUp", "back"], ["Home", "first"], ["End", "last"], ["n", "notes"], ["r", "reveal"], ["f", "full"], ["F5", "full"], ["ArrowDown", "down"], ["ArrowUp", "up"], ["?", "nothing"]]); // the list of keys would open under the stage
+const OWN = new Map([
+  ["PageDown", "next"],
+  ["PageUp", "back"],
+  ["Home", "first"],
+  ["End", "last"],
+  ["n", "notes"],
+  ["r", "reveal"],
+  ["f", "full"],
+  ["F5", "full"],
+  ["ArrowDown", "down"],
+  ["ArrowUp", "up"],
+  ["?", "nothing"],
+]); // the list of keys would open under the stage
 const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus
 const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
 
-/** What a key does while a lesson is presented; null where it belongs to what has the focus. @param {KeyboardEvent} event @returns {string|null} */
+/**
+ * What a key does while a lesson is presented; null where it belongs to what has the focus.
+ *
+ * @param {KeyboardEvent} event
+ * @returns {string | null}
+ */
 export function actOf(event) {
   const { key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
   const within = (selector) => Boolean(target?.closest?.(selector));
@@ -25,14 +42,21 @@ export function actOf(event) {
   return wayOf(event);
 }
 
-/** @param {() => boolean} open whether a lesson is presented @param {Object<string, () => void>} acts by what actOf gives */
+/**
+ * @param {() => boolean} open whether a lesson is presented
+ * @param {Object<string, () => void>} acts by what actOf gives
+ */
 export function listenToLesson(open, acts) {
   // Before the page's own keys, which move the selection.
-  addEventListener("keydown", (event) => {
-    const act = open() && !document.querySelector("dialog[open]") ? actOf(event) : null;
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
-    acts[act]();
-  }, true);
+  addEventListener(
+    "keydown",
+    (event) => {
+      const act = open() && !document.querySelector("dialog[open]") ? actOf(event) : null;
+      if (!act) return;
+      event.preventDefault();
+      event.stopPropagation();
+      acts[act]();
+    },
+    true,
+  );
 }

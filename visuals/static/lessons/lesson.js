@@ -10,10 +10,13 @@ export const MOST = { title: 120, note: 2000, link: 100_000, views: 60, bytes: 1
 const SAID = 40; // characters of a wrong value that a message repeats
 
 /**
- * @typedef {{ link: string, panel: string, part: string, note: string, hidden: boolean }} View  `link`: the part of an address
- * after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of it comes first, "" for its top; `hidden`: covered until the presenter shows it
- * @typedef {{ format: string, version: number, language: string, title: string, views: View[] }} Lesson
- * @typedef {{ panels: string[], languages: string[] }} Known  what the page has
+ * @typedef {{ link: string; panel: string; part: string; note: string; hidden: boolean }} View `link`: the part of
+ *   an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of it comes first,
+ *   "" for its top; `hidden`: covered until the presenter shows it
+ *
+ * @typedef {{ format: string; version: number; language: string; title: string; views: View[] }} Lesson
+ *
+ * @typedef {{ panels: string[]; languages: string[] }} Known what the page has
  */
 
 /** Something that is no lesson. `code` is the end of a text "lessons.bad_<code>". */
@@ -25,11 +28,16 @@ export class Refused extends Error {
 }
 
 const shortly = (value) => {
-  const text = value === undefined ? "–" : JSON.stringify(value) ?? String(value);
+  const text = value === undefined ? "–" : (JSON.stringify(value) ?? String(value));
   return text.length > SAID ? `${text.slice(0, SAID)}…` : text;
 };
-/** @param {string} field @param {string} expected the end of a text "lessons.expected_<name>" @param {object} [params] of that text */
-const wrong = (field, value, expected, params = {}) => new Refused("field", { field, value: shortly(value), expected, ...params });
+/**
+ * @param {string} field
+ * @param {string} expected the end of a text "lessons.expected_<name>"
+ * @param {object} [params] of that text
+ */
+const wrong = (field, value, expected, params = {}) =>
+  new Refused("field", { field, value: shortly(value), expected, ...params });
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -37,8 +45,11 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 function fieldsOf(value, names, at) {
   if (!isObject(value)) throw wrong(at || "lesson", value, "object", { names: names.join(", ") });
   const place = (name) => (at ? `${at}.${name}` : name);
-  for (const name of Object.keys(value)) if (!names.includes(name)) throw wrong(place(name.slice(0, SAID)), value[name], "no_field", { names: names.join(", ") });
-  for (const name of names) if (!Object.hasOwn(value, name)) throw wrong(place(name), undefined, "field", { names: names.join(", ") });
+  for (const name of Object.keys(value))
+    if (!names.includes(name))
+      throw wrong(place(name.slice(0, SAID)), value[name], "no_field", { names: names.join(", ") });
+  for (const name of names)
+    if (!Object.hasOwn(value, name)) throw wrong(place(name), undefined, "field", { names: names.join(", ") });
   return value;
 }
 
@@ -63,18 +74,39 @@ function viewOf(given, at, { panels }) {
   return { link, panel, part, note, hidden };
 }
 
-/** The lesson that a value is. @param {unknown} value @param {Known} known @returns {Lesson} Throws Refused, which names the first field that is wrong. */
+/**
+ * The lesson that a value is.
+ *
+ * @param {unknown} value
+ * @param {Known} known
+ * @returns {Lesson} Throws Refused, which names the first field that is wrong.
+ */
 export function checkLesson(value, known) {
-  if (!isObject(value) || value.format !== FORMAT) throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
+  if (!isObject(value) || value.format !== FORMAT)
+    throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
   if (value.version !== VERSION) throw wrong("version", value.version, "version", { names: String(VERSION) });
   const { language, title, views } = fieldsOf(value, ["format", "version", "language", "title", "views"], "");
-  if (!known.languages.includes(language)) throw wrong("language", language, "one_of", { names: known.languages.join(", ") });
+  if (!known.languages.includes(language))
+    throw wrong("language", language, "one_of", { names: known.languages.join(", ") });
   text(title, "title", MOST.title, 1);
-  if (!Array.isArray(views) || views.length > MOST.views) throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
-  return { format: FORMAT, version: VERSION, language, title, views: views.map((one, i) => viewOf(one, `views[${i}]`, known)) };
+  if (!Array.isArray(views) || views.length > MOST.views)
+    throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
+  return {
+    format: FORMAT,
+    version: VERSION,
+    language,
+    title,
+    views: views.map((one, i) => viewOf(one, `views[${i}]`, known)),
+  };
 }
 
-/** The lesson in a file's text. @param {string} words @param {Known} known @returns {Lesson} Throws Refused. */
+/**
+ * The lesson in a file's text.
+ *
+ * @param {string} words
+ * @param {Known} known
+ * @returns {Lesson} Throws Refused.
+ */
 export function readLesson(words, known) {
   if (words.length > MOST.bytes) throw new Refused("size", { size: words.length, most: MOST.bytes });
   let value;
@@ -86,24 +118,39 @@ export function readLesson(words, known) {
   return checkLesson(value, known);
 }
 
-/** A lesson as a file's text. @param {Lesson} lesson */
+/**
+ * A lesson as a file's text.
+ *
+ * @param {Lesson} lesson
+ */
 export const writeLesson = (lesson) => `${JSON.stringify(lesson, null, 2)}\n`;
 
 /** @returns {Lesson} one without views */
 export const newLesson = (title, language) => ({ format: FORMAT, version: VERSION, language, title, views: [] });
 
-/** The address of a page as a view keeps it: without what belongs to the reader, the language and the tour. @param {string} hash */
+/**
+ * The address of a page as a view keeps it: without what belongs to the reader, the language and the tour.
+ *
+ * @param {string} hash
+ */
 export function linkOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  for (const name of [...fields.keys()]) if (name === "lang" || name === "lesson" || name.startsWith("tour.")) fields.delete(name);
+  for (const name of [...fields.keys()])
+    if (name === "lang" || name === "lesson" || name.startsWith("tour.")) fields.delete(name);
   return `#${fields}`;
 }
 
 // Each gives a new lesson.
 
-export const withView = (lesson, view, at = lesson.views.length) => ({ ...lesson, views: lesson.views.toSpliced(at, 0, view) });
+export const withView = (lesson, view, at = lesson.views.length) => ({
+  ...lesson,
+  views: lesson.views.toSpliced(at, 0, view),
+});
 export const without = (lesson, at) => ({ ...lesson, views: lesson.views.toSpliced(at, 1) });
-export const changed = (lesson, at, change) => ({ ...lesson, views: lesson.views.with(at, { ...lesson.views[at], ...change }) });
+export const changed = (lesson, at, change) => ({
+  ...lesson,
+  views: lesson.views.with(at, { ...lesson.views[at], ...change }),
+});
 /** A view one place up (-1) or down (1); at an end the lesson itself. */
 export function moved(lesson, at, by) {
   const to = at + by;

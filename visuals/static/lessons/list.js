@@ -3,39 +3,90 @@
 import { h } from "../dom.js";
 import { save } from "./save.js";
 
-/** @param {object} glass @param {object} desk of desk.js */
+/**
+ * @param {object} glass
+ * @param {object} desk of desk.js
+ */
 export function createList(glass, desk) {
   const { text, shelf, tell } = desk;
-  const button = (name, act, label) => h("button.ls-button", { click: act, "aria-label": label && `${text(name)}: ${label}` }, text(name));
+  const button = (name, act, label) =>
+    h("button.ls-button", { click: act, "aria-label": label && `${text(name)}: ${label}` }, text(name));
 
   function row(lesson, buttons) {
-    return h("li.ls-row", null, h("div", null, h("strong", null, lesson.title), h("span.ls-count-of", null, text("views", { views: lesson.views.length }))), h("div.ls-does", null, ...buttons));
+    return h(
+      "li.ls-row",
+      null,
+      h(
+        "div",
+        null,
+        h("strong", null, lesson.title),
+        h("span.ls-count-of", null, text("views", { views: lesson.views.length })),
+      ),
+      h("div.ls-does", null, ...buttons),
+    );
   }
-  const showing = (lesson) => (lesson.views.length ? [button("present", () => desk.start(lesson), lesson.title), button("follow", () => desk.start(lesson, { notes: true }), lesson.title)] : []);
-  const foreign = (lesson, name) => row(lesson, [...showing(lesson), button(name, () => desk.adopt(lesson), lesson.title)]);
+  const showing = (lesson) =>
+    lesson.views.length
+      ? [
+          button("present", () => desk.start(lesson), lesson.title),
+          button("follow", () => desk.start(lesson, { notes: true }), lesson.title),
+        ]
+      : [];
+  const foreign = (lesson, name) =>
+    row(lesson, [...showing(lesson), button(name, () => desk.adopt(lesson), lesson.title)]);
 
   function mine({ id, lesson, words, error }) {
     if (lesson) {
       return row(lesson, [
-        ...showing(lesson), button("edit", () => desk.go({ pane: "edit", id }), lesson.title), button("share", () => desk.go({ pane: "share", id, lesson }), lesson.title),
-        button("remove", () => desk.remove(id), lesson.title)]);
+        ...showing(lesson),
+        button("edit", () => desk.go({ pane: "edit", id }), lesson.title),
+        button("share", () => desk.go({ pane: "share", id, lesson }), lesson.title),
+        button("remove", () => desk.remove(id), lesson.title),
+      ]);
     }
     // What is stored here and cannot be read is not thrown away.
     return row({ title: text("unreadable"), views: [] }, [
-      button("why", () => desk.complain(error)), button("save", () => save(words, id)), button("remove", () => { shelf.remove(id); tell(""); desk.go({ pane: "list" }); })]);
+      button("why", () => desk.complain(error)),
+      button("save", () => save(words, id)),
+      button("remove", () => {
+        shelf.remove(id);
+        tell("");
+        desk.go({ pane: "list" });
+      }),
+    ]);
   }
 
   return function list() {
-    const file = h("input.ls-file", { type: "file", accept: ".json,application/json", "aria-label": text("file"), change: () => { if (file.files[0]) desk.read(file.files[0]); file.value = ""; } });
-    const section = (name, rows, none) => (rows.length || none ? [h("h3", null, text(name)), rows.length ? h("ul.ls-list", null, ...rows) : h("p.ls-none", null, text(none))] : []);
+    const file = h("input.ls-file", {
+      type: "file",
+      accept: ".json,application/json",
+      "aria-label": text("file"),
+      change: () => {
+        if (file.files[0]) desk.read(file.files[0]);
+        file.value = "";
+      },
+    });
+    const section = (name, rows, none) =>
+      rows.length || none
+        ? [h("h3", null, text(name)), rows.length ? h("ul.ls-list", null, ...rows) : h("p.ls-none", null, text(none))]
+        : [];
     const received = desk.received();
     return {
       name: text("title"),
       elements: [
-        h("div.ls-does", null, button("share_view", () => desk.go({ pane: "share" })), button("fresh", desk.begin), h("label.ls-button", null, text("file"), file)),
+        h(
+          "div.ls-does",
+          null,
+          button("share_view", () => desk.go({ pane: "share" })),
+          button("fresh", desk.begin),
+          h("label.ls-button", null, text("file"), file),
+        ),
         ...section("of_link", received ? [foreign(received, "adopt")] : []),
         ...section("mine", shelf.all().map(mine), "none"),
-        ...section("shipped", desk.shipped().map((lesson) => foreign(lesson, "copy"))),
+        ...section(
+          "shipped",
+          desk.shipped().map((lesson) => foreign(lesson, "copy")),
+        ),
       ],
     };
   };

@@ -1,21 +1,32 @@
-// What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first wanted.
+// What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first
+// wanted.
 
 import { h } from "../dom.js";
 import { presentedBefore } from "./resume.js";
 
-/** @param {object} glass @param {string} hash of the address that the page was opened with */
+/**
+ * @param {object} glass
+ * @param {string} hash of the address that the page was opened with
+ */
 export function offerLessons(glass, hash) {
   let desk = null;
   let pressed = null; // the panel that the reader last pressed something in
   async function wanted() {
     if (!desk) {
       const { createDesk } = await import("./desk.js");
-      if (!desk) document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
+      if (!desk)
+        document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
       desk ??= createDesk(glass, () => pressed);
     }
     return desk;
   }
-  document.addEventListener("pointerdown", ({ target }) => { pressed = target.closest?.("section.glass-panel") ?? pressed; }, { passive: true });
+  document.addEventListener(
+    "pointerdown",
+    ({ target }) => {
+      pressed = target.closest?.("section.glass-panel") ?? pressed;
+    },
+    { passive: true },
+  );
   document.addEventListener("click", async ({ target }) => {
     if (target.closest?.("button#lessons")) (await wanted()).open();
   });

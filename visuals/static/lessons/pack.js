@@ -7,7 +7,11 @@ export const LONGEST_LINK = 8000;
 const FIELD = "lesson";
 const FORM = "deflate-raw";
 
-/** All that a stream gives, as long as that is not over `most` bytes. @returns {Promise<Uint8Array>} */
+/**
+ * All that a stream gives, as long as that is not over `most` bytes.
+ *
+ * @returns {Promise<Uint8Array>}
+ */
 async function whole(stream, most = Infinity) {
   const parts = [];
   let size = 0;
@@ -26,23 +30,40 @@ async function whole(stream, most = Infinity) {
 
 const through = (bytes, transform, most) => whole(new Blob([bytes]).stream().pipeThrough(transform), most);
 
-/** @param {import("./lesson.js").Lesson} lesson @returns {Promise<string>} such as "#lang=en&lesson=q1YqLkvO…" */
+/**
+ * @param {import("./lesson.js").Lesson} lesson
+ * @returns {Promise<string>} such as "#lang=en&lesson=q1YqLkvO…"
+ */
 export async function packLesson(lesson) {
   const bytes = await through(new TextEncoder().encode(JSON.stringify(lesson)), new CompressionStream(FORM));
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return `#lang=${lesson.language}&${FIELD}=${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** Whether an address holds a lesson. @param {string} hash */
+/**
+ * Whether an address holds a lesson.
+ *
+ * @param {string} hash
+ */
 export const holdsLesson = (hash) => new URLSearchParams(hash.replace(/^#/, "")).has(FIELD);
 
-/** The lesson of an address. @param {string} hash @param {import("./lesson.js").Known} known @returns {Promise<import("./lesson.js").Lesson>} Throws Refused. */
+/**
+ * The lesson of an address.
+ *
+ * @param {string} hash
+ * @param {import("./lesson.js").Known} known
+ * @returns {Promise<import("./lesson.js").Lesson>} Throws Refused.
+ */
 export async function unpackLesson(hash, known) {
   const packed = new URLSearchParams(hash.replace(/^#/, "")).get(FIELD) ?? "";
   let words;
   try {
-    const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    words = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream(FORM), MOST.bytes));
+    const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (letter) =>
+      letter.charCodeAt(0),
+    );
+    words = new TextDecoder("utf-8", { fatal: true }).decode(
+      await through(bytes, new DecompressionStream(FORM), MOST.bytes),
+    );
     return checkLesson(JSON.parse(words), known);
   } catch (error) {
     if (error instanceof Refused) throw error;

@@ -1,16 +1,22 @@
 // A panel that is taller than the screen, as pages that begin and end between its parts. Knows lengths and no page.
 
-/** Where a page may begin: at the top of a part, through no other. @param {[number, number][]} boxes @returns {number[]} from the top down */
+/**
+ * Where a page may begin: at the top of a part, through no other.
+ *
+ * @param {[number, number][]} boxes
+ * @returns {number[]} from the top down
+ */
 export function freeOf(boxes) {
   const tops = [...new Set(boxes.map(([top]) => top))].sort((a, b) => a - b);
   return tops.filter((y) => !boxes.some(([top, bottom]) => top < y - 1 && bottom > y + 1));
 }
 
 /**
- * @param {[number, number][]} boxes  top and bottom of each part that is not to be cut @param {number} room of a page
+ * @param {[number, number][]} boxes top and bottom of each part that is not to be cut
+ * @param {number} room of a page
  * @param {number} anchor a page begins here, as near as that is between two parts
- * @returns {{ pages: [number, number][], first: number, cut: boolean }} top and bottom of each; `first`: that of the anchor;
- * `cut`: whether a part is taller than a page
+ * @returns {{ pages: [number, number][]; first: number; cut: boolean }} top and bottom of each; `first`: that of
+ *   the anchor; `cut`: whether a part is taller than a page
  */
 export function pagesOf(boxes, room, anchor = 0) {
   const free = freeOf(boxes);
@@ -21,7 +27,10 @@ export function pagesOf(boxes, room, anchor = 0) {
   function fill(from, to) {
     const pages = [];
     for (let top = from; top < to - 1;) {
-      const next = bottomOf(top, to) - top <= room ? to : [...free].reverse().find((y) => y > top + 1 && y < to && bottomOf(top, y) - top <= room);
+      const next =
+        bottomOf(top, to) - top <= room
+          ? to
+          : [...free].reverse().find((y) => y > top + 1 && y < to && bottomOf(top, y) - top <= room);
       if (next === undefined) cut = true;
       const following = next ?? Math.min(to, top + room);
       pages.push([top, next === undefined ? following : bottomOf(top, following)]);
@@ -30,12 +39,14 @@ export function pagesOf(boxes, room, anchor = 0) {
     return pages;
   }
   /** Where what begins between two heights ends. */
-  const bottomOf = (from, to) => Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
+  const bottomOf = (from, to) =>
+    Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
   const before = start > 1 ? fill(free[0], start) : [];
   return { pages: [...before, ...fill(start, end)], first: before.length, cut };
 }
 
-const WHOLE = "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea, .gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind";
+const WHOLE =
+  "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea, .gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind";
 /** These say what follows them, and stay with it. */
 const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples";
 
@@ -47,7 +58,8 @@ export function partsOf(body, size) {
     const box = element.getBoundingClientRect();
     if (box.height < 1 || box.width < 1) return;
     const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (words || !element.children.length || element.matches(WHOLE)) boxes.push([(box.top - top) / size, (box.bottom - top) / size, element.matches(LEADS)]);
+    if (words || !element.children.length || element.matches(WHOLE))
+      boxes.push([(box.top - top) / size, (box.bottom - top) / size, element.matches(LEADS)]);
     else for (const child of element.children) add(child);
   }
   for (const child of body.children) add(child);
@@ -56,7 +68,12 @@ export function partsOf(body, size) {
 
 const LINE = 32; // px of what follows a heading that are to be seen with it
 
-/** Headings reach into what follows them, no further than it goes. @param {[number, number, boolean][]} boxes @returns {[number, number][]} */
+/**
+ * Headings reach into what follows them, no further than it goes.
+ *
+ * @param {[number, number, boolean][]} boxes
+ * @returns {[number, number][]}
+ */
 export function led(boxes) {
   return boxes.map(([top, bottom, leads]) => {
     const after = leads ? boxes.filter((one) => one[0] >= bottom - 1) : [];

@@ -7,8 +7,9 @@ import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
 /**
- * @param {object} glass @param {() => void} openList opens the list of lessons
- * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number, notes?: boolean }) => void}
+ * @param {object} glass
+ * @param {() => void} openList opens the list of lessons
+ * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number; notes?: boolean }) => void}
  */
 export function createPresenter(glass, openList) {
   const { state } = glass;
@@ -20,12 +21,28 @@ export function createPresenter(glass, openList) {
   let turn = 0;
 
   const acts = {
-    next: () => course.next(), back: () => course.back(), reveal: () => course.toggle(), leave, out: () => document.activeElement?.blur(),
-    first: () => course.go(0), last: () => course.go(lesson.views.length - 1),
-    list: () => { leave(); openList(); },
-    nothing: () => {}, up: () => stage.turn(-1), down: () => stage.turn(1),
-    notes: () => { notes = !notes; show(false); },
-    full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => {}),
+    next: () => course.next(),
+    back: () => course.back(),
+    reveal: () => course.toggle(),
+    leave,
+    out: () => document.activeElement?.blur(),
+    first: () => course.go(0),
+    last: () => course.go(lesson.views.length - 1),
+    list: () => {
+      leave();
+      openList();
+    },
+    nothing: () => {},
+    up: () => stage.turn(-1),
+    down: () => stage.turn(1),
+    notes: () => {
+      notes = !notes;
+      show(false);
+    },
+    full: () =>
+      (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(
+        () => {},
+      ),
   };
   const bar = createBar(glass, acts);
   const stage = createStage(glass, bar.element, bar.page);
@@ -43,7 +60,8 @@ export function createPresenter(glass, openList) {
     await glass.visit(view.link);
     if (mine !== turn || !lesson) return;
     const { chapters } = window.glassConfig;
-    if (!chapters[state.chapter].panels.includes(view.panel)) glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(view.panel)));
+    if (!chapters[state.chapter].panels.includes(view.panel))
+      glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(view.panel)));
     stage.show(view.panel, view.part);
   }
 
@@ -63,19 +81,30 @@ export function createPresenter(glass, openList) {
   glass.on("message", ({ code, params }) => {
     if (!lesson) return;
     const said = glass.text(`message.${code}`, params);
-    bar.say(said === `message.${code}` ? params.detail ?? code : said);
+    bar.say(said === `message.${code}` ? (params.detail ?? code) : said);
     stage.again();
   });
-  glass.on("language", () => { if (lesson) { glass.translate(bar.element); show(false); } });
+  glass.on("language", () => {
+    if (lesson) {
+      glass.translate(bar.element);
+      show(false);
+    }
+  });
   let last = { place: "", time: 0 };
-  /** What came under a pointer that lies still was not pointed at: a view that changes under it would show something else. */
+  /**
+   * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
+   * else.
+   */
   function passOver(event) {
     const place = `${event.clientX} ${event.clientY}`;
-    if (lesson && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time) event.stopImmediatePropagation();
+    if (lesson && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time)
+      event.stopImmediatePropagation();
     else last = { place, time: event.timeStamp };
   }
   for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, passOver, true);
-  addEventListener("resize", () => { if (lesson) stage.again(); });
+  addEventListener("resize", () => {
+    if (lesson) stage.again();
+  });
   addEventListener("popstate", leave);
 
   return function present(given, { at = 0, notes: noted = false } = {}) {

@@ -2,9 +2,9 @@
 
 const KEY = "glass-llama-presented";
 
-/** @typedef {{ lesson: import("./lesson.js").Lesson, at: number, notes: boolean }} Presented */
+/** @typedef {{ lesson: import("./lesson.js").Lesson; at: number; notes: boolean }} Presented */
 
-/** @param {Presented|null} what null: nothing is presented any more */
+/** @param {Presented | null} what null: nothing is presented any more */
 export function keepPresented(what) {
   try {
     if (what) sessionStorage.setItem(KEY, JSON.stringify(what));
@@ -14,7 +14,11 @@ export function keepPresented(what) {
   }
 }
 
-/** What was presented when the page was loaded again. @returns {Presented|null} */
+/**
+ * What was presented when the page was loaded again.
+ *
+ * @returns {Presented | null}
+ */
 export function presentedBefore() {
   if (performance.getEntriesByType("navigation")[0]?.type !== "reload") return null;
   try {

@@ -1,5 +1,5 @@
-// The reader's own lessons, in the browser's storage: one entry each, so that none takes another down. What cannot be kept
-// lives until the page is closed, and the caller is told.
+// The reader's own lessons, in the browser's storage: one entry each, so that none takes another down. What cannot be
+// kept lives until the page is closed, and the caller is told.
 
 import { checkLesson, Refused } from "./lesson.js";
 
@@ -15,11 +15,17 @@ export function browserStorage() {
 }
 
 /**
- * @param {Storage|null} storage @param {import("./lesson.js").Known} known
- * @returns {{ all: () => { id: string, lesson?: import("./lesson.js").Lesson, words?: string, error?: Refused }[],
- *   get: Function, put: Function, remove: Function, fresh: () => string }}
- * `all`: by title; what is stored and no lesson comes with its `words` and the `error`. `put` keeps a lesson under an id,
- * and throws Refused ("unavailable", "full") where that is only until the page is closed.
+ * @param {Storage | null} storage
+ * @param {import("./lesson.js").Known} known
+ * @returns {{
+ *   all: () => { id: string; lesson?: import("./lesson.js").Lesson; words?: string; error?: Refused }[];
+ *   get: Function;
+ *   put: Function;
+ *   remove: Function;
+ *   fresh: () => string;
+ * }}
+ *   `all`: by title; what is stored and no lesson comes with its `words` and the `error`. `put` keeps a lesson under
+ *   an id, and throws Refused ("unavailable", "full") where that is only until the page is closed.
  */
 export function createShelf(storage, known) {
   const here = new Map(); // what this page has put, kept or not
@@ -48,7 +54,9 @@ export function createShelf(storage, known) {
   function all() {
     const found = new Map([...stored()].map(([id, words]) => [id, read(id, words)]));
     for (const [id, lesson] of here) found.set(id, { id, lesson });
-    return [...found.values()].sort((a, b) => (a.lesson?.title ?? "").localeCompare(b.lesson?.title ?? "") || a.id.localeCompare(b.id));
+    return [...found.values()].sort(
+      (a, b) => (a.lesson?.title ?? "").localeCompare(b.lesson?.title ?? "") || a.id.localeCompare(b.id),
+    );
   }
   const get = (id) => all().find((one) => one.id === id)?.lesson ?? null;
 

@@ -1,4 +1,5 @@
-// The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen, page by page.
+// The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen,
+// page by page.
 
 import { freeOf, pagesOf, partsOf } from "./pages.js";
 
@@ -8,23 +9,39 @@ const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
 
 /**
- * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px, then, for a part
- * that is taller than the screen, to 22 px, and down to how the page has it. A telephone has it so from the start.
- * @param {number} width of the window @returns {{ large: number[], legible: number[], smaller: number[] }}
+ * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px,
+ * then, for a part that is taller than the screen, to 22 px, and down to how the page has it. A telephone has it so
+ * from the start.
+ *
+ * @param {number} width of the window
+ * @returns {{ large: number[]; legible: number[]; smaller: number[] }}
  */
 export function sizesFor(width) {
   const most = Math.max(1, Math.min(3, (2 * width) / WIDE));
-  const [large, legible] = [LARGE, LEGIBLE].map((size) => Math.min(most, Math.max(1, (size / PLAIN) * Math.min(1, width / WIDE))));
+  const [large, legible] = [LARGE, LEGIBLE].map((size) =>
+    Math.min(most, Math.max(1, (size / PLAIN) * Math.min(1, width / WIDE))),
+  );
   const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
-  return { large: [...new Set(between(most, large, 3))], legible: legible < large ? [legible] : [], smaller: [...new Set(between(legible, 1, 4))].slice(1) };
+  return {
+    large: [...new Set(between(most, large, 3))],
+    legible: legible < large ? [legible] : [],
+    smaller: [...new Set(between(legible, 1, 4))].slice(1),
+  };
 }
 
 const PATIENCE = 1500; // ms until a panel is shown as far as it is
 
-const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); });
+const frame = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => done());
+  });
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
-/** @param {object} glass @param {HTMLElement} bar of the lesson, at the lower edge @param {(page: number, pages: number) => void} tell which page of the panel is shown */
+/**
+ * @param {object} glass
+ * @param {HTMLElement} bar of the lesson, at the lower edge
+ * @param {(page: number, pages: number) => void} tell which page of the panel is shown
+ */
 export function createStage(glass, bar, tell) {
   const { body } = document;
   let section = null;
@@ -49,7 +66,9 @@ export function createStage(glass, bar, tell) {
     box.style.height = box.style.overflow = "";
     box.scrollTop = 0;
   }
-  const unshrink = () => { for (const one of inner()?.querySelectorAll("canvas, svg") ?? []) one.style.zoom = ""; };
+  const unshrink = () => {
+    for (const one of inner()?.querySelectorAll("canvas, svg") ?? []) one.style.zoom = "";
+  };
 
   /** How tall the panel's body may be, in its own pixels. */
   function roomFor(box) {
@@ -57,7 +76,10 @@ export function createStage(glass, bar, tell) {
     return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
   }
 
-  /** Makes drawings that are taller than the room, or than what the heading above them leaves of it, as tall as that; what is read stays as large as it is. */
+  /**
+   * Makes drawings that are taller than the room, or than what the heading above them leaves of it, as tall as
+   * that; what is read stays as large as it is.
+   */
   function shrink() {
     const box = inner();
     if (!box) return;
@@ -71,7 +93,8 @@ export function createStage(glass, bar, tell) {
       const above = from - (free.findLast((y) => y <= from + 1) ?? from);
       return { one, high, most: above > 0 && room - above > LEAST * high ? room - above : room };
     });
-    for (const { one, high, most } of drawings) if (high > most) one.style.zoom = Math.max(LEAST, (most - 1) / high).toFixed(3);
+    for (const { one, high, most } of drawings)
+      if (high > most) one.style.zoom = Math.max(LEAST, (most - 1) / high).toFixed(3);
   }
 
   /** How the panel divides at this size. */
@@ -98,7 +121,11 @@ export function createStage(glass, bar, tell) {
     turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
   }
 
-  /** Finds the largest size at which all fits, else at which no part is cut. @returns {Promise<boolean>} false where another took its place */
+  /**
+   * Finds the largest size at which all fits, else at which no part is cut.
+   *
+   * @returns {Promise<boolean>} false where another took its place
+   */
   async function fit() {
     const mine = (turn += 1);
     unwatch();
@@ -110,7 +137,11 @@ export function createStage(glass, bar, tell) {
     body.style.setProperty("--lesson-strip", least.toFixed(3));
     const fits = [(one) => !one.cut && !one.wide && one.pages.length === 1, (one) => !one.cut && !one.wide];
     const tried = [];
-    for (const [sizes, good] of [[large, fits[0]], [legible, fits[1]], [smaller, fits[1]]]) {
+    for (const [sizes, good] of [
+      [large, fits[0]],
+      [legible, fits[1]],
+      [smaller, fits[1]],
+    ]) {
       const shrinks = sizes.length > 0 && sizes !== smaller;
       if (shrinks) unshrink();
       for (const factor of sizes) {
@@ -120,7 +151,8 @@ export function createStage(glass, bar, tell) {
         tried.push([factor, divide()]);
         if (good(tried.at(-1)[1])) return shown(tried.at(-1));
       }
-      if (shrinks) { // its smallest: better several pages of it, with smaller drawings, than small print
+      if (shrinks) {
+        // its smallest: better several pages of it, with smaller drawings, than small print
         shrink();
         tried.push([size, divide()]);
       }
@@ -151,7 +183,8 @@ export function createStage(glass, bar, tell) {
     release();
     const [top, bottom] = found.pages[page];
     const before = found.pages[page - 1]?.[1] ?? 0;
-    const [from, until] = [Math.max(before, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)]; // it scrolls no further than its ends
+    // it scrolls no further than its ends
+    const [from, until] = [Math.max(before, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)];
     box.style.overflow = "hidden";
     box.style.height = `${until - from}px`;
     box.scrollTop = from;
@@ -163,7 +196,9 @@ export function createStage(glass, bar, tell) {
   const grown = new ResizeObserver(() => {
     if (body.dataset.lesson !== "shown" || heightsNow() === heights) return;
     heights = heightsNow();
-    requestAnimationFrame(() => { if (section && body.dataset.lesson === "shown") renew(); });
+    requestAnimationFrame(() => {
+      if (section && body.dataset.lesson === "shown") renew();
+    });
   });
   const added = new MutationObserver(() => watch());
   function watch() {
@@ -181,14 +216,18 @@ export function createStage(glass, bar, tell) {
     const divided = divide();
     const { large, legible } = sizesFor(innerWidth);
     const smallest = size <= (legible[0] ?? large.at(-1)) + 0.01;
-    if ((!smallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again(); // it may fit when it is smaller
+    // it may fit when it is smaller
+    if ((!smallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again();
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
     const first = part || page > 0 ? keep : divided.first;
     found = { ...divided, first: divided.first };
     turnTo(Math.max(0, first));
   }
 
-  /** @param {string} kind of a panel whose chapter is open @param {string} [from] ".name" of the part to begin at */
+  /**
+   * @param {string} kind of a panel whose chapter is open
+   * @param {string} [from] ".name" of the part to begin at
+   */
   function show(kind, from = "") {
     hide();
     glass.present(kind);
@@ -203,7 +242,13 @@ export function createStage(glass, bar, tell) {
   async function ready() {
     const [mine, until] = [section, performance.now() + PATIENCE];
     while (section === mine && mine && performance.now() < until) {
-      if (inner()?.childElementCount && mine.dataset.value !== undefined && !mine.hasAttribute("data-loading") && !glass.asking()) return;
+      if (
+        inner()?.childElementCount &&
+        mine.dataset.value !== undefined &&
+        !mine.hasAttribute("data-loading") &&
+        !glass.asking()
+      )
+        return;
       await frame();
     }
   }

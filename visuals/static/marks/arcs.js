@@ -1,5 +1,5 @@
-// One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a token
-// more weight, blue where less.
+// One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a
+// token more weight, blue where less.
 
 import { largest, subtract } from "../arrays.js";
 import { row } from "../compute.js";
@@ -14,9 +14,13 @@ export const THICK = 12; // px of an arc of weight 1; of two runs, of the larges
 const [ARCS, LABELS, LINES] = [170, 56, 2]; // px over the names and for them, on so many lines
 const [PAD, LINE, FONT] = [8, 18, "14px system-ui, sans-serif"];
 
-/** @typedef {{ fits: boolean, at: number[] }} Places  whether all names fit beside each other, and the middle of each */
+/** @typedef {{ fits: boolean; at: number[] }} Places whether all names fit beside each other, and the middle of each */
 
-/** Where each token stands: side by side at their own widths where they fit, else at equal distances. @returns {Places} */
+/**
+ * Where each token stands: side by side at their own widths where they fit, else at equal distances.
+ *
+ * @returns {Places}
+ */
 function placesOf(context, pieces, width) {
   context.font = FONT;
   const wide = pieces.map((piece) => context.measureText(visible(piece)).width + 10);
@@ -33,10 +37,20 @@ function placesOf(context, pieces, width) {
   return { fits: true, at };
 }
 
-/** The token nearest to x. @param {Places} places @returns {number} */
-const nearest = ({ at }, x) => at.reduce((best, place, t) => (Math.abs(place - x) < Math.abs(at[best] - x) ? t : best), 0);
+/**
+ * The token nearest to x.
+ *
+ * @param {Places} places
+ * @returns {number}
+ */
+const nearest = ({ at }, x) =>
+  at.reduce((best, place, t) => (Math.abs(place - x) < Math.abs(at[best] - x) ? t : best), 0);
 
-/** An arc in the stroke that is set, the higher the wider; a small ring where a token looks at itself. @param {number} span the widest arc */
+/**
+ * An arc in the stroke that is set, the higher the wider; a small ring where a token looks at itself.
+ *
+ * @param {number} span the widest arc
+ */
 function strokeArc(context, from, to, span) {
   context.beginPath();
   const high = 22 + ((ARCS - 34) * Math.abs(from - to)) / span;
@@ -46,8 +60,11 @@ function strokeArc(context, from, to, span) {
 }
 
 /**
- * Names of the tokens: the query, the key, and then those of the largest weight, where there is room; a line under those
- * that the model wrote. @param {Places} places @param {ArrayLike<number>} weights of the keys that are seen, by magnitude
+ * Names of the tokens: the query, the key, and then those of the largest weight, where there is room; a line under
+ * those that the model wrote.
+ *
+ * @param {Places} places
+ * @param {ArrayLike<number>} weights of the keys that are seen, by magnitude
  */
 function drawNames(context, places, weights, { trace, query, key }, width) {
   const { colour } = ink();
@@ -135,7 +152,11 @@ export function createArcs(glass, label) {
     drawTicks(context, places, weights.length, state);
     drawNames(context, places, weights, state, width);
   });
-  /** @param {object[]} runs one, or A and B @returns {{ fits: boolean, limit: number }} whether all names stand beside each other; the largest weight or change */
+  /**
+   * @param {object[]} runs one, or A and B
+   * @returns {{ fits: boolean; limit: number }} whether all names stand beside each other; the largest weight or
+   *   change
+   */
   function draw(runs, width) {
     paint(width, remembered(runs));
     return { fits: places.fits, limit };

@@ -16,10 +16,16 @@ const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
 /** @typedef {import("./attention-values.js").CellMap} CellMap */
-/** @type {{ key: any[], map: CellMap }[]} the maps that were looked at last */
+/** @type {{ key: any[]; map: CellMap }[]} the maps that were looked at last */
 const recent = [];
 
-/** The map that was made for this key, else a new one. @param {any[]} key @param {() => import("./attention-values.js").Reader[]} readers @returns {CellMap} */
+/**
+ * The map that was made for this key, else a new one.
+ *
+ * @param {any[]} key
+ * @param {() => import("./attention-values.js").Reader[]} readers
+ * @returns {CellMap}
+ */
 export function mapFor(key, readers, block) {
   const all = [block, ...key];
   const at = recent.findIndex((one) => one.key.length === all.length && one.key.every((value, i) => value === all[i]));
@@ -29,10 +35,15 @@ export function mapFor(key, readers, block) {
   return found.map;
 }
 
-/** @type {WeakMap<CellMap, { first: CellMap, made: CellMap }>} the last change to each map */
+/** @type {WeakMap<CellMap, { first: CellMap; made: CellMap }>} the last change to each map */
 const changes = new WeakMap();
 
-/** What a complete map has more than another; null where a dot stands for several cells: the largest change is another than that of the largest. @returns {CellMap|null} */
+/**
+ * What a complete map has more than another; null where a dot stands for several cells: the largest change is
+ * another than that of the largest.
+ *
+ * @returns {CellMap | null}
+ */
 export function mapApart(map, first) {
   if (map.block > 1) return null;
   if (changes.get(map)?.first !== first) {
@@ -43,11 +54,17 @@ export function mapApart(map, first) {
 }
 
 /**
- * @typedef {{ label: string, view?: () => string, read: (run, view: string) => import("./attention-values.js").Reader|null,
- *             on: (run, view: string) => any[], off?: (run) => boolean, between?: object[] }} What
- * `label`: the key of its name; `view`: which scale, weights unless told; `read`: null while something is missing; `on`:
- * what the map of a run is known by; `off`: whether nothing uses it; `between`: two maps that were drawn before this, which
- * shows what the first has more than the second
+ * @typedef {{
+ *   label: string;
+ *   view?: () => string;
+ *   read: (run, view: string) => import("./attention-values.js").Reader | null;
+ *   on: (run, view: string) => any[];
+ *   off?: (run) => boolean;
+ *   between?: object[];
+ * }} What
+ *   `label`: the key of its name; `view`: which scale, weights unless told; `read`: null while something is missing;
+ *   `on`: what the map of a run is known by; `off`: whether nothing uses it; `between`: two maps that were drawn
+ *   before this, which shows what the first has more than the second
  * @param {What} what
  */
 export function createMap(glass, what) {
@@ -66,7 +83,11 @@ export function createMap(glass, what) {
     if (!shown) {
       context.fillStyle = colour("raised");
       context.fillRect(x, y, size, size);
-      return write(context, glass.text("cell.coming"), x + size / 2, size / 2, { align: "center", colour: colour("muted"), most: size });
+      return write(context, glass.text("cell.coming"), x + size / 2, size / 2, {
+        align: "center",
+        colour: colour("muted"),
+        most: size,
+      });
     }
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
@@ -74,13 +95,18 @@ export function createMap(glass, what) {
     return scaleBar(context, x, size + 18, size - 1, ink()[scale.table], scale.ticks);
   }
 
-  /** @param {object[]} runs one, or A and B @returns {boolean} whether the map is complete, or nothing of it can be made */
+  /**
+   * @param {object[]} runs one, or A and B
+   * @returns {boolean} whether the map is complete, or nothing of it can be made
+   */
   function draw(runs, width, end = performance.now() + BUDGET) {
     place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
     const view = what.view?.() ?? "weights";
     const readers = runs.map((run) => what.read(run, view));
     const block = blockFor(state.trace.T, place.size);
-    map = readers.includes(null) ? null : mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
+    map = readers.includes(null)
+      ? null
+      : mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
     const apart = what.between?.map((one) => one.map());
     const ready = apart?.every((one) => one?.done) ?? false;
     if (map && ready) map = mapApart(...apart) ?? map;
@@ -88,9 +114,20 @@ export function createMap(glass, what) {
     const done = !map || map.done || (!waits && map.work(end));
     const shown = done ? map : null;
     const limit = shown?.limit || 1;
-    const scale = runs.length === 1 && view === "weights" ? WEIGHTS : runs.length === 1 && view === "weighted" ? rootScale(limit) : signedScale(limit);
+    const scale =
+      runs.length === 1 && view === "weights"
+        ? WEIGHTS
+        : runs.length === 1 && view === "weighted"
+          ? rootScale(limit)
+          : signedScale(limit);
     const off = runs.length === 1 && Boolean(what.off?.(runs[0]));
-    surface([shown, view, off], place.size + LEFT + 2, place.size + BELOW, (context) => drawGround(context, scale, shown, off), (context) => markCell(context, place, state, 8));
+    surface(
+      [shown, view, off],
+      place.size + LEFT + 2,
+      place.size + BELOW,
+      (context) => drawGround(context, scale, shown, off),
+      (context) => markCell(context, place, state, 8),
+    );
     return done;
   }
   /** Cells to a side of what one dot stands for. */

@@ -1,4 +1,5 @@
-// Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two their change. Pure.
+// Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two
+// their change. Pure.
 
 import { eachRow, keysSeen } from "../compute.js";
 
@@ -7,25 +8,58 @@ export const VIEWS = ["scores", "weights", "weighted"];
 const ROWS = 8; // query rows between two looks at the clock
 
 /**
- * @typedef {{ tokens: number, seen: (query: number) => number, each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void }} Reader
+ * @typedef {{
+ *   tokens: number;
+ *   seen: (query: number) => number;
+ *   each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void;
+ * }} Reader
  *   the cells of a map in one run, for queries from … to − 1; seen: of how many keys, from the first on
- * @typedef {{ side: number, block: number, tokens: number, values: Float32Array, limit: number, done: boolean, work: (end: number) => boolean, rows: () => number[][] }} CellMap
- *   values: side × side, of each block × block cells the value of largest magnitude; NaN where the mask hides all of them;
- *   limit: the largest magnitude; work(end): goes on until that time, says whether the map is complete; rows: query and key
- *   of the cell that each dot shows, its value in every run, and of two runs the change
+ *
+ * @typedef {{
+ *   side: number;
+ *   block: number;
+ *   tokens: number;
+ *   values: Float32Array;
+ *   limit: number;
+ *   done: boolean;
+ *   work: (end: number) => boolean;
+ *   rows: () => number[][];
+ * }} CellMap
+ *   values: side × side, of each block × block cells the value of largest magnitude; NaN where the mask hides all of
+ *   them; limit: the largest magnitude; work(end): goes on until that time, says whether the map is complete; rows:
+ *   query and key of the cell that each dot shows, its value in every run, and of two runs the change
  */
 
-/** One head's cells. @param {string} view of VIEWS @param {ArrayLike<number>|null} norms ‖v‖ of each key, for "weighted" @returns {Reader} */
+/**
+ * One head's cells.
+ *
+ * @param {string} view of VIEWS
+ * @param {ArrayLike<number> | null} norms ‖v‖ of each key, for "weighted"
+ * @returns {Reader}
+ */
 export function readHead(held, model, head, view = "weights", norms = null) {
   const each = (from, to, use) =>
     eachRow(held, model, head, from, to, (query, scores, weights) => {
-      use(query, view === "scores" ? (key) => scores[key] : view === "weights" ? (key) => weights[key] : (key) => weights[key] * norms[key]);
+      use(
+        query,
+        view === "scores"
+          ? (key) => scores[key]
+          : view === "weights"
+            ? (key) => weights[key]
+            : (key) => weights[key] * norms[key],
+      );
     });
   const tokens = held.q.shape[1];
   return { tokens, seen: (query) => keysSeen(model, query, tokens), each };
 }
 
-/** What the first reader's head gives a key more than the second's. @param {Reader} first @param {Reader} second @returns {Reader} */
+/**
+ * What the first reader's head gives a key more than the second's.
+ *
+ * @param {Reader} first
+ * @param {Reader} second
+ * @returns {Reader}
+ */
 export const readApart = (first, second) => ({
   tokens: first.tokens,
   seen: first.seen,
@@ -38,14 +72,21 @@ export const readApart = (first, second) => ({
 /** The rows of a reader, kept. */
 function held(reader, from, to) {
   const rows = [];
-  reader.each(from, to, (query, value) => rows.push(Float64Array.from({ length: reader.seen(query) }, (_, key) => value(key))));
+  reader.each(from, to, (query, value) =>
+    rows.push(Float64Array.from({ length: reader.seen(query) }, (_, key) => value(key))),
+  );
   return rows;
 }
 
-/** @param {Reader[]} readers one, or two of as many tokens: A's and B's @param {number} block @returns {CellMap} */
+/**
+ * @param {Reader[]} readers one, or two of as many tokens: A's and B's
+ * @param {number} block
+ * @returns {CellMap}
+ */
 export function makeMap(readers, block) {
   const [{ tokens }, b] = readers;
-  if (b && b.tokens !== tokens) throw new RangeError(`cannot subtract maps of ${tokens} tokens from maps of ${b.tokens}`);
+  if (b && b.tokens !== tokens)
+    throw new RangeError(`cannot subtract maps of ${tokens} tokens from maps of ${b.tokens}`);
   const side = Math.ceil(tokens / block);
   const made = { side, block, tokens, values: new Float32Array(side * side).fill(NaN), limit: 0, done: false };
   const reader = b ? readApart(b, readers[0]) : readers[0];
@@ -85,16 +126,23 @@ export function makeMap(readers, block) {
 }
 
 /**
- * The maps of many heads, made in slices. @param {{ layer: number, head: number }[]} heads
- * @param {(layer: number, head: number) => CellMap|null} make  null while the layer is not here
- * @returns {{ at: (layer: number, head: number) => CellMap|undefined, work: (end: number, first?: { layer: number, head?: number }) => boolean, done: () => CellMap[] }}
- * work: goes on until that time, the head or layer `first` before the others; whether all that is here is done
+ * The maps of many heads, made in slices.
+ *
+ * @param {{ layer: number; head: number }[]} heads
+ * @param {(layer: number, head: number) => CellMap | null} make null while the layer is not here
+ * @returns {{
+ *   at: (layer: number, head: number) => CellMap | undefined;
+ *   work: (end: number, first?: { layer: number; head?: number }) => boolean;
+ *   done: () => CellMap[];
+ * }}
+ *   work: goes on until that time, the head or layer `first` before the others; whether all that is here is done
  */
 export function makeMaps(heads, make) {
   const maps = new Map();
   const at = (layer, head) => maps.get(`${layer} ${head}`);
   function work(end, first = {}) {
-    const rank = ({ layer, head }) => (layer === first.layer && (first.head === undefined || head === first.head) ? 0 : 1);
+    const rank = ({ layer, head }) =>
+      layer === first.layer && (first.head === undefined || head === first.head) ? 0 : 1;
     for (const { layer, head } of [...heads].sort((a, b) => rank(a) - rank(b))) {
       const map = at(layer, head) ?? make(layer, head);
       if (!map) continue;

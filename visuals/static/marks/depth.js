@@ -1,4 +1,5 @@
-// A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the change.
+// A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the
+// change.
 
 import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
@@ -17,22 +18,43 @@ const LABEL = 14; // height of a row's name
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 
 /**
- * @typedef {{ row: number, token: number }} Place
- * @typedef {{ label: string, values: (run, state) => ArrayLike<number>, scale: (values: ArrayLike<number>, run) => import("./scales.js").Scale & { name: string },
- *             change: () => string, name: (row: number, run) => string, at: (state, run) => { row: number, token?: number },
- *             pick: (place: Place, state, run) => object|null, keep?: (place: Place, run) => void, hover?: (place: Place|null, run) => void,
- *             moves?: Object<string, Function>, pieces?: (run) => string[], second?: (run) => string[]|null, axis?: () => string,
- *             word?: (run) => (row: number, token: number) => string, off?: (run) => [number, number][],
- *             left?: number, cell?: (rows: number) => number, first?: number, names?: (rows: number, cell: number, run) => [string, number][] }} What
- * `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two; `at`: the selected
- * place, row −1 for none; `pick`: the selection that a place stands for, `keep` and `hover` what else a click keeps and the
- * pointer shows; `word` writes into the cells; `off`: rows that nothing uses, as [first, count]; `second`: names for a
- * second line below the tokens' own, "" where there is none; `first`: the row of layer 0's first sub-layer, 0 unless told.
- * Where not every row has room for its name, rows are named from there on, an even number apart: then maps of two rows a
- * layer all name the attention; `names`: what is written instead, and how many rows above the lowest
+ * @typedef {{ row: number; token: number }} Place
+ *
+ * @typedef {{
+ *   label: string;
+ *   values: (run, state) => ArrayLike<number>;
+ *   scale: (values: ArrayLike<number>, run) => import("./scales.js").Scale & { name: string };
+ *   change: () => string;
+ *   name: (row: number, run) => string;
+ *   at: (state, run) => { row: number; token?: number };
+ *   pick: (place: Place, state, run) => object | null;
+ *   keep?: (place: Place, run) => void;
+ *   hover?: (place: Place | null, run) => void;
+ *   moves?: Object<string, Function>;
+ *   pieces?: (run) => string[];
+ *   second?: (run) => string[] | null;
+ *   axis?: () => string;
+ *   word?: (run) => (row: number, token: number) => string;
+ *   off?: (run) => [number, number][];
+ *   left?: number;
+ *   cell?: (rows: number) => number;
+ *   first?: number;
+ *   names?: (rows: number, cell: number, run) => [string, number][];
+ * }} What
+ *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two; `at`: the
+ *   selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and `hover` what else a
+ *   click keeps and the pointer shows; `word` writes into the cells; `off`: rows that nothing uses, as [first,
+ *   count]; `second`: names for a second line below the tokens' own, "" where there is none; `first`: the row of
+ *   layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows are named from there
+ *   on, an even number apart: then maps of two rows a layer all name the attention; `names`: what is written
+ *   instead, and how many rows above the lowest
  */
 
-/** The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on. @returns {number[]} */
+/**
+ * The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on.
+ *
+ * @returns {number[]}
+ */
 export function namedRows(rows, cell, first = 0) {
   const all = Array.from({ length: rows }, (_, row) => row);
   if (cell >= LABEL) return all;
@@ -41,8 +63,11 @@ export function namedRows(rows, cell, first = 0) {
 }
 
 /**
- * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and one
- * that it would touch then is left out. @param {[string, number][]} named @returns {[string, number][]}
+ * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and
+ * one that it would touch then is left out.
+ *
+ * @param {[string, number][]} named
+ * @returns {[string, number][]}
  */
 export const placedNames = (named, rows, cell) =>
   [...named]
@@ -73,7 +98,12 @@ function drawWords(context, { column, cell, rows, left }, { values, place, table
     for (let t = 0; t < tokens; t++) {
       const colour = inkOn(colours, place(values[row * tokens + t]));
       const y = TOP + (rows - row - 0.5) * cell;
-      write(context, word(row, t), left + (t + 0.5) * column, y, { align: "center", base: "middle", colour, most: column - 6 });
+      write(context, word(row, t), left + (t + 0.5) * column, y, {
+        align: "center",
+        base: "middle",
+        colour,
+        most: column - 6,
+      });
     }
   }
 }
@@ -91,7 +121,10 @@ function drawScale(context, { width, left, high, lines, above }, { table, ticks,
 
 /** The values upside down, as cells are drawn from the top. */
 function flipped(values, rows, tokens) {
-  return Float64Array.from({ length: rows * tokens }, (_, i) => values[(rows - 1 - Math.floor(i / tokens)) * tokens + (i % tokens)]);
+  return Float64Array.from(
+    { length: rows * tokens },
+    (_, i) => values[(rows - 1 - Math.floor(i / tokens)) * tokens + (i % tokens)],
+  );
 }
 
 /** @param {What} what */
@@ -101,13 +134,16 @@ export function createDepthMap(glass, what) {
   const element = h("div.gp-scroll", null, canvas);
   const surface = createSurface(canvas);
   const remembered = createMemory();
-  let [size, run, shown, read, under] = [null, null, null, [], null]; // the last run, what is drawn of it, and what was read
+  // the last run, what is drawn of it, and what was read
+  let [size, run, shown, read, under] = [null, null, null, [], null];
 
-  /** @returns {Place|null} what is under a point */
+  /** @returns {Place | null} what is under a point */
   function find(x, y) {
     if (!size) return null;
     const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
-    return token < 0 || token >= size.tokens || down < 0 || down >= size.rows ? null : { token, row: size.rows - 1 - down };
+    return token < 0 || token >= size.tokens || down < 0 || down >= size.rows
+      ? null
+      : { token, row: size.rows - 1 - down };
   }
   canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run)); // before link's own listener, which draws
   link(canvas, glass, (x, y) => {
@@ -135,17 +171,35 @@ export function createDepthMap(glass, what) {
     read = runs.map((one) => what.values(one, state));
     const values = runs.length === 1 ? read[0] : subtract(read[1], read[0]);
     const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
-    const scale = runs.length === 1 ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
+    const scale =
+      runs.length === 1 ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
     const word = runs.length === 1 ? what.word?.(run) : undefined;
-    shown = { values, pieces, ...scale, word, second: what.second?.(run), same: values.every((value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i])))) };
+    shown = {
+      values,
+      pieces,
+      ...scale,
+      word,
+      second: what.second?.(run),
+      same: values.every(
+        (value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i]))),
+      ),
+    };
     size = measure(width, values.length / pieces.length, pieces.length);
   });
 
   function drawGround(context, single) {
     const { values, table, place, pieces, word, second } = shown;
     const { tokens, rows, left, column, cell, high } = size;
-    enlarge(context, cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place), left, TOP, tokens * column, high);
-    for (const [row, count] of (single && what.off?.(run)) || []) drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, glass.text("off.word"));
+    enlarge(
+      context,
+      cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place),
+      left,
+      TOP,
+      tokens * column,
+      high,
+    );
+    for (const [row, count] of (single && what.off?.(run)) || [])
+      drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, glass.text("off.word"));
     if (size.written) drawWords(context, size, shown, word, tokens);
     drawRowLabels(context, size, what, run);
     drawTokenLabels(context, size, pieces, what.axis?.() ?? glass.text("marks.tokens"), second);
@@ -162,16 +216,35 @@ export function createDepthMap(glass, what) {
     return context.strokeRect(x, TOP, size.column, size.high);
   }
 
-  /** The map is drawn once for what it shows; a hover moves the frame around one cell. @param {object[]} runs one, or A and B */
+  /**
+   * The map is drawn once for what it shows; a hover moves the frame around one cell.
+   *
+   * @param {object[]} runs one, or A and B
+   */
   function draw(runs, width, fresh) {
     run = runs.at(-1);
     if (fresh) what.hover?.((under = null), run);
     make(width, remembered(runs));
-    surface([shown], width, size.high + size.lines + size.above + BELOW, (context) => drawGround(context, runs.length === 1), mark);
+    surface(
+      [shown],
+      width,
+      size.high + size.lines + size.above + BELOW,
+      (context) => drawGround(context, runs.length === 1),
+      mark,
+    );
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
   const same = () => shown.same;
-  /** Row, token and the value in each run. @returns {[number, number, ...number[]][]} */
-  const rows = () => Array.from(shown.values, (_, i) => [Math.floor(i / size.tokens), i % size.tokens, ...read.map((values) => values[i])]);
+  /**
+   * Row, token and the value in each run.
+   *
+   * @returns {[number, number, ...number[]][]}
+   */
+  const rows = () =>
+    Array.from(shown.values, (_, i) => [
+      Math.floor(i / size.tokens),
+      i % size.tokens,
+      ...read.map((values) => values[i]),
+    ]);
   return { element, canvas, draw, same, rows, name: (row) => what.name(row, run) };
 }

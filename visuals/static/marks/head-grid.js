@@ -13,25 +13,41 @@ const SLICE = 6; // ms of a frame, or of the browser's idle time
 const LEGEND = 40; // px for a scale where the layout leaves none
 const THUMB = 90; // px under which a map has no hatching and no words
 
-/** The box that a point is in; undefined where it is in none. @template {{ x: number, y: number }} Place @param {Place[]} boxes @returns {Place|undefined} */
-export const boxAt = (boxes, width, height, x, y) => boxes.find((box) => x >= box.x && x < box.x + width && y >= box.y && y < box.y + height);
+/**
+ * The box that a point is in; undefined where it is in none.
+ *
+ * @template {{ x: number; y: number }} Place
+ * @param {Place[]} boxes
+ * @returns {Place | undefined}
+ */
+export const boxAt = (boxes, width, height, x, y) =>
+  boxes.find((box) => x >= box.x && x < box.x + width && y >= box.y && y < box.y + height);
 
 /**
- * @typedef {{ layer: number, head: number, x: number, y: number }} Box
- * @typedef {{ boxes: Box[], size: number, height: number, legend?: number }} Layout  legend: where the scale begins
- * @param {{ label: string, layout: (width: number, model) => Layout, labels: (context, layout: Layout, model, width: number) => void,
- *           of: (run) => object, read?: (run, layer: number, head: number) => import("./attention-values.js").Reader|null,
- *           mark: (context, layout: Layout) => void, corner?: (context, box: Box, size: number) => void, urgent?: boolean }} what
- * `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands around
- * the maps; `mark`: what changes with a hover; `corner`: what is drawn on a map; `urgent`:
- * made a little with every frame, the selected head first, else while the browser is idle
+ * @typedef {{ layer: number; head: number; x: number; y: number }} Box
+ *
+ * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number }} Layout legend: where the scale begins
+ * @param {{
+ *   label: string;
+ *   layout: (width: number, model) => Layout;
+ *   labels: (context, layout: Layout, model, width: number) => void;
+ *   of: (run) => object;
+ *   read?: (run, layer: number, head: number) => import("./attention-values.js").Reader | null;
+ *   mark: (context, layout: Layout) => void;
+ *   corner?: (context, box: Box, size: number) => void;
+ *   urgent?: boolean;
+ * }} what
+ *   `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands
+ *   around the maps; `mark`: what changes with a hover; `corner`: what is drawn on a map; `urgent`: made a little
+ *   with every frame, the selected head first, else while the browser is idle
  */
 export function createHeadGrid(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
   const known = new WeakMap(); // going back to a layer makes none of its maps again
-  const here = ({ trace }, layer, head) => (trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null);
+  const here = ({ trace }, layer, head) =>
+    trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null;
   const read = what.read ?? here;
   const work = watched({ slices: 0 });
   let [layout, maps, limit, scheduled] = [null, null, 1, false];
@@ -74,17 +90,23 @@ export function createHeadGrid(glass, what) {
       }
       if (!map?.done) continue;
       drawMap(context, map, { x, y, size }, scale, limit);
-      if (runs.some(({ trace }) => headOff(trace, layer, head))) drawOff(context, x, y, size, size, size < THUMB ? "" : glass.text("off.word"));
+      if (runs.some(({ trace }) => headOff(trace, layer, head)))
+        drawOff(context, x, y, size, size, size < THUMB ? "" : glass.text("off.word"));
       what.corner?.(context, { layer, head, x, y }, size);
     }
-    if (layout.legend !== undefined) scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
+    if (layout.legend !== undefined)
+      scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
   }
 
-  /** @param {object[]} runs one, or A and B @returns {boolean} whether all maps that can be made are */
+  /**
+   * @param {object[]} runs one, or A and B
+   * @returns {boolean} whether all maps that can be made are
+   */
   function draw(runs, width) {
     const { trace } = runs.at(-1);
     layout = what.layout(width, trace.model);
-    if (runs.length === 2 && layout.legend === undefined) layout = { ...layout, legend: layout.height + 4, height: layout.height + LEGEND };
+    if (runs.length === 2 && layout.legend === undefined)
+      layout = { ...layout, legend: layout.height + 4, height: layout.height + LEGEND };
     const block = blockFor(trace.T, layout.size);
     maps = mapsOf(runs, block);
     const done = maps.work(what.urgent ? performance.now() + SLICE : 0, state);
@@ -93,17 +115,33 @@ export function createHeadGrid(glass, what) {
     const made = maps.done();
     limit = runs.length === 1 ? 1 : made.reduce((most, map) => Math.max(most, map.limit), 0);
     const scale = runs.length === 1 ? WEIGHTS : signedScale(limit);
-    surface([maps, made.length, limit], width, layout.height, (context) => drawGround(context, runs, width, scale), (context) => what.mark(context, layout));
+    surface(
+      [maps, made.length, limit],
+      width,
+      layout.height,
+      (context) => drawGround(context, runs, width, scale),
+      (context) => what.mark(context, layout),
+    );
     return done;
   }
   /** The boxes whose maps are not made yet. */
   const missing = () => layout.boxes.length - maps.done().length;
   /** Dot by dot, of the maps that are drawn: layer, head, query, key, and the value in each run. */
-  const rows = () => layout.boxes.flatMap(({ layer, head }) => {
-    const map = maps.at(layer, head);
-    return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
-  });
+  const rows = () =>
+    layout.boxes.flatMap(({ layer, head }) => {
+      const map = maps.at(layer, head);
+      return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
+    });
   /** How many weights a side of a dot stands for. */
   const block = () => (layout ? blockFor(state.trace.T, layout.size) : 1);
-  return { element: canvas, draw, rows, block, missing, layout: () => layout, count: () => maps?.done().length ?? 0, same: () => missing() === 0 && limit === 0 };
+  return {
+    element: canvas,
+    draw,
+    rows,
+    block,
+    missing,
+    layout: () => layout,
+    count: () => maps?.done().length ?? 0,
+    same: () => missing() === 0 && limit === 0,
+  };
 }

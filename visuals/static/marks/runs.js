@@ -1,10 +1,18 @@
 // The runs that a mark draws: one, or A and B.
 
-/** @typedef {{ trace: object, held?: object, neurons?: object, details?: Object<string, any> }} Run  one run, its selected layer, the selected token's neurons there, and what the server was asked about it */
+/**
+ * @typedef {{ trace: object; held?: object; neurons?: object; details?: Object<string, any> }} Run one run, its
+ *   selected layer, the selected token's neurons there, and what the server was asked about it
+ */
 
-const partsOf = (runs) => runs.flatMap(({ trace, held, neurons, details = {} }) => [trace, held, neurons, ...Object.values(details)]);
+const partsOf = (runs) =>
+  runs.flatMap(({ trace, held, neurons, details = {} }) => [trace, held, neurons, ...Object.values(details)]);
 
-/** The runs of the last call where they are the same, part by part. @returns {(runs: Run[]) => Run[]} */
+/**
+ * The runs of the last call where they are the same, part by part.
+ *
+ * @returns {(runs: Run[]) => Run[]}
+ */
 export function createMemory() {
   let last = [];
   return (runs) => {
@@ -14,7 +22,11 @@ export function createMemory() {
   };
 }
 
-/** Why two runs cannot be subtracted position by position; null where they can. @returns {"models"|"lengths"|null} */
+/**
+ * Why two runs cannot be subtracted position by position; null where they can.
+ *
+ * @returns {"models" | "lengths" | null}
+ */
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";
   if (A.model.parts.prefix !== B.model.parts.prefix) return "masks"; // a query sees other keys in each

@@ -1,4 +1,5 @@
-// Vectors as strips over one axis, each to its own scale of both signs; a row may stand as bars. A hover moves the mark alone.
+// Vectors as strips over one axis, each to its own scale of both signs; a row may stand as bars. A hover moves the mark
+// alone.
 
 import { largest, poolColumns } from "../arrays.js";
 import { shown } from "../dom.js";
@@ -11,13 +12,31 @@ export const NUMBER = 66;
 const [BARS, AXIS, LEGEND] = [84, 24, 40];
 
 /**
- * @typedef {{ name: string, role: string, values: ArrayLike<number>|null, limit?: number, said?: string, apart?: boolean, bars?: boolean, off?: number[]|null, word?: string }} Strip
- * `values`: null while they are on their way; `limit` of the colours, the largest of all values where none is named, so that
- * they do not change with the zoom; `said` in its place; `apart`: each column shows this strip's own largest, not the
- * one of the strip that leads; `off`: indices that nothing uses, null: all of them, with a `word`
+ * @typedef {{
+ *   name: string;
+ *   role: string;
+ *   values: ArrayLike<number> | null;
+ *   limit?: number;
+ *   said?: string;
+ *   apart?: boolean;
+ *   bars?: boolean;
+ *   off?: number[] | null;
+ *   word?: string;
+ * }} Strip
+ *   `values`: null while they are on their way; `limit` of the colours, the largest of all values where none is
+ *   named, so that they do not change with the zoom; `said` in its place; `apart`: each column shows this strip's
+ *   own largest, not the one of the strip that leads; `off`: indices that nothing uses, null: all of them, with a
+ *   `word`
  * @param {HTMLCanvasElement} canvas
- * @param {{ beside?: boolean, label?: number, strip?: number, gap?: number, axis?: boolean, legend?: () => [number, string][] }} how
- * `beside`: names at the left, else above; `axis`: the indices below; `legend`: ticks of a scale below
+ * @param {{
+ *   beside?: boolean;
+ *   label?: number;
+ *   strip?: number;
+ *   gap?: number;
+ *   axis?: boolean;
+ *   legend?: () => [number, string][];
+ * }} how
+ *   `beside`: names at the left, else above; `axis`: the indices below; `legend`: ticks of a scale below
  */
 export function createStrips(canvas, { beside = false, label = 22, strip = 26, gap = 8, axis = false, legend } = {}) {
   const surface = createSurface(canvas);
@@ -40,13 +59,25 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     context.fillStyle = colour(role);
     seen.forEach((value, i) => {
       const high = limit ? (value / limit) * (BARS / 2 - 2) : 0;
-      context.fillRect(left + i * each + 0.5, middle - Math.max(high, 0), Math.max(1, each - 1), Math.max(1, Math.abs(high)));
+      context.fillRect(
+        left + i * each + 0.5,
+        middle - Math.max(high, 0),
+        Math.max(1, each - 1),
+        Math.max(1, Math.abs(high)),
+      );
     });
   }
 
   function drawCells(context, seen, limit, y) {
     const { colour, signed } = ink();
-    enlarge(context, cells(seen, seen.length, 1, signed, (value) => centred(value, limit)), left, y, wide, strip);
+    enlarge(
+      context,
+      cells(seen, seen.length, 1, signed, (value) => centred(value, limit)),
+      left,
+      y,
+      wide,
+      strip,
+    );
     context.strokeStyle = colour("line");
     context.lineWidth = 1;
     context.strokeRect(left + 0.5, y + 0.5, wide - 1, strip - 1);
@@ -62,7 +93,8 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   function drawUnused(context, { off, word }, y) {
     if (off === null) return drawOff(context, left, y, wide, strip, word);
     const each = Math.max(3, wide / columns.length);
-    for (const index of off ?? []) drawOff(context, left + ((columnOf(index) + 0.5) * wide) / columns.length - each / 2, y, each, strip);
+    for (const index of off ?? [])
+      drawOff(context, left + ((columnOf(index) + 0.5) * wide) / columns.length - each / 2, y, each, strip);
     return undefined;
   }
 
@@ -75,7 +107,11 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
       context.fillStyle = colour("raised");
       return context.fillRect(left, y, wide, strip);
     }
-    write(context, said, beside ? left + wide + 8 : width, line, { ...how, align: beside ? "left" : "right", colour: colour("muted") });
+    write(context, said, beside ? left + wide + 8 : width, line, {
+      ...how,
+      align: beside ? "left" : "right",
+      colour: colour("muted"),
+    });
     const seen = (one.apart ? poolColumns(values, Math.floor(wide)) : columns).map((i) => values[i]);
     if (one.bars) drawBars(context, one, seen, limit, y);
     else drawCells(context, seen, limit, y);
@@ -86,7 +122,10 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     const colour = ink().colour("muted");
     const each = wide / columns.length;
     const line = (index, x, how) => write(context, String(index), x, y + 14, { colour, ...how });
-    if (each >= NUMBER) return columns.forEach((index, i) => line(index, (i + 0.5) * each, { align: "center", weight: index === chosen ? 600 : 400 }));
+    if (each >= NUMBER)
+      return columns.forEach((index, i) =>
+        line(index, (i + 0.5) * each, { align: "center", weight: index === chosen ? 600 : 400 }),
+      );
     line(columns[0], 0, {});
     return line(columns.at(-1), wide, { align: "right" });
   }
@@ -96,32 +135,45 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
 
   /**
    * @param {Strip[]} strips of one length
-   * @param {{ chosen: number|null, lead?: Strip, start?: number, count?: number, key?: any[] }} view `chosen`: the index that
-   * is marked; `lead`: the strip whose largest value a column shows, the last unless told; of `count` values from `start` on
+   * @param {{ chosen: number | null; lead?: Strip; start?: number; count?: number; key?: any[] }} view `chosen`:
+   *   the index that is marked; `lead`: the strip whose largest value a column shows, the last unless told; of
+   *   `count` values from `start` on
    */
-  function draw(width, strips, { chosen, lead = strips.at(-1), start = 0, count = lead.values?.length ?? 0, key = [] }) {
+  function draw(
+    width,
+    strips,
+    { chosen, lead = strips.at(-1), start = 0, count = lead.values?.length ?? 0, key = [] },
+  ) {
     const { tops, foot, tall } = topsOf(strips);
     [left, wide] = beside ? [62, Math.max(60, width - 146)] : [0, width];
-    columns = poolColumns(Array.prototype.slice.call(lead.values ?? [], start, start + count), Math.floor(wide)).map((i) => i + start);
+    columns = poolColumns(Array.prototype.slice.call(lead.values ?? [], start, start + count), Math.floor(wide)).map(
+      (i) => i + start,
+    );
     const all = [start, count, ...strips.flatMap(({ name, values, limit }) => [name, values, limit]), ...key];
-    surface(all, width, tall, (context) => {
-      strips.forEach((one, i) => drawStrip(context, one, tops[i], width));
-      if (legend) scaleBar(context, 1, foot, Math.min(260, width - 4), ink().signed, legend());
-    }, (context) => {
-      if (!columns.length) return;
-      if (axis) drawAxis(context, foot, chosen);
-      if (chosen === null || chosen < start || chosen >= start + count) return;
-      const each = wide / columns.length;
-      const size = Math.max(5, each);
-      const x = Math.max(0, Math.min(wide - size, (columnOf(chosen) + 0.5) * each - size / 2));
-      strips.forEach((one, i) => cross(context, left + x, tops[i], size, highOf(one)));
-    });
+    surface(
+      all,
+      width,
+      tall,
+      (context) => {
+        strips.forEach((one, i) => drawStrip(context, one, tops[i], width));
+        if (legend) scaleBar(context, 1, foot, Math.min(260, width - 4), ink().signed, legend());
+      },
+      (context) => {
+        if (!columns.length) return;
+        if (axis) drawAxis(context, foot, chosen);
+        if (chosen === null || chosen < start || chosen >= start + count) return;
+        const each = wide / columns.length;
+        const size = Math.max(5, each);
+        const x = Math.max(0, Math.min(wide - size, (columnOf(chosen) + 0.5) * each - size / 2));
+        strips.forEach((one, i) => cross(context, left + x, tops[i], size, highOf(one)));
+      },
+    );
   }
 
   /** The index under a point, or null. */
   function find(x) {
     const column = Math.floor(((x - left) / wide) * columns.length);
-    return column < 0 || column > columns.length ? null : columns[Math.min(column, columns.length - 1)] ?? null;
+    return column < 0 || column > columns.length ? null : (columns[Math.min(column, columns.length - 1)] ?? null);
   }
   /** How many of the strips' values a column stands for. */
   const perColumn = (count) => count / columns.length;

@@ -5,9 +5,15 @@ import { part } from "../reads.js";
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @returns {(key: any[], width: number, height: number, ground: (context: CanvasRenderingContext2D) => void,
- *            over?: (context: CanvasRenderingContext2D) => void, under?: (context: CanvasRenderingContext2D) => void) => void}
- * `key`: what the ground depends on besides its size and what it reads (reads.js)
+ * @returns {(
+ *   key: any[],
+ *   width: number,
+ *   height: number,
+ *   ground: (context: CanvasRenderingContext2D) => void,
+ *   over?: (context: CanvasRenderingContext2D) => void,
+ *   under?: (context: CanvasRenderingContext2D) => void,
+ * ) => void}
+ *   `key`: what the ground depends on besides its size and what it reads (reads.js)
  */
 export function createSurface(canvas) {
   const scene = document.createElement("canvas");

@@ -3,15 +3,23 @@
 import { h } from "../dom.js";
 
 const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
-const cellOf = (tag, ...content) => h(tag, tag.startsWith("th.gp-token") ? { scope: "row", dir: "auto" } : tag.startsWith("th") ? { scope: "row" } : null, ...content);
+const cellOf = (tag, ...content) =>
+  h(
+    tag,
+    tag.startsWith("th.gp-token") ? { scope: "row", dir: "auto" } : tag.startsWith("th") ? { scope: "row" } : null,
+    ...content,
+  );
 
 /**
- * @param {string|null} section of the texts that name the columns; null where `entitle` does
- * @param {[string, string][]} columns name, and tag of the cells; heads stand at the left over text, else at the right
- * @param {{ rows?: number, focus?: boolean, look?: string }} how `focus`: the keys reach the rows
+ * @param {string | null} section of the texts that name the columns; null where `entitle` does
+ * @param {[string, string][]} columns name, and tag of the cells; heads stand at the left over text, else at the
+ *   right
+ * @param {{ rows?: number; focus?: boolean; look?: string }} how `focus`: the keys reach the rows
  */
 export function createTable(section, columns, { rows: count = 0, focus = false, look = "" } = {}) {
-  const heads = columns.map(([name, tag]) => h(isText(tag) ? "th.is-left" : "th", { scope: "col", ...(section ? { "data-text": `${section}.${name}` } : {}) }));
+  const heads = columns.map(([name, tag]) =>
+    h(isText(tag) ? "th.is-left" : "th", { scope: "col", ...(section ? { "data-text": `${section}.${name}` } : {}) }),
+  );
   const attributes = focus ? { tabindex: "0" } : {};
   const rows = Array.from({ length: count }, () => {
     const fields = columns.map(([, tag]) => cellOf(tag));
@@ -19,9 +27,19 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
   });
   const body = h("tbody", null, ...rows.map(({ line }) => line));
   const element = h(`table.gp-table${look}`, null, h("thead", null, h("tr", null, ...heads)), body);
-  /** A new row. @param {(Node|string|(Node|string)[])[]} contents by column @param {object} more attributes */
-  const line = (contents, more = {}) => h("tr", { ...attributes, ...more }, ...contents.map((content, i) => cellOf(columns[i][1], ...[content].flat())));
-  /** Fills as many rows as there are items, and hides the others. @param {(fields: HTMLElement[], item: any, line: HTMLElement) => void} write */
+  /**
+   * A new row.
+   *
+   * @param {(Node | string | (Node | string)[])[]} contents by column
+   * @param {object} more attributes
+   */
+  const line = (contents, more = {}) =>
+    h("tr", { ...attributes, ...more }, ...contents.map((content, i) => cellOf(columns[i][1], ...[content].flat())));
+  /**
+   * Fills as many rows as there are items, and hides the others.
+   *
+   * @param {(fields: HTMLElement[], item: any, line: HTMLElement) => void} write
+   */
   function fill(items, write) {
     rows.forEach(({ line: row, fields }, i) => {
       row.hidden = i >= items.length;
@@ -29,16 +47,34 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
     });
   }
   const mark = (chosen) => rows.forEach(({ line: row }, i) => row.classList.toggle("is-chosen", chosen(i)));
-  /** Hides the columns that there is nothing for. @param {(name: string) => boolean} empty */
+  /**
+   * Hides the columns that there is nothing for.
+   *
+   * @param {(name: string) => boolean} empty
+   */
   function hide(empty) {
-    columns.forEach(([name], i) => { for (const cell of [heads[i], ...rows.map(({ fields }) => fields[i])]) cell.hidden = empty(name); });
+    columns.forEach(([name], i) => {
+      for (const cell of [heads[i], ...rows.map(({ fields }) => fields[i])]) cell.hidden = empty(name);
+    });
   }
-  const entitle = (say) => heads.forEach((head, i) => { head.textContent = say(columns[i][0]); });
+  const entitle = (say) =>
+    heads.forEach((head, i) => {
+      head.textContent = say(columns[i][0]);
+    });
   return { element, body, rows, line, fill, mark, hide, entitle };
 }
 
-/** A table in a place that scrolls. @param {string} look classes @param {string} label the key of its name */
-export const listed = (look, label, table) => h(`div.gp-list${look}`, { tabindex: "0", role: "region", "data-text-label": label }, table.element);
+/**
+ * A table in a place that scrolls.
+ *
+ * @param {string} look classes
+ * @param {string} label the key of its name
+ */
+export const listed = (look, label, table) =>
+  h(`div.gp-list${look}`, { tabindex: "0", role: "region", "data-text-label": label }, table.element);
 
 /** Writes a text into each field. */
-export const writeTexts = (fields, texts) => texts.forEach((text, i) => { fields[i].textContent = text; });
+export const writeTexts = (fields, texts) =>
+  texts.forEach((text, i) => {
+    fields[i].textContent = text;
+  });

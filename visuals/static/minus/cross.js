@@ -19,23 +19,42 @@ const sourceName = (t, b, _glass, a) => {
 };
 
 /** The source token that was clicked, else the one whose weight changes most. */
-const sourceOf = (glass, state, a, b) => keptSource(glass, subtract(rowOf(b, state).weights, rowOf(a, state).weights).map(Math.abs));
+const sourceOf = (glass, state, a, b) =>
+  keptSource(glass, subtract(rowOf(b, state).weights, rowOf(a, state).weights).map(Math.abs));
 
 function maps(glass, text) {
   const view = watched({ source: null });
   const keep = (source) => glass.settings.set("cross", { source });
-  const drawn = createCrossMaps(glass, "minus.cross_maps", (name, params) => glass.text(`cross.${name}`, params), (change) => { view.source = change?.source ?? null; }, keep);
+  const drawn = createCrossMaps(
+    glass,
+    "minus.cross_maps",
+    (name, params) => glass.text(`cross.${name}`, params),
+    (change) => {
+      view.source = change?.source ?? null;
+    },
+    keep,
+  );
   const draw = (a, b, width) => drawn.draw([a, b], width, view.source ?? sourceOf(glass, glass.state, a, b));
   const csv = () => [["layer", "head", "query", "source", "A", "B", "B_minus_A"], ...drawn.rows()];
-  return { element: drawn.element, draw, csv, same: drawn.same, called: "maps", pointed: () => view.source, wide: true };
+  return {
+    element: drawn.element,
+    draw,
+    csv,
+    same: drawn.same,
+    called: "maps",
+    pointed: () => view.source,
+    wide: true,
+  };
 }
 
 const cross = {
   layer: true,
   // Positions of the source are subtracted one by one.
-  lacks: (glass, { A, B }) => (A.encoder.T === B.encoder.T ? null : glass.text("minus.sources", { a: A.encoder.T, b: B.encoder.T })),
+  lacks: (glass, { A, B }) =>
+    A.encoder.T === B.encoder.T ? null : glass.text("minus.sources", { a: A.encoder.T, b: B.encoder.T }),
   at: ({ layer, head, query }, _glass, source) => `layer ${layer} head ${head} query ${query} source ${source}`,
-  of: ({ text, named, chosen, b }) => text("of_source", { ...named, source: visible(b.trace.encoder.tokens.pieces[chosen]) }),
+  of: ({ text, named, chosen, b }) =>
+    text("of_source", { ...named, source: visible(b.trace.encoder.tokens.pieces[chosen]) }),
   choose: (state, a, b, pointed, glass) => pointed ?? sourceOf(glass, state, a, b),
   numbers(run, state, _glass, source) {
     const { weights, scores } = rowOf(run, state);

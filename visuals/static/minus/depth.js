@@ -23,8 +23,12 @@ const residual = {
   at: ({ layer, query, trace }) => `layer ${layer} ${partIn(trace.model)} token ${query}`,
   of: ofPlace(({ glass, state }) => partName(glass, streamRow(state))),
   said: ["norm", "cosine"],
-  numbers: ({ trace, details: { stream } }, { layer, query }) => placeOf(stream, { layer, part: partIn(trace.model) }, query),
-  parts: (glass, text) => ["norm", "share", "cosine"].map((name) => places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` })),
+  numbers: ({ trace, details: { stream } }, { layer, query }) =>
+    placeOf(stream, { layer, part: partIn(trace.model) }, query),
+  parts: (glass, text) =>
+    ["norm", "share", "cosine"].map((name) =>
+      places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` }),
+    ),
 };
 
 /** Both runs are asked about B's tokens, so that one token's numbers are subtracted. */
@@ -47,7 +51,11 @@ const lens = {
     table({
       title: "p_by_depth",
       heading: "place",
-      values: (run, { query }) => Float64Array.from({ length: run.trace.model.n_layers + 1 }, (_, row) => run.details.lens.probability.data[at(run, row, query)]),
+      values: (run, { query }) =>
+        Float64Array.from(
+          { length: run.trace.model.n_layers + 1 },
+          (_, row) => run.details.lens.probability.data[at(run, row, query)],
+        ),
       name: (row) => depthName(glass, row),
       pick: (row) => ({ layer: Math.max(0, row - 1) }),
       rows: 16,
@@ -65,11 +73,18 @@ function aboutRms(a, b, { query }, text) {
 const contributions = {
   controls: choiceOf("contributions", "versus", ["alone", "second"]),
   details: (glass, { B }) => ({
-    shares: ["contributions", { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id }],
+    shares: [
+      "contributions",
+      { target: null, versus: glass.settings.get("contributions").versus === "second", other: B.id },
+    ],
   }),
   at: (state) => `${writerAt(state)} token ${state.query}`,
   of: ofPlace(({ glass, state }) => writerName(glass, writerRow(state))),
-  numbers: (run, state) => ({ contribution: reader(run.details.shares).value(writerRow(state), state.query), logit: run.details.shares.logit.data[state.query], final_rms: finalRms(run, state.query) }),
+  numbers: (run, state) => ({
+    contribution: reader(run.details.shares).value(writerRow(state), state.query),
+    logit: run.details.shares.logit.data[state.query],
+    final_rms: finalRms(run, state.query),
+  }),
   said: ["contribution", "logit"],
   about: aboutRms,
   parts: (glass, text) => [
@@ -81,7 +96,8 @@ const contributions = {
         const { parts, patched } = reader(shares);
         return [...parts(query).map(({ value }) => value), patched(query)];
       },
-      name: (row, { trace }) => (row > sublayers(trace.model).length * trace.model.n_layers ? text("patched") : writerName(glass, row)),
+      name: (row, { trace }) =>
+        row > sublayers(trace.model).length * trace.model.n_layers ? text("patched") : writerName(glass, row),
       rows: 16,
     })(glass, text),
   ],

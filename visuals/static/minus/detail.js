@@ -7,16 +7,36 @@ import { createSliders, settingsOf } from "../panels/choice/controls.js";
 import { HALVES, QUADRANTS, meanOf, quadrants } from "../panels/ffn/kinds.js";
 import { createMap, createViews, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { allLogits, atNeuron, candidates, candidateTable, chooseNeuron, inner, kindIn, lastOf, nameOfNeuron, neuronNumbers, neuronTable, ofCandidate, ofNeuron } from "./glance.js";
+import {
+  allLogits,
+  atNeuron,
+  candidates,
+  candidateTable,
+  chooseNeuron,
+  inner,
+  kindIn,
+  lastOf,
+  nameOfNeuron,
+  neuronNumbers,
+  neuronTable,
+  ofCandidate,
+  ofNeuron,
+} from "./glance.js";
 import { noChoice } from "../parts.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
 
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
 
-/** What each token's logit gets, of those that B's strongest neurons raise and lower most. @returns {{ neuron: number, piece: string, by: number }[]} */
+/**
+ * What each token's logit gets, of those that B's strongest neurons raise and lower most.
+ *
+ * @returns {{ neuron: number; piece: string; by: number }[]}
+ */
 const pushesOf = ({ details: { written } }) =>
-  written.rows.flatMap(({ neuron, raised, lowered }) => [...raised, ...lowered].map(({ piece, by }) => ({ neuron, piece, by })));
+  written.rows.flatMap(({ neuron, raised, lowered }) =>
+    [...raised, ...lowered].map(({ piece, by }) => ({ neuron, piece, by })),
+  );
 
 /** Tables of what B's strongest neurons write in both runs: of the locked token, whose name is above them. */
 const written = (title, rows) =>
@@ -47,7 +67,10 @@ const pushes = written("written_logits", {
 const ffnToken = {
   layer: true,
   neurons: true,
-  later: ({ state: { locked } }, { B }) => (noChoice(B.model) ? {} : { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] }),
+  later: ({ state: { locked } }, { B }) =>
+    noChoice(B.model)
+      ? {}
+      : { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] },
   at: atNeuron,
   of: ofNeuron,
   choose: chooseNeuron,
@@ -66,7 +89,10 @@ const ffnToken = {
       title: "quadrants",
       heading: "quadrant",
       values: (run) => quadrants(inner(run)).map(({ count }) => count),
-      name: (i, run) => (kindIn(run).reads === "gate" ? text("quadrant_of", signs(QUADRANTS[i])) : signs(HALVES[i]).gate.replace("gate", "up")),
+      name: (i, run) =>
+        kindIn(run).reads === "gate"
+          ? text("quadrant_of", signs(QUADRANTS[i]))
+          : signs(HALVES[i]).gate.replace("gate", "up"),
       order: (change) => [...change.keys()],
       wordy: true,
     })(glass, text),
@@ -85,10 +111,14 @@ const ffnTokens = {
     const { element, mark } = createViews(glass);
     return { elements: [element], show: mark };
   },
-  details: (glass, { B }) => ({ map: ["ffn_map", { layer: glass.state.layer, other: B.id }], firing: ["ffn_firing", {}] }),
+  details: (glass, { B }) => ({
+    map: ["ffn_map", { layer: glass.state.layer, other: B.id }],
+    firing: ["ffn_firing", {}],
+  }),
   choose: (state, _a, b) => placeOf(b, state),
   at: ({ layer, query }, _glass, place) => `layer ${layer} place ${place} token ${query}`,
-  of: ({ text, named, chosen, b, glass }) => text("of_neuron_at", { ...named, neuron: nameOfNeuron(b, b.details.map.neurons[chosen], glass) }),
+  of: ({ text, named, chosen, b, glass }) =>
+    text("of_neuron_at", { ...named, neuron: nameOfNeuron(b, b.details.map.neurons[chosen], glass) }),
   numbers(run, { layer, query }, _glass, place) {
     const { firing } = run.details;
     const shares = MEASURES.map(([name]) => [name, firing[name].data[layer * run.trace.T + query]]);
@@ -102,8 +132,11 @@ const ffnTokens = {
       title: "firing",
       heading: "place",
       values: ({ details: { firing }, trace }) =>
-        Float64Array.from({ length: 3 * trace.model.n_layers }, (_, i) => meanOf(firing[MEASURES[i % 3][0]], Math.floor(i / 3))),
-      name: (i, run) => text("measure", { layer: Math.floor(i / 3), name: text(`n_${MEASURES[i % 3][0]}`, kindIn(run)) }),
+        Float64Array.from({ length: 3 * trace.model.n_layers }, (_, i) =>
+          meanOf(firing[MEASURES[i % 3][0]], Math.floor(i / 3)),
+        ),
+      name: (i, run) =>
+        text("measure", { layer: Math.floor(i / 3), name: text(`n_${MEASURES[i % 3][0]}`, kindIn(run)) }),
       rows: 12,
     })(glass, text),
   ],
@@ -119,7 +152,9 @@ function chances({ details: { logits } }, _state, glass) {
     const ranked = ranks.get(data)?.ranked ?? rank(data);
     const after = filter(ranked, set);
     const p = new Float64Array(data.length);
-    ranked.order.forEach((id, place) => { p[id] = probabilityAfter(after, "topP", place); });
+    ranked.order.forEach((id, place) => {
+      p[id] = probabilityAfter(after, "topP", place);
+    });
     ranks.set(data, { key, ranked, p });
   }
   return ranks.get(data).p;
@@ -130,14 +165,20 @@ const sampling = {
   named: lastOf,
   controls(glass) {
     const { elements, lively, show } = createSliders(glass);
-    return { elements: [h("div.ch-controls", null, ...elements, h("div", null, lively))], show: () => show(settingsOf(glass)) };
+    return {
+      elements: [h("div.ch-controls", null, ...elements, h("div", null, lively))],
+      show: () => show(settingsOf(glass)),
+    };
   },
   without: "minus.without_draw",
   details: allLogits,
   at: (_state, _glass, id) => `id ${id}`,
   of: ofCandidate,
   choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
-  numbers: (run, state, glass, id) => ({ p_after: chances(run, state, glass)[id], logit: run.details.logits.logits.data[id] }),
+  numbers: (run, state, glass, id) => ({
+    p_after: chances(run, state, glass)[id],
+    logit: run.details.logits.logits.data[id],
+  }),
   parts: (glass, text) => [
     candidateTable(chances, "after_filters")(glass, text),
     candidateTable(({ details: { logits } }) => logits.logits.data, "before_filters")(glass, text),

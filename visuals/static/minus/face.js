@@ -10,31 +10,67 @@ import { joined, selectedRows } from "./saved.js";
 import { number, plus } from "./table.js";
 
 /**
- * @typedef {{ elements: HTMLElement[], show: (a: Run, b: Run) => void }} Controls  what the panel can be set to, over the parts
+ * @typedef {{ elements: HTMLElement[]; show: (a: Run, b: Run) => void }} Controls what the panel can be set to,
+ *   over the parts
+ *
  * @typedef {import("../marks/runs.js").Run} Run
- * @typedef {{ element: HTMLElement, draw: (a: Run, b: Run, width: number, fresh: boolean) => void,
- *             absent?: (run: Run) => boolean, same: () => boolean, csv?: () => import("./saved.js").Rows, called?: string, pointed?: () => number|null, needs?: string[], wide?: boolean }} Part
- * `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place; `needs`:
- * which of the details that come `later` it cannot be drawn without; `absent`: where a run has nothing of the kind; `wide`: takes the panel's whole width; `csv`: what it
- * shows, of which the file names it `called`; left out where another part shows the same numbers
- * @typedef {{ layer?: boolean, neurons?: boolean, anyLength?: boolean,
- *             details?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
- *             later?: (glass: object, sides: { A: object, B: object }) => Object<string, [string, object]>,
- *             lacks?: (glass: object, sides: { A: object, B: object }) => string|null,
- *             named?: (glass: object, text: Function) => object, controls?: (glass: object) => Controls, without?: string, note?: string, about?: (a: Run, b: Run, state: object, text: Function) => string, beside?: boolean,
- *             at: (state: object, glass: object, chosen: any) => string,
- *             choose?: (state: object, a: Run, b: Run, pointed: number|null, glass: object) => any,
- *             numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>,
- *             of?: (about: { text: Function, named: object, chosen: any, a: Run, b: Run, state: object, glass: object }) => string,
- *             between?: (a: Run, b: Run, state: object) => Object<string, number>,
- *             said?: string[], worded?: string[], words?: (run: Run) => object, parts: (glass: object, text: Function) => Part[] }} Reading
- * `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run` until it
- * is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts; `about`: a line over
- * them that is made of both runs;
- * `beside`: what follows the first part stands at its right where there is room; `choose`: what the selection leaves open,
- * such as the neuron where none is selected; `numbers`: the value line, of which `said` are read out (all where it is left out)
- * and `worded` have words of their own, number_<name>; `words`: parameters of their names; `of`: what the value line is about, in words, where the panel's title
- * does not say it, of `named` as titles have it; `between`: numbers before them that no subtraction of numbers gives
+ *
+ * @typedef {{
+ *   element: HTMLElement;
+ *   draw: (a: Run, b: Run, width: number, fresh: boolean) => void;
+ *   absent?: (run: Run) => boolean;
+ *   same: () => boolean;
+ *   csv?: () => import("./saved.js").Rows;
+ *   called?: string;
+ *   pointed?: () => number | null;
+ *   needs?: string[];
+ *   wide?: boolean;
+ * }} Part
+ *   `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place;
+ *   `needs`: which of the details that come `later` it cannot be drawn without; `absent`: where a run has nothing
+ *   of the kind; `wide`: takes the panel's whole width; `csv`: what it shows, of which the file names it `called`;
+ *   left out where another part shows the same numbers
+ *
+ * @typedef {{
+ *   layer?: boolean;
+ *   neurons?: boolean;
+ *   anyLength?: boolean;
+ *   details?: (glass: object, sides: { A: object; B: object }) => Object<string, [string, object]>;
+ *   later?: (glass: object, sides: { A: object; B: object }) => Object<string, [string, object]>;
+ *   lacks?: (glass: object, sides: { A: object; B: object }) => string | null;
+ *   named?: (glass: object, text: Function) => object;
+ *   controls?: (glass: object) => Controls;
+ *   without?: string;
+ *   note?: string;
+ *   about?: (a: Run, b: Run, state: object, text: Function) => string;
+ *   beside?: boolean;
+ *   at: (state: object, glass: object, chosen: any) => string;
+ *   choose?: (state: object, a: Run, b: Run, pointed: number | null, glass: object) => any;
+ *   numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>;
+ *   of?: (about: {
+ *     text: Function;
+ *     named: object;
+ *     chosen: any;
+ *     a: Run;
+ *     b: Run;
+ *     state: object;
+ *     glass: object;
+ *   }) => string;
+ *   between?: (a: Run, b: Run, state: object) => Object<string, number>;
+ *   said?: string[];
+ *   worded?: string[];
+ *   words?: (run: Run) => object;
+ *   parts: (glass: object, text: Function) => Part[];
+ * }} Reading
+ *   `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run`
+ *   until it is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a
+ *   text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts;
+ *   `about`: a line over them that is made of both runs; `beside`: what follows the first part stands at its right
+ *   where there is room; `choose`: what the selection leaves open, such as the neuron where none is selected;
+ *   `numbers`: the value line, of which `said` are read out (all where it is left out) and `worded` have words of
+ *   their own, number_<name>; `words`: parameters of their names; `of`: what the value line is about, in words,
+ *   where the panel's title does not say it, of `named` as titles have it; `between`: numbers before them that no
+ *   subtraction of numbers gives
  */
 
 let styled = false;
@@ -44,7 +80,7 @@ function fetchStyle() {
   document.head.append(h("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href }));
 }
 
-/** @returns {Promise<{ draw: (fresh: boolean) => void, hide: () => void }>} */
+/** @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>} */
 export async function createFace(kind, element, glass, plain, { minus, unused }) {
   fetchStyle();
   if (!minus) return withoutDifference(kind, element, glass, plain);
@@ -62,27 +98,51 @@ function withoutDifference(kind, element, glass, plain) {
     note.hidden = false;
     return plain(fresh);
   }
-  return { draw, hide: () => { note.hidden = true; } };
+  return {
+    draw,
+    hide: () => {
+      note.hidden = true;
+    },
+  };
 }
 
 /** How titles name the selection. */
 function selectionOf({ trace, layer, head, query, key, pair }) {
   const piece = (t) => visible(trace.tokens.pieces[t]);
-  return { layer, head, pair, query: piece(query), key: piece(key), m: query, n: key, layers: trace.model.n_layers, last: visible(trace.tokens.pieces.at(-1)) };
+  return {
+    layer,
+    head,
+    pair,
+    query: piece(query),
+    key: piece(key),
+    m: query,
+    n: key,
+    layers: trace.model.n_layers,
+    last: visible(trace.tokens.pieces.at(-1)),
+  };
 }
 
-/** @param {Reading} reading @param {string|undefined} unused as in frame.js's About */
+/**
+ * @param {Reading} reading
+ * @param {string | undefined} unused as in frame.js's About
+ */
 function withDifference(kind, element, glass, reading, unused) {
   const { state } = glass;
   const panel = panelOf(element);
   const text = (name, params) => glass.text(panel.formed(`minus.${name}`), params);
-  const key = h("div.gp-samples.mn-key", null, ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `minus.${name}`)));
+  const key = h(
+    "div.gp-samples.mn-key",
+    null,
+    ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `minus.${name}`)),
+  );
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);
   const lines = parts.map(() => h("p.gp-note", { hidden: "" }));
   const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
   const about = h("p.gp-note");
-  const places = parts.map((part, i) => h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]));
+  const places = parts.map((part, i) =>
+    h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]),
+  );
   const controls = reading.controls?.(glass);
   const bar = controls ? [h("div.mn-controls", null, ...controls.elements)] : [];
   if (reading.without) bar.push(h("p.gp-note", { "data-text": reading.without }));
@@ -99,16 +159,26 @@ function withDifference(kind, element, glass, reading, unused) {
   function csv() {
     if (!both) return [];
     const [first, second] = both.map((run) => reading.numbers(run, state, glass, chosen));
-    const selected = selectedRows(reading.at(state, glass, chosen), first, second, reading.between?.(...both, state) ?? {});
+    const selected = selectedRows(
+      reading.at(state, glass, chosen),
+      first,
+      second,
+      reading.between?.(...both, state) ?? {},
+    );
     const shown = parts.filter((part) => part.csv && !part.absent?.(both[1]) && ready(part, both));
     return joined([["selected", selected], ...shown.map((part) => [part.called, part.csv()])]);
   }
 
-  /** What one run holds of what is read; null until all of it is here. @returns {Run|null} */
+  /**
+   * What one run holds of what is read; null until all of it is here.
+   *
+   * @returns {Run | null}
+   */
   function runOf(trace, asked, later) {
     const held = trace.layers.get(state.layer) ?? null;
     const neurons = (reading.neurons && held?.neurons.get(state.query)) || null;
-    const answersTo = (questions) => Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
+    const answersTo = (questions) =>
+      Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
     const answers = answersTo(asked);
     const details = Object.fromEntries([...answers, ...answersTo(later)]);
     const here = (held || !reading.layer) && (neurons || !reading.neurons) && answers.every(([, answer]) => answer);
@@ -120,15 +190,26 @@ function withDifference(kind, element, glass, reading, unused) {
     const names = Object.keys(second).filter((name) => name in first);
     const between = Object.entries(reading.between?.(a, b, state) ?? {});
     const apart = between.map(([name, value]) => `${name}=${exact(value)}`);
-    const plain = names.map((name) => `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`);
+    const plain = names.map(
+      (name) =>
+        `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`,
+    );
     const wanted = typeof reading.said === "function" ? reading.said(b, state, glass) : reading.said;
     const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
-      text(reading.worded?.includes(name) ? `number_${name}` : "number", { name: text(`n_${name}`, reading.words?.(b)), a: number(first[name], 5), b: number(second[name], 5), change: plus(second[name] - first[name], number(second[name] - first[name], 5)) }),
+      text(reading.worded?.includes(name) ? `number_${name}` : "number", {
+        name: text(`n_${name}`, reading.words?.(b)),
+        a: number(first[name], 5),
+        b: number(second[name], 5),
+        change: plus(second[name] - first[name], number(second[name] - first[name], 5)),
+      }),
     );
     const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
     const numbers = [...change, ...said].join(" · ");
     const what = reading.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
-    panel.tell(`B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`, what ? text("of", { what, numbers }) : numbers);
+    panel.tell(
+      `B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`,
+      what ? text("of", { what, numbers }) : numbers,
+    );
   }
 
   /** Says why there is nothing to subtract, or that it is on its way. */
@@ -141,11 +222,16 @@ function withDifference(kind, element, glass, reading, unused) {
   /** Whether all that a part needs of both runs has come. */
   const ready = (part, runs) => (part.needs ?? []).every((name) => runs.every(({ details }) => details[name]));
 
-  /** Says where nothing differs, once for the whole panel or in the place of a part, and which part is still to come. */
+  /**
+   * Says where nothing differs, once for the whole panel or in the place of a part, and which part is still to
+   * come.
+   */
   function markSame(runs) {
     const coming = parts.map((part) => !ready(part, runs));
     const gone = parts.map((part) => Boolean(part.absent?.(runs[1])));
-    gone.forEach((away, i) => { places[i].hidden = away; });
+    gone.forEach((away, i) => {
+      places[i].hidden = away;
+    });
     const same = parts.map((part, i) => gone[i] || (!coming[i] && part.same()));
     const all = same.every(Boolean);
     key.hidden = all;
@@ -153,35 +239,43 @@ function withDifference(kind, element, glass, reading, unused) {
       part.element.classList.toggle("mn-same", same[i] || coming[i]);
       part.element.hidden = all;
       lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
-      lines[i].textContent = coming[i] ? glass.text("sides.waiting") : sameText(glass.sides(), unused, state, glass.text);
+      lines[i].textContent = coming[i]
+        ? glass.text("sides.waiting")
+        : sameText(glass.sides(), unused, state, glass.text);
     });
   }
 
-  const paint = inView(element, function draw(fresh) {
-    const sides = glass.sides();
-    if (!sides) return;
-    panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...reading.named?.(glass, text) });
-    const reason = hindrance(sides);
-    both = null;
-    if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
-    const asked = reading.details?.(glass, sides) ?? {};
-    const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
-    const width = wide();
-    const lack = reading.lacks?.(glass, sides) ?? null;
-    const waiting = found.includes(null) || lack !== null;
-    element.classList.toggle("is-coming", waiting);
-    say(waiting ? "waiting" : reason && "ends", sides);
-    if (lack !== null) note.textContent = lack;
-    if (waiting || width === 0) return;
-    const runs = (both = remembered(found));
-    controls?.show(...runs);
-    for (const part of parts) if (!part.absent?.(runs[1]) && ready(part, runs)) part.draw(...runs, width, fresh);
-    markSame(runs);
-    about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
-    const pointed = parts.map((part) => (part.absent?.(runs[1]) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ?? null;
-    chosen = reading.choose?.(state, ...runs, pointed, glass) ?? pointed;
-    tell(runs);
-  }, "B-A");
+  const paint = inView(
+    element,
+    function draw(fresh) {
+      const sides = glass.sides();
+      if (!sides) return;
+      panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...reading.named?.(glass, text) });
+      const reason = hindrance(sides);
+      both = null;
+      if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
+      const asked = reading.details?.(glass, sides) ?? {};
+      const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
+      const width = wide();
+      const lack = reading.lacks?.(glass, sides) ?? null;
+      const waiting = found.includes(null) || lack !== null;
+      element.classList.toggle("is-coming", waiting);
+      say(waiting ? "waiting" : reason && "ends", sides);
+      if (lack !== null) note.textContent = lack;
+      if (waiting || width === 0) return;
+      const runs = (both = remembered(found));
+      controls?.show(...runs);
+      for (const part of parts) if (!part.absent?.(runs[1]) && ready(part, runs)) part.draw(...runs, width, fresh);
+      markSame(runs);
+      about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
+      const pointed =
+        parts.map((part) => (part.absent?.(runs[1]) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ??
+        null;
+      chosen = reading.choose?.(state, ...runs, pointed, glass) ?? pointed;
+      tell(runs);
+    },
+    "B-A",
+  );
 
   function hide() {
     if (body.hidden) return;

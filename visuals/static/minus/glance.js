@@ -45,10 +45,7 @@ const attention = {
   at: atCell,
   of: ({ text, named }) => text("of_cell", named),
   numbers: weightNumbers,
-  parts: (glass, text) => [
-    headMaps(glass, text, createMaps),
-    weightsTable(glass, text),
-  ],
+  parts: (glass, text) => [headMaps(glass, text, createMaps), weightsTable(glass, text)],
 };
 
 /** partsOf with the selection taken in this run. */
@@ -64,15 +61,25 @@ const rope = {
   numbers(run, state) {
     const found = dials(run, state);
     const { pair } = state;
-    const named = Object.entries({ q: found.q, k: found.kBefore, q_rot: found.qTurned, k_rot: found.kTurned }).flatMap(([name, vector]) => {
-      const [first, second] = pairIn(vector, pair, found.rotary);
-      return [[`${name}_first`, first], [`${name}_second`, second]];
-    });
+    const named = Object.entries({ q: found.q, k: found.kBefore, q_rot: found.qTurned, k_rot: found.kTurned }).flatMap(
+      ([name, vector]) => {
+        const [first, second] = pairIn(vector, pair, found.rotary);
+        return [
+          [`${name}_first`, first],
+          [`${name}_second`, second],
+        ];
+      },
+    );
     return { term: found.terms[pair], sum: found.sum, ...Object.fromEntries(named) };
   },
   parts: (glass, text) => [
     strips({
-      strips: [["q", "q"], ["k", "k"], ["q_rot", "q"], ["k_rot", "k"]],
+      strips: [
+        ["q", "q"],
+        ["k", "k"],
+        ["q_rot", "q"],
+        ["k_rot", "k"],
+      ],
       values: (run, state) => {
         const { q, kBefore: k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
@@ -99,7 +106,10 @@ const rmsnorm = {
   parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
-/** gate, SiLU(gate), up and their product of a run's selected token, as far as its layer has them; NaN in experts that it does not go to. */
+/**
+ * gate, SiLU(gate), up and their product of a run's selected token, as far as its layer has them; NaN in experts
+ * that it does not go to.
+ */
 export const inner = ({ neurons }) => innerOf(neurons);
 /** What the layer's feed-forward is called. */
 export const kindIn = ({ trace, layer }) => kindOf(trace.model.parts.ffn[layer]);
@@ -116,7 +126,12 @@ export function neuronNumbers(run, _state, _glass, neuron) {
   const found = inner(run);
   const kind = kindIn(run);
   const names = kind.strips.map(([name]) => name).filter((name) => name !== "product");
-  return Object.fromEntries([["product", "product"], ...names.map((name) => [columnOf(name, kind), name])].map(([said, name]) => [said, found[name][neuron]]));
+  return Object.fromEntries(
+    [["product", "product"], ...names.map((name) => [columnOf(name, kind), name])].map(([said, name]) => [
+      said,
+      found[name][neuron],
+    ]),
+  );
 }
 
 const neuronStrips = strips({
@@ -127,16 +142,21 @@ const neuronStrips = strips({
   pick: (neuron) => ({ neuron }),
 });
 
-/** The neurons that change most in one of `inner`'s vectors. @param {"gate"|"up"|"product"} name */
-export const neuronTable = (title, name) => table({
-  title,
-  heading: "neuron",
-  absent: (run) => name === "gate" && kindIn(run).reads === "up",
-  values: (run) => inner(run)[name],
-  name: (neuron, b, glass) => nameOfNeuron(b, neuron, glass),
-  pick: (neuron) => ({ neuron }),
-  chosen: ({ neuron }) => neuron,
-});
+/**
+ * The neurons that change most in one of `inner`'s vectors.
+ *
+ * @param {"gate" | "up" | "product"} name
+ */
+export const neuronTable = (title, name) =>
+  table({
+    title,
+    heading: "neuron",
+    absent: (run) => name === "gate" && kindIn(run).reads === "up",
+    values: (run) => inner(run)[name],
+    name: (neuron, b, glass) => nameOfNeuron(b, neuron, glass),
+    pick: (neuron) => ({ neuron }),
+    chosen: ({ neuron }) => neuron,
+  });
 
 const swiglu = {
   layer: true,
@@ -154,7 +174,10 @@ const softmaxOf = once(softmax);
 /** p of every token of the vocabulary, from all logits of the last position; computed once. */
 export const probabilities = ({ details: { logits } }) => softmaxOf(logits.logits.data);
 
-/** The moment at which two runs are compared: the position that is kept, or each run's end where they differ in length. */
+/**
+ * The moment at which two runs are compared: the position that is kept, or each run's end where they differ in
+ * length.
+ */
 export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);
 /** What a run was sent by name at the moment that its logits are of. */
 const offeredIn = ({ trace, details }) => details.offered ?? trace.next;
@@ -177,7 +200,13 @@ export function pieceOf(id, b, a) {
 
 /** What the tokens get that either run was sent by name. */
 export const candidateTable = (values, title) =>
-  table({ title, heading: "candidate", values, name: (id, b, _glass, a) => pieceOf(id, b, a), order: (_change, b, a) => candidates(b, a) });
+  table({
+    title,
+    heading: "candidate",
+    values,
+    name: (id, b, _glass, a) => pieceOf(id, b, a),
+    order: (_change, b, a) => candidates(b, a),
+  });
 
 export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
 

@@ -31,7 +31,13 @@ export function headMaps(glass, text, create) {
     note.textContent = [block(grid, text), missing ? text("coming", { count: missing }) : ""].filter(Boolean).join(" ");
   }
   const csv = () => [["layer", "head", ...HEADS], ...grid.rows()];
-  return { element: h("div", null, h("div.gp-scroll", null, grid.element), note), draw, csv, same: grid.same, called: "maps" };
+  return {
+    element: h("div", null, h("div.gp-scroll", null, grid.element), note),
+    draw,
+    csv,
+    same: grid.same,
+    called: "maps",
+  };
 }
 
 /** Their numbers are saved by the table that stands beside them. */

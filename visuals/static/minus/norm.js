@@ -1,4 +1,5 @@
-// What the chapter on the norms reads from a run: the vector through its norm, and what scaling and shifting it changes.
+// What the chapter on the norms reads from a run: the vector through its norm, and what scaling and shifting it
+// changes.
 
 import { growth, placesOf } from "../panels/norm/depth.js";
 import { CASES, changes, createScaling, METHODS, ownMethod, settingsOf, sizeName } from "../panels/norm/norm-scale.js";
@@ -13,9 +14,12 @@ import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
 /** Both panels are asked about the selected norm at the selected token. */
-const details = ({ state, settings }, { B }) => ({ vectors: ["norm_vectors", request(B, chosenNorm({ settings, state }), state.layer, state.query)] });
+const details = ({ state, settings }, { B }) => ({
+  vectors: ["norm_vectors", request(B, chosenNorm({ settings, state }), state.layer, state.query)],
+});
 /** What the norm reads in a run. */
-const readIn = ({ trace, details: { vectors } }, { layer, query }, glass) => readVector(vectors, trace, chosenNorm(glass), layer, query);
+const readIn = ({ trace, details: { vectors } }, { layer, query }, glass) =>
+  readVector(vectors, trace, chosenNorm(glass), layer, query);
 
 const stages = new WeakMap();
 /** x, what the norm's division makes of it, and that with γ and β; made once. */
@@ -27,8 +31,12 @@ function vectorOf(run, state, glass) {
   }
   return stages.get(vector);
 }
-/** The channel under the pointer, else the one that was clicked, else the one that the panel speaks of for B alone: the largest. */
-const channelOf = (pointed, { x }, glass) => Math.min(pointed ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0], x.length - 1);
+/**
+ * The channel under the pointer, else the one that was clicked, else the one that the panel speaks of for B alone:
+ * the largest.
+ */
+const channelOf = (pointed, { x }, glass) =>
+  Math.min(pointed ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0], x.length - 1);
 
 const normVector = {
   details,
@@ -55,7 +63,11 @@ const normVector = {
     const channel = (state, _glass, _changes, b) => channelOf(channels.pointed(), vectorOf(b, state, glass), glass);
     return [
       strips({
-        strips: [["after", "norm"], ["normed", "norm"], ["x", "residual"]],
+        strips: [
+          ["after", "norm"],
+          ["normed", "norm"],
+          ["x", "residual"],
+        ],
         values: (run, state) => vectorOf(run, state, glass),
         chosen: channel,
         keep: (i) => setNorm(glass, { channel: i }),
@@ -94,7 +106,10 @@ function scalingOfBoth(glass) {
     show(a, b) {
       mark();
       const [first, second] = [a, b].map((run) => settingsOf(glass, readIn(run, glass.state, glass).rms));
-      show(second, `b = ${shown(second.share, 3)} · ${sizeName(readIn(b, glass.state, glass))}, A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`);
+      show(
+        second,
+        `b = ${shown(second.share, 3)} · ${sizeName(readIn(b, glass.state, glass))}, A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`,
+      );
     },
   };
 }
@@ -106,13 +121,18 @@ const normScale = {
   named(glass, text) {
     const { a, share } = settingsOf(glass, 1);
     const norm = chosenNorm(glass);
-    return { norm: norm === "final" ? text("final") : text(`norm_${norm}`, glass.state), a: shown(a, 4), share: shown(share, 3) };
+    return {
+      norm: norm === "final" ? text("final") : text(`norm_${norm}`, glass.state),
+      a: shown(a, 4),
+      share: shown(share, 3),
+    };
   },
   at(state, glass) {
     const { a, share } = settingsOf(glass, 1);
     return `${atNorm(chosenNorm(glass), state)} a ${exact(a)} share ${exact(share)}`;
   },
-  said: (run, state, glass) => ["scaled", "shifted"].map((name) => `${ownMethod(readIn(run, state, glass))[0]}_${name}`),
+  said: (run, state, glass) =>
+    ["scaled", "shifted"].map((name) => `${ownMethod(readIn(run, state, glass))[0]}_${name}`),
   numbers(run, state, glass) {
     const found = scaled(run, state, glass);
     return Object.fromEntries(cases.map(({ method, name }, i) => [`${method}_${name}`, found[i]]));
@@ -138,7 +158,11 @@ const normScale = {
     })(glass, text),
     strips({
       title: "scale_outputs",
-      strips: [["before", "norm"], ["scaled", "norm"], ["moved", "norm"]],
+      strips: [
+        ["before", "norm"],
+        ["scaled", "norm"],
+        ["moved", "norm"],
+      ],
       values(run, state) {
         const vector = readIn(run, state, glass);
         const { a, b } = settingsOf(glass, vector.rms);

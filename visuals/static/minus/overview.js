@@ -33,7 +33,13 @@ function sizeOf({ trace, details: { stream } }, { layer, query }, key) {
   return tensorIn({ trace, details: { stream } }, { layer, query }, key).norm;
 }
 
-/** The diagram with B − A of every tensor, and its player. @param {Function} text of the section "minus" @param {() => number|null} pointed the value that a table shows @returns {import("./face.js").Part} */
+/**
+ * The diagram with B − A of every tensor, and its player.
+ *
+ * @param {Function} text of the section "minus"
+ * @param {() => number | null} pointed the value that a table shows
+ * @returns {import("./face.js").Part}
+ */
 function diagramOfChanges(glass, text, pointed) {
   const { state } = glass;
   const { player, diagram, room } = createView(glass);
@@ -63,7 +69,9 @@ function diagramOfChanges(glass, text, pointed) {
       const drawn = diagram.drawStrip(key, changes[i], false, poolColumns);
       parts.limit.textContent = drawn ? (drawn.limit === 0 ? "0" : `±${shown(drawn.limit, 3)}`) : "";
     });
-    same = [a, b].every(({ details: { stage, ends } }) => stage && ends) && changes.every((values) => !values || largest(values) === 0);
+    same =
+      [a, b].every(({ details: { stage, ends } }) => stage && ends) &&
+      changes.every((values) => !values || largest(values) === 0);
   });
 
   let both = [];
@@ -71,7 +79,8 @@ function diagramOfChanges(glass, text, pointed) {
     both = [a, b];
     const { layer, query } = state;
     const next = layer + 1 < b.trace.model.n_layers && player.playing();
-    if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace); // before the walk is there
+    // before the walk is there
+    if (next) for (const { trace } of [a, b]) glass.detail("stage", { layer: layer + 1, token: query }, trace);
     build(width, b.trace.model);
     fill(a, b, width);
     const key = rowIn(state);
@@ -82,12 +91,17 @@ function diagramOfChanges(glass, text, pointed) {
   return { element, draw, same: () => same, csv: () => diagramRows(...both, state), called: "diagram" };
 }
 
-/** Every row's size, the length of its change, and its values. @returns {import("./saved.js").Rows} */
+/**
+ * Every row's size, the length of its change, and its values.
+ *
+ * @returns {import("./saved.js").Rows}
+ */
 function diagramRows(a, b, state) {
   const heads = ["row", "tensor", "name", "index"];
   const [names] = rowsOf(heads, () => [], [], []);
   const sizes = (key, tensor) => {
-    if (key === "ids") return [[key, tensor, "id", "", ...[a, b].map(({ trace }) => trace.tokens.ids[state.query]), ""]];
+    if (key === "ids")
+      return [[key, tensor, "id", "", ...[a, b].map(({ trace }) => trace.tokens.ids[state.query]), ""]];
     const [first, second] = [a, b].map((run) => sizeOf(run, state, key));
     const change = isScores(key) ? null : changeOf(a, b, state, key);
     const told = [[key, tensor, isScores(key) ? "largest" : "length", "", first, second, second - first]];
@@ -95,12 +109,17 @@ function diagramRows(a, b, state) {
   };
   const values = (key) => {
     const [first, second] = [a, b].map((run) => tensorIn(run, state, key));
-    return first.values && second.values ? rowsOf(heads, (i) => [key, second.name, "value", second.ids?.[i] ?? i], first.values, second.values).slice(1) : [];
+    return first.values && second.values
+      ? rowsOf(heads, (i) => [key, second.name, "value", second.ids?.[i] ?? i], first.values, second.values).slice(1)
+      : [];
   };
   return [names, ...keysOf(b).flatMap((key) => [...sizes(key, tensorIn(b, state, key).name), ...values(key)])];
 }
 
-/** Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null where none is here. */
+/**
+ * Which of the selected row's values is looked at: the one that was chosen, else the one that changes most; null
+ * where none is here.
+ */
 function indexIn(a, b, state, pointed) {
   const change = changeOf(a, b, state, rowIn(state));
   return change && Math.min(pointed ?? chosenIndex() ?? mostChanged(change), change.length - 1);
@@ -110,7 +129,10 @@ const nameIn = (run, state, i) => String(tensorIn(run, state, rowIn(state)).ids?
 
 const overview = {
   details: () => ({ stream: ["stream", {}] }),
-  later: ({ state: { layer, query: token } }, { B }) => ({ stage: ["stage", { layer, token }], ends: ["ends", { token, other: B.id }] }),
+  later: ({ state: { layer, query: token } }, { B }) => ({
+    stage: ["stage", { layer, token }],
+    ends: ["ends", { token, other: B.id }],
+  }),
   named: ({ state: { trace } }) => ({ name: trace.model.name }),
   choose(state, a, b, pointed) {
     const index = indexIn(a, b, state, pointed);
@@ -129,7 +151,10 @@ const overview = {
   numbers(run, state, _glass, { index }) {
     const size = sizeOf(run, state, rowIn(state));
     const { values } = tensorIn(run, state, rowIn(state));
-    return { ...(size === null ? {} : { [isScores(rowIn(state)) ? "largest" : "length"]: size }), ...(index === null ? {} : { value: values[index] }) };
+    return {
+      ...(size === null ? {} : { [isScores(rowIn(state)) ? "largest" : "length"]: size }),
+      ...(index === null ? {} : { value: values[index] }),
+    };
   },
   parts(glass, text) {
     const values = table({

@@ -5,7 +5,7 @@ import { headingOf } from "./heading.js";
 
 /**
  * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/depth.js
- * @param {{ called: string, title?: string }} what  `called`: texts' name n_<called> and the file's
+ * @param {{ called: string; title?: string }} what `called`: texts' name n_<called> and the file's
  */
 export function places(glass, text, create, { called, title }) {
   const map = create(glass, `minus.${called}`);
@@ -17,7 +17,16 @@ export function places(glass, text, create, { called, title }) {
   }
   const csv = () => [
     ["place", "token", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"],
-    ...map.rows().map(([row, token, a, b]) => [map.name(row), token, ...runs.map(({ trace }) => trace.tokens.pieces[token]), a, b, b - a]),
+    ...map
+      .rows()
+      .map(([row, token, a, b]) => [
+        map.name(row),
+        token,
+        ...runs.map(({ trace }) => trace.tokens.pieces[token]),
+        a,
+        b,
+        b - a,
+      ]),
   ];
   return { element, draw, csv, same: map.same, called: title ?? called };
 }

@@ -41,7 +41,12 @@ const ropeScore = {
     const every = pairs(run, state);
     const all = sum(every, true);
     const { rest, model } = placeOf(run.held, inRun(state, run.trace));
-    return { term: every[state.pair], sum: all, score: (all + rest) * model.parts.scale, far: atDistance(run, state, distance) };
+    return {
+      term: every[state.pair],
+      sum: all,
+      score: (all + rest) * model.parts.scale,
+      far: atDistance(run, state, distance),
+    };
   },
   said: ["term", "sum", "far"],
   parts: (glass, text) => [
@@ -49,7 +54,8 @@ const ropeScore = {
       title: "terms",
       heading: "pair",
       values: pairs,
-      name: (pair, { trace }) => text("pair_of", { pair, wavelength: shown(wavelength(trace.model.parts.rotary.inv_freq.data[pair]), 3) }),
+      name: (pair, { trace }) =>
+        text("pair_of", { pair, wavelength: shown(wavelength(trace.model.parts.rotary.inv_freq.data[pair]), 3) }),
       ...byPair,
       rows: 32,
     })(glass, text),
@@ -88,8 +94,10 @@ const ropeScaling = {
     const { method, distance, limit } = chosen(b.details.scalings, glass);
     return { method, distance: pointed === null ? distance : Math.min(pointed, limit - 1) };
   },
-  of: ({ text, chosen: { method, distance }, glass }) => text("of_method", { method: glass.text(`rope-scaling.${method}`), distance }),
-  at: (state, glass, { method, distance }) => `${atCell(state)} factor ${settingsOf(glass).factor} method ${method} distance ${distance}`,
+  of: ({ text, chosen: { method, distance }, glass }) =>
+    text("of_method", { method: glass.text(`rope-scaling.${method}`), distance }),
+  at: (state, glass, { method, distance }) =>
+    `${atCell(state)} factor ${settingsOf(glass).factor} method ${method} distance ${distance}`,
   numbers(run, state, glass, { method, distance }) {
     const { methods } = chosen(run.details.scalings, glass);
     const wanted = methods.filter(({ name }) => name === method || name === "none");
@@ -119,12 +127,18 @@ const ropeScaling = {
           const { method, limit } = chosen(b.details.scalings, glass);
           return { method: glass.text(`rope-scaling.${method}`), last: limit - 1 };
         },
-        strips: [["unscaled", "muted"], ["stretched", "accent"]],
+        strips: [
+          ["unscaled", "muted"],
+          ["stretched", "accent"],
+        ],
         values({ held, trace, details: { scalings } }, state) {
           const { methods, method, limit } = chosen(scalings, glass);
           const place = placeOf(held, inRun(state, trace));
           const over = (wanted) => {
-            const { inv_freq: { data }, attention_scaling: scaling } = methods.find(({ name }) => name === wanted);
+            const {
+              inv_freq: { data },
+              attention_scaling: scaling,
+            } = methods.find(({ name }) => name === wanted);
             return farOf(place, { inv_freq: data, scaling }, limit);
           };
           return { unscaled: over("none"), stretched: over(method) };
@@ -153,12 +167,17 @@ const ropeLayout = {
   said: ["half_weight", "mixed_weight"],
   numbers(run, state) {
     const { found } = layouts(run, state);
-    return Object.fromEntries(NAMES.flatMap((name, i) => Object.entries(found[i]).map(([part, value]) => [`${name}_${part}`, value])));
+    return Object.fromEntries(
+      NAMES.flatMap((name, i) => Object.entries(found[i]).map(([part, value]) => [`${name}_${part}`, value])),
+    );
   },
   parts: (glass, text) => [
     strips({
       title: "layout_rows",
-      strips: [["right", "k"], ["mixed", "muted"]],
+      strips: [
+        ["right", "k"],
+        ["mixed", "muted"],
+      ],
       values(run, state) {
         const { weights } = layouts(run, state);
         return { right: weights[NAMES.indexOf("half")], mixed: weights[NAMES.indexOf("mixed")] };
@@ -173,7 +192,8 @@ const ropeLayout = {
         const { found } = layouts(run, state);
         return productRows.map(({ name, part }) => found[NAMES.indexOf(name)][part]);
       },
-      name: (i) => `${glass.text(`rope-layout.${productRows[i].name}`)}: ${text(`layout_${productRows[i].part}`, { shift: SHIFT })}`,
+      name: (i) =>
+        `${glass.text(`rope-layout.${productRows[i].name}`)}: ${text(`layout_${productRows[i].part}`, { shift: SHIFT })}`,
       order: () => [...productRows.keys()],
       wordy: true,
     })(glass, text),

@@ -1,7 +1,16 @@
 // What the panel on where q, k and v come from reads from a run.
 
 import { visible } from "../draw.js";
-import { channelOf, chosenVector, foundIn, madeAt, placeOf, questions, setVector, takenApart } from "../panels/attend/projection.js";
+import {
+  channelOf,
+  chosenVector,
+  foundIn,
+  madeAt,
+  placeOf,
+  questions,
+  setVector,
+  takenApart,
+} from "../panels/attend/projection.js";
 import { createVectors } from "../panels/attend/qkv.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
@@ -19,18 +28,34 @@ function madeIn(trace, state, glass) {
 }
 
 /** All that the panel knows of one run. */
-const foundAt = ({ trace, details }, state, glass) => foundIn(trace, details, placeIn(state, trace, glass), madeIn(trace, state, glass));
+const foundAt = ({ trace, details }, state, glass) =>
+  foundIn(trace, details, placeIn(state, trace, glass), madeIn(trace, state, glass));
 
-/** One channel for both runs: the one under the pointer, the one that was clicked, else B's largest. @param {number|null} pointed */
+/**
+ * One channel for both runs: the one under the pointer, the one that was clicked, else B's largest.
+ *
+ * @param {number | null} pointed
+ */
 function channelIn(pointed, state, glass) {
   const made = madeIn(state.trace, state, glass);
   return pointed !== null && pointed < made.length ? pointed : channelOf(glass, made);
 }
 
-/** How titles and the saved table name the vector. @param {(state) => number} [channel] */
+/**
+ * How titles and the saved table name the vector.
+ *
+ * @param {(state) => number} [channel]
+ */
 const named = (glass, channel) => (state) => {
   const { vector, layer, of, token } = placeIn(state, state.trace, glass);
-  return { vector, layer, of, m: token, piece: visible(state.trace.tokens.pieces[token]), ...(channel ? { j: channel(state) } : {}) };
+  return {
+    vector,
+    layer,
+    of,
+    m: token,
+    piece: visible(state.trace.tokens.pieces[token]),
+    ...(channel ? { j: channel(state) } : {}),
+  };
 };
 
 function parts(glass, text) {
@@ -54,7 +79,10 @@ function parts(glass, text) {
   const read = strips({
     title: "vector_read",
     named: named(glass),
-    strips: [["x", "residual"], ["normed", "norm"]],
+    strips: [
+      ["x", "residual"],
+      ["normed", "norm"],
+    ],
     values: (run, state) => foundAt(run, state, glass),
     chosen: (_state, _glass, { normed }) => mostChanged(normed),
     pick: () => ({}),

@@ -3,7 +3,7 @@
 const NUMBERS = ["A", "B", "B_minus_A"];
 
 /**
- * @typedef {(string|number)[][]} Rows  under a row of names, of which the last three are A, B and B_minus_A
+ * @typedef {(string | number)[][]} Rows under a row of names, of which the last three are A, B and B_minus_A
  * @param {[string, Rows][]} parts each with its name
  * @returns {Rows} a row of any part has nothing under the names that only others have
  */
@@ -17,8 +17,13 @@ export function joined(parts) {
 }
 
 /**
- * The value line's numbers. @param {string} at where @param {Object<string, number>} first @param {Object<string, number>} second
- * @param {Object<string, number>} between of which there is no A and no B @returns {Rows}
+ * The value line's numbers.
+ *
+ * @param {string} at where
+ * @param {Object<string, number>} first
+ * @param {Object<string, number>} second
+ * @param {Object<string, number>} between of which there is no A and no B
+ * @returns {Rows}
  */
 export function selectedRows(at, first, second, between) {
   const shared = Object.keys(second).filter((name) => name in first);
@@ -29,7 +34,12 @@ export function selectedRows(at, first, second, between) {
   ];
 }
 
-/** Values one after the other, each after its names. @param {(i: number) => (string|number)[]} name @returns {Rows} */
+/**
+ * Values one after the other, each after its names.
+ *
+ * @param {(i: number) => (string | number)[]} name
+ * @returns {Rows}
+ */
 export const rowsOf = (heads, name, first, second) => [
   [...heads, ...NUMBERS],
   ...Array.from(second, (value, i) => [...name(i), first[i], value, value - first[i]]),

@@ -1,4 +1,5 @@
-// Vectors of both runs subtracted, one strip each over a common axis; each strip to its own scale, the same for both signs.
+// Vectors of both runs subtracted, one strip each over a common axis; each strip to its own scale, the same for both
+// signs.
 
 import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
@@ -9,11 +10,20 @@ import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
 /**
- * @param {{ title?: string, named?: (state, b) => object, needs?: string[], strips: [string, string, string?][] | ((run) => [string, string, string?][]), words?: (run) => object, values: (run, state, glass) => Object<string, ArrayLike<number>>,
- *           chosen: (state, glass, changes, b) => number, pick?: (i: number, state, b) => object|null,
- *           keep?: (i: number) => void }} what
- * `pick`: the selection an index stands for; else it is the panel's own affair, and a click keeps it
- * `strips`: name, which is texts' n_<name> (with the parameters `words`), and role of each, and what a saved table calls it where that is another name; of several values in a column the largest change is shown
+ * @param {{
+ *   title?: string;
+ *   named?: (state, b) => object;
+ *   needs?: string[];
+ *   strips: [string, string, string?][] | ((run) => [string, string, string?][]);
+ *   words?: (run) => object;
+ *   values: (run, state, glass) => Object<string, ArrayLike<number>>;
+ *   chosen: (state, glass, changes, b) => number;
+ *   pick?: (i: number, state, b) => object | null;
+ *   keep?: (i: number) => void;
+ * }} what
+ *   `pick`: the selection an index stands for; else it is the panel's own affair, and a click keeps it `strips`:
+ *   name, which is texts' n_<name> (with the parameters `words`), and role of each, and what a saved table calls it
+ *   where that is another name; of several values in a column the largest change is shown
  */
 export const strips = (what) => (glass, text) => {
   const { state } = glass;
@@ -25,10 +35,12 @@ export const strips = (what) => (glass, text) => {
   const view = watched({ under: null });
   let [changes, run, both, rows, lead, called] = [{}, null, [], [], "", {}];
 
-  canvas.addEventListener("pointerleave", () => { view.under = null; });
+  canvas.addEventListener("pointerleave", () => {
+    view.under = null;
+  });
   link(canvas, glass, (x) => {
     view.under = drawn.find(x);
-    return view.under === null ? null : what.pick?.(view.under, state, run) ?? {};
+    return view.under === null ? null : (what.pick?.(view.under, state, run) ?? {});
   });
   canvas.addEventListener("click", () => view.under !== null && what.keep?.(view.under));
   const chosen = () => (what.pick ? null : view.under) ?? what.chosen(state, glass, changes, run);
@@ -50,7 +62,14 @@ export const strips = (what) => (glass, text) => {
     changes = Object.fromEntries(named.map(([name]) => [name, subtract(second[name], first[name])]));
     rows = named.map(([name, role]) => {
       const limit = largest(changes[name]);
-      return { name: text(`n_${name}`, what.words?.(b)), role, values: changes[name], limit, apart: name !== lead, ...(limit === 0 ? { said: text("same") } : {}) };
+      return {
+        name: text(`n_${name}`, what.words?.(b)),
+        role,
+        values: changes[name],
+        limit,
+        apart: name !== lead,
+        ...(limit === 0 ? { said: text("same") } : {}),
+      };
     });
   });
   function draw(a, b, width) {
@@ -66,8 +85,19 @@ export const strips = (what) => (glass, text) => {
     const about = what.named?.(state, run) ?? {};
     const heads = [...Object.keys(about), "vector", "index"];
     const [names] = rowsOf(heads, () => [], [], []);
-    const lines = Object.keys(changes).flatMap((name) => rowsOf(heads, (i) => [...Object.values(about), called[name], i], both[0][name], both[1][name]).slice(1));
+    const lines = Object.keys(changes).flatMap((name) =>
+      rowsOf(heads, (i) => [...Object.values(about), called[name], i], both[0][name], both[1][name]).slice(1),
+    );
     return [names, ...lines];
   }
-  return { element, draw, csv, same, called: what.title ?? "vectors", pointed: () => (what.pick ? null : view.under), needs: what.needs, wide: true };
+  return {
+    element,
+    draw,
+    csv,
+    same,
+    called: what.title ?? "vectors",
+    pointed: () => (what.pick ? null : view.under),
+    needs: what.needs,
+    wide: true,
+  };
 };

@@ -1,4 +1,5 @@
-// What the tour reads from the run where a decoder looks at a source: the head that matters, its scores, softmax, what comes of it.
+// What the tour reads from the run where a decoder looks at a source: the head that matters, its scores, softmax, what
+// comes of it.
 
 import { crossRow } from "../compute.js";
 import { readBy } from "../panels/glance/words.js";
@@ -6,7 +7,11 @@ import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
 
 const NONE = { layer: 0, head: 0, key: 0, without: null }; // every such head is off: the first stands for them
 
-/** Where the tour looks at the source. @param {import("./places.js").Places} found */
+/**
+ * Where the tour looks at the source.
+ *
+ * @param {import("./places.js").Places} found
+ */
 export const acrossOf = ({ cross }) => cross ?? NONE;
 
 /** What is selected there: the token of the source is the panel's own, which opens at the one that gets most. */
@@ -23,8 +28,16 @@ function lookOf({ state: { trace } }, found) {
   const { weights, scores } = crossRow(held, trace.model, head, found.at);
   const { pieces } = trace.encoder.tokens;
   const names = {
-    layer: whole(layer), head: whole(head), query: piece(trace.tokens.pieces[found.at]), key: piece(pieces[key]), key_at: whole(key), n_read: whole(pieces.length),
-    answer: piece(found.piece), score: plain(scores[key], 5), weight: chance(weights[key]), dot: plain(scores[key] / trace.model.parts.cross_scale, 5),
+    layer: whole(layer),
+    head: whole(head),
+    query: piece(trace.tokens.pieces[found.at]),
+    key: piece(pieces[key]),
+    key_at: whole(key),
+    n_read: whole(pieces.length),
+    answer: piece(found.piece),
+    score: plain(scores[key], 5),
+    weight: chance(weights[key]),
+    dot: plain(scores[key] / trace.model.parts.cross_scale, 5),
   };
   return { key, pieces, scores, weights, names };
 }
@@ -38,10 +51,20 @@ export function acrossHead(glass, found) {
   const { without } = acrossOf(found);
   const off = without === null ? "_none" : "";
   return {
-    say: off, asks: off, answers: off || (look.heads.length ? "" : "_nobody"),
+    say: off,
+    asks: off,
+    answers: off || (look.heads.length ? "" : "_nobody"),
     numbers: {
-      ...row.names, n_layers: whole(layers), n_heads: whole(heads), all: whole(2 * layers * heads), p: chance(found.probability), without: chance(without ?? found.probability),
-      n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(readBy(trace, look.kind)[look.key]), together: chance(look.without),
+      ...row.names,
+      n_layers: whole(layers),
+      n_heads: whole(heads),
+      all: whole(2 * layers * heads),
+      p: chance(found.probability),
+      without: chance(without ?? found.probability),
+      n_look: whole(look.heads.length),
+      looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)),
+      look_key: piece(readBy(trace, look.kind)[look.key]),
+      together: chance(look.without),
     },
   };
 }
@@ -60,7 +83,15 @@ export function acrossSoftmax(glass, found) {
   const second = rest.reduce((best, t) => (scores[t] > scores[best] ? t : best));
   const gap = Math.abs(scores[key] - scores[second]);
   return {
-    numbers: { ...names, other: piece(pieces[second]), other_at: whole(second), other_score: plain(scores[second], 5), other_weight: chance(weights[second]), gap: plain(gap, 4), ratio: times(Math.exp(gap)) },
+    numbers: {
+      ...names,
+      other: piece(pieces[second]),
+      other_at: whole(second),
+      other_score: plain(scores[second], 5),
+      other_weight: chance(weights[second]),
+      gap: plain(gap, 4),
+      ratio: times(Math.exp(gap)),
+    },
   };
 }
 
@@ -72,6 +103,12 @@ export function acrossCarry(glass, found) {
   const [, heads, read] = made.cross.shape;
   const sum = ({ data }) => data.reduce((total, value) => total + value, 0);
   return {
-    numbers: { ...row.names, logit: plain(made.logit, 5), term: added(made.cross.data[(layer * heads + head) * read + key]), across: added(sum(made.cross)), own: added(sum(made.heads)) },
+    numbers: {
+      ...row.names,
+      logit: plain(made.logit, 5),
+      term: added(made.cross.data[(layer * heads + head) * read + key]),
+      across: added(sum(made.cross)),
+      own: added(sum(made.heads)),
+    },
   };
 }

@@ -1,15 +1,20 @@
-// The bar of a tour at the bottom of the window: the stops, what is said of this one, a question with its answer, and the ways.
+// The bar of a tour at the bottom of the window: the stops, what is said of this one, a question with its answer, and
+// the ways.
 
 import { h } from "../dom.js";
 
 const SEVERAL = /\{(\w+)\|([^|}]*)\|([^|}]*)\}/g; // as texts.js has it; the number itself becomes an element
 const LONG = 40; // characters
 
-/** @typedef {import("./tours.js").Tour & { way: ReturnType<typeof import("./tour.js").createTour> }} Walk a tour, and where one is in it */
+/**
+ * @typedef {import("./tours.js").Tour & { way: ReturnType<typeof import("./tour.js").createTour> }} Walk a tour,
+ *   and where one is in it
+ */
 
 /**
- * @param {object} glass @param {{ next: () => void, back: () => void, leave: () => void, go: (stop: string) => void }} ways
- * @returns {{ element: HTMLElement, open: (walk: Walk|null) => void, tell: Function, speak: () => void }}
+ * @param {object} glass
+ * @param {{ next: () => void; back: () => void; leave: () => void; go: (stop: string) => void }} ways
+ * @returns {{ element: HTMLElement; open: (walk: Walk | null) => void; tell: Function; speak: () => void }}
  */
 export function createBar(glass, ways) {
   const text = (name, params) => glass.text(`tour.${name}`, params);
@@ -18,15 +23,28 @@ export function createBar(glass, ways) {
   const title = h("h2.tour-title", { id: "tour-title", tabindex: "-1" });
   const said = h("div.tour-said", { "aria-live": "polite" });
   const ask = h("p.tour-ask");
-  const reveal = h("button.tour-button", { "aria-expanded": "false", "aria-controls": "tour-answer", click: () => show(answer.hidden) });
+  const reveal = h("button.tour-button", {
+    "aria-expanded": "false",
+    "aria-controls": "tour-answer",
+    click: () => show(answer.hidden),
+  });
   const act = h("button.tour-button", { click: () => shown.act?.run() });
   const answer = h("p.tour-answer", { id: "tour-answer", "aria-live": "polite", hidden: "" });
   const back = h("button.tour-button", { "data-text": "tour.back", click: ways.back });
   const next = h("button.tour-button.tour-next", { click: ways.next });
   const leave = h("button.tour-button", { "data-text": "tour.leave", click: ways.leave });
-  const element = h("aside.tour-bar", { role: "region", "aria-labelledby": "tour-title", hidden: "" },
+  const element = h(
+    "aside.tour-bar",
+    { role: "region", "aria-labelledby": "tour-title", hidden: "" },
     h("div.tour-top", null, list, h("span.tour-keys", { "data-text": "tour.keys" }), leave, back, next),
-    h("div.tour-middle", null, title, said, h("div.tour-task", null, ask, h("div.tour-does", null, act, reveal), answer)));
+    h(
+      "div.tour-middle",
+      null,
+      title,
+      said,
+      h("div.tour-task", null, ask, h("div.tour-does", null, act, reveal), answer),
+    ),
+  );
   let walk = null; // the tour that one is on
   let dots = [];
   let before = null; // what had the focus before the tour
@@ -40,7 +58,7 @@ export function createBar(glass, ways) {
     if (open) answer.scrollIntoView({ block: "nearest" }); // within the bar
   }
 
-  /** @param {Walk|null} next the tour that one is on */
+  /** @param {Walk | null} next the tour that one is on */
   function open(next) {
     const was = element.hidden;
     if (!element.isConnected) document.body.append(element);
@@ -89,12 +107,14 @@ export function createBar(glass, ways) {
   function sentences(key, numbers) {
     const template = own(key).replace(SEVERAL, (_, name, one, several) => (numbers[name].text === "1" ? one : several));
     // A number may stand in a text twice; a list is not set off from the words around it.
-    const number = (name) => h(numbers[name].text.length > LONG ? "span" : "b", { "data-number": name }, numbers[name].text);
+    const number = (name) =>
+      h(numbers[name].text.length > LONG ? "span" : "b", { "data-number": name }, numbers[name].text);
     return template.split(/\{(\w+)\}/).map((words, i) => (i % 2 ? number(words) : words));
   }
 
   /**
-   * @param {import("./stops.js").Stop} stop @param {import("./stops.js").Told|null} told null while it is being measured
+   * @param {import("./stops.js").Stop} stop
+   * @param {import("./stops.js").Told | null} told null while it is being measured
    * @param {boolean} [changed] whether something is switched off in the run
    */
   function tell(stop, told, changed) {
@@ -112,16 +132,30 @@ export function createBar(glass, ways) {
     const texts = stop.texts ?? stop.name;
     const { numbers, say = "", asks = say, answers = asks } = told;
     const note = changed && stop.namesChanges !== false ? [h("p.tour-note", null, text("changed"))] : [];
-    const now = JSON.stringify([glass.state.language, texts, say, asks, answers, told.act?.text, told.act?.busy, note.length, Object.values(numbers).map((one) => one.text)]);
+    const now = JSON.stringify([
+      glass.state.language,
+      texts,
+      say,
+      asks,
+      answers,
+      told.act?.text,
+      told.act?.busy,
+      note.length,
+      Object.values(numbers).map((one) => one.text),
+    ]);
     shown = told;
-    element.dataset.numbers = JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value])));
+    element.dataset.numbers = JSON.stringify(
+      Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value])),
+    );
     if (now === last) return;
     last = now;
     said.replaceChildren(h("p", null, ...sentences(`${texts}_says${say}`, numbers)), ...note);
     ask.replaceChildren(...sentences(`${texts}_asks${asks}`, numbers));
     answer.replaceChildren(...sentences(`${texts}_answers${answers}`, numbers));
     act.hidden = !told.act;
-    act.textContent = told.act ? own(told.act.text, Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value]))) : "";
+    act.textContent = told.act
+      ? own(told.act.text, Object.fromEntries(Object.entries(numbers).map(([name, { value }]) => [name, value])))
+      : "";
     act.disabled = Boolean(told.act?.busy);
     reveal.textContent = text(answer.hidden ? "reveal" : "hide");
   }

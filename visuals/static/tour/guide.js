@@ -1,4 +1,5 @@
-// The tours on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its numbers.
+// The tours on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its
+// numbers.
 
 import { isChanged } from "../off.js";
 import { createReturn } from "./return.js";
@@ -11,14 +12,27 @@ import { createSpotlight } from "./spotlight.js";
 import { createTour } from "./tour.js";
 import { TOURS, tourOf } from "./tours.js";
 
-/** @param {object} glass @returns {{ go: (name: string) => void, tours: import("./bar.js").Walk[] }} `go` to a stop, or to where one left a tour */
+/**
+ * @param {object} glass
+ * @returns {{ go: (name: string) => void; tours: import("./bar.js").Walk[] }} `go` to a stop, or to where one left
+ *   a tour
+ */
 export function createGuide(glass) {
   const { state } = glass;
   const places = createPlaces(glass);
   const progress = openProgress();
-  const tours = TOURS.map((tour) => ({ ...tour, way: createTour(tour.stops.map(({ name }) => name), progress.get(tour.name), () => changed(tour.name)) }));
+  const tours = TOURS.map((tour) => ({
+    ...tour,
+    way: createTour(
+      tour.stops.map(({ name }) => name),
+      progress.get(tour.name),
+      () => changed(tour.name),
+    ),
+  }));
   let now = null; // the tour that one is on
-  const ways = Object.fromEntries(["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]));
+  const ways = Object.fromEntries(
+    ["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]),
+  );
   const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);
   const before = createReturn(glass);
@@ -26,13 +40,21 @@ export function createGuide(glass) {
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
   listenToTour(() => now !== null, { ...ways, next: ways.further });
 
-  /** Where one is, as the network that is shown has it. @returns {import("./tours.js").Stop|undefined} */
+  /**
+   * Where one is, as the network that is shown has it.
+   *
+   * @returns {import("./tours.js").Stop | undefined}
+   */
   const stopNow = () => {
     const stop = now?.stops[now.way.at()];
     return stop?.of && state.trace ? { ...stop, ...stop.of(state.trace.model) } : stop;
   };
 
-  /** A tour was gone through, begun or left: where one is, is written into the link. @param {string} name of the tour */
+  /**
+   * A tour was gone through, begun or left: where one is, is written into the link.
+   *
+   * @param {string} name of the tour
+   */
   function changed(name) {
     const tour = tours.find((one) => one.name === name);
     const was = now;
@@ -71,7 +93,11 @@ export function createGuide(glass) {
       queueMicrotask(() => glass.lead(selection));
     }
     const told = stop.told(glass, found);
-    bar.tell(stop, told && { ...told, act: told.act && { ...told.act, run: () => before.during(told.act.run, told.act.changes) } }, isChanged(state.trace));
+    bar.tell(
+      stop,
+      told && { ...told, act: told.act && { ...told.act, run: () => before.during(told.act.run, told.act.changes) } },
+      isChanged(state.trace),
+    );
   }
 
   /** The model that is shown has nothing that this tour could speak of. */

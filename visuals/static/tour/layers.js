@@ -1,4 +1,5 @@
-// What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that matters.
+// What the tour reads from the run inside a layer: the head that matters, softmax, what it carries, the neuron that
+// matters.
 
 import { ACTIVATIONS, inner, strongestNeuron } from "../activations.js";
 import { row } from "../compute.js";
@@ -9,7 +10,10 @@ import { added, chance, list, piece, plain, times, whole, words } from "./number
 
 /** What most stops inside a layer name. */
 const placeNames = ({ tokens: { pieces } }, { at, head: { layer, head, key } }) => ({
-  layer: whole(layer), head: whole(head), query: piece(pieces[at]), key: piece(pieces[key]),
+  layer: whole(layer),
+  head: whole(head),
+  query: piece(pieces[at]),
+  key: piece(pieces[key]),
 });
 /** The head's cell, with all its row; null until its layer has come. */
 function cellAt({ state: { trace } }, { at, head: { layer, head, key } }) {
@@ -27,11 +31,21 @@ export function head(glass, found) {
   const all = without === null;
   return {
     say: all ? "_none" : key === found.at ? "_itself" : "",
-    asks: all ? "_none" : "", answers: all ? "_none" : look.heads.length ? "" : "_nobody",
+    asks: all ? "_none" : "",
+    answers: all ? "_none" : look.heads.length ? "" : "_nobody",
     numbers: {
-      ...placeNames(trace, found), sink: words(key === 0 ? glass.text("tour.head_sink") : ""), n_layers: whole(layers), n_heads: whole(heads), all: whole(layers * heads), answer: piece(found.piece),
-      weight: chance(cell.weight), p: chance(found.probability), without: chance(without ?? found.probability),
-      n_look: whole(look.heads.length), looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)), look_key: piece(trace.tokens.pieces[look.key]),
+      ...placeNames(trace, found),
+      sink: words(key === 0 ? glass.text("tour.head_sink") : ""),
+      n_layers: whole(layers),
+      n_heads: whole(heads),
+      all: whole(layers * heads),
+      answer: piece(found.piece),
+      weight: chance(cell.weight),
+      p: chance(found.probability),
+      without: chance(without ?? found.probability),
+      n_look: whole(look.heads.length),
+      looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)),
+      look_key: piece(trace.tokens.pieces[look.key]),
       together: chance(look.without),
     },
   };
@@ -44,21 +58,42 @@ export function softmax(glass, found) {
   const { weights, weight, score, bias, dot, total, top, width, key } = cell;
   const [form = ""] = scoreForms(trace.model).map((one) => `_${one}`);
   const { scores } = row(trace.layers.get(found.head.layer), trace.model, found.head.head, found.at);
-  const names = { ...placeNames(trace, found), n_keys: whole(weights.length), dot: plain(dot, 5), width: whole(width), scale: plain(trace.model.parts.scale), by: added(bias, 5), score: plain(score, 5), weight: chance(weight), total: plain(total, 5), top: plain(top, 5) };
+  const names = {
+    ...placeNames(trace, found),
+    n_keys: whole(weights.length),
+    dot: plain(dot, 5),
+    width: whole(width),
+    scale: plain(trace.model.parts.scale),
+    by: added(bias, 5),
+    score: plain(score, 5),
+    weight: chance(weight),
+    total: plain(total, 5),
+    top: plain(top, 5),
+  };
   const rest = Array.from(scores, (_, t) => t).filter((t) => t !== key);
   if (!rest.length) return { say: `_one${form}`, asks: "_one", numbers: names };
   const second = rest.reduce((best, t) => (scores[t] > scores[best] ? t : best));
   const gap = score - scores[second];
   return {
-    say: form, asks: gap >= 0 ? "" : "_less",
+    say: form,
+    asks: gap >= 0 ? "" : "_less",
     numbers: {
-      ...names, other: piece(trace.tokens.pieces[second]), other_at: whole(second), other_score: plain(scores[second], 5), other_weight: chance(weights[second]),
-      gap: plain(Math.abs(gap), 4), ratio: times(Math.exp(Math.abs(gap))),
+      ...names,
+      other: piece(trace.tokens.pieces[second]),
+      other_at: whole(second),
+      other_score: plain(scores[second], 5),
+      other_weight: chance(weights[second]),
+      gap: plain(Math.abs(gap), 4),
+      ratio: times(Math.exp(Math.abs(gap))),
     },
   };
 }
 export function carry(glass, found) {
-  const { at, target, head: { layer, head: index, key } } = found;
+  const {
+    at,
+    target,
+    head: { layer, head: index, key },
+  } = found;
   const { trace } = glass.state;
   const cell = cellAt(glass, found);
   const values = glass.detail("values", { layer });
@@ -70,10 +105,19 @@ export function carry(glass, found) {
   const [written, stream] = [norm(write.written.data), norm(write.stream.data)];
   const term = made.heads.data[(layer * heads + index) * tokens + key];
   return {
-    answers: term >= 0 ? "" : "_against", asks: "",
+    answers: term >= 0 ? "" : "_against",
+    asks: "",
     numbers: {
-      ...placeNames(trace, found), weight: chance(cell.weight), size: plain(size, 5), carried: plain(cell.weight * size, 5), written: plain(written, 5), stream: plain(stream, 5),
-      share: plain((100 * written) / stream, 3), answer: piece(found.piece), term: added(term), logit: plain(made.logit, 5),
+      ...placeNames(trace, found),
+      weight: chance(cell.weight),
+      size: plain(size, 5),
+      carried: plain(cell.weight * size, 5),
+      written: plain(written, 5),
+      stream: plain(stream, 5),
+      share: plain((100 * written) / stream, 3),
+      answer: piece(found.piece),
+      term: added(term),
+      logit: plain(made.logit, 5),
     },
   };
 }
@@ -85,7 +129,10 @@ function writtenBy(glass, layer, token, neuron) {
   return listed ?? (found && glass.detail("ffn_written", { layer, token, neuron })?.rows[0]) ?? null;
 }
 
-/** The neuron that adds most to the logit of the tour's token, read off at once; null before that is known, and where none adds. */
+/**
+ * The neuron that adds most to the logit of the tour's token, read off at once; null before that is known, and
+ * where none adds.
+ */
 export function strongestWriter(glass, { at, target }) {
   const terms = glass.detail("logit_terms", { token: at, target, against: null });
   return terms?.neurons.find(({ value }) => value > 0) ?? null;
@@ -110,24 +157,47 @@ export function ffn(glass, found) {
   const form = ["experts", "plain"].includes(kind.form) ? `_${kind.form}` : "";
   const only = (all) => all && { data: [all.data[index]] };
   const made = inner({ gate: only(neurons.gate), up: only(neurons.up), weight: only(neurons.weight), ffn: own });
-  const { up: [up], activated: [open], product: [product] } = made;
+  const {
+    up: [up],
+    activated: [open],
+    product: [product],
+  } = made;
   const [gate, weight] = [made.gate?.[0] ?? 0, made.weight?.[0] ?? 1];
   const turned = -made[reads][0];
   const turnedOpen = ACTIVATIONS[own.activation](turned);
   const turnedProduct = own.gated ? turnedOpen * up * weight : turnedOpen;
   const [raised] = wrote.norm ? wrote.raised : [];
   const effect = {
-    raised: piece(raised?.piece ?? "").text, by: added(raised?.by ?? 0, 3).text,
-    layer_adds: added(terms.ffn.data[layer], 3).text, all_add: added(terms.ffn.data.reduce((sum, value) => sum + value, 0), 3).text,
+    raised: piece(raised?.piece ?? "").text,
+    by: added(raised?.by ?? 0, 3).text,
+    layer_adds: added(terms.ffn.data[layer], 3).text,
+    all_add: added(
+      terms.ffn.data.reduce((sum, value) => sum + value, 0),
+      3,
+    ).text,
   };
   return {
-    say: (best ? "" : "_none") + form, asks: form, answers: form,
+    say: (best ? "" : "_none") + form,
+    asks: form,
+    answers: form,
     numbers: {
-      layer: whole(layer), neuron: own.experts ? { value: index, text: neuronName(own, index, glass.text) } : whole(index), f: whole(own.neurons), query: piece(trace.tokens.pieces[at]), answer: piece(found.piece),
-      gate: plain(gate), open: plain(open), up: plain(up), weight: plain(weight, 5), product: plain(product, 5), size: plain(wrote.norm, 5), act: words(act),
+      layer: whole(layer),
+      neuron: own.experts ? { value: index, text: neuronName(own, index, glass.text) } : whole(index),
+      f: whole(own.neurons),
+      query: piece(trace.tokens.pieces[at]),
+      answer: piece(found.piece),
+      gate: plain(gate),
+      open: plain(open),
+      up: plain(up),
+      weight: plain(weight, 5),
+      product: plain(product, 5),
+      size: plain(wrote.norm, 5),
+      act: words(act),
       adds: added(best?.value ?? 0, 3),
       effect: words(glass.text(`tour.ffn_effect${raised?.id === found.target ? "" : "_other"}`, effect)),
-      turned: plain(turned), turned_open: plain(turnedOpen), turned_product: plain(turnedProduct, 5),
+      turned: plain(turned),
+      turned_open: plain(turnedOpen),
+      turned_product: plain(turnedProduct, 5),
     },
   };
 }

@@ -1,5 +1,5 @@
-// What the tour reads from the run on the way out: the stream through the lens, logits, the choice, and what is left when
-// the decisive part is off.
+// What the tour reads from the run on the way out: the stream through the lens, logits, the choice, and what is left
+// when the decisive part is off.
 
 import { topCandidates } from "../compute.js";
 import { isChanged } from "../off.js";
@@ -12,7 +12,10 @@ import { added, chance, piece, plain, times, whole, words } from "./numbers.js";
 
 const asked = { follow: false }; // what the lens's panel asks for as it opens
 
-/** The depth from which on the model's choice is the first one to the end (0: the embedding), and what is read there. */
+/**
+ * The depth from which on the model's choice is the first one to the end (0: the embedding), and what is read
+ * there.
+ */
 function readLens(answer, at) {
   const [depths, tokens, kept] = answer.ids.shape;
   const rank = (depth) => answer.rank.data[depth * tokens + at];
@@ -20,7 +23,10 @@ function readLens(answer, at) {
   while (depth > 1 && rank(depth - 1) === 0) depth -= 1;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
   return {
-    depth, depths, target: answer.targets.data[at], name: (id) => pieces.get(id),
+    depth,
+    depths,
+    target: answer.targets.data[at],
+    name: (id) => pieces.get(id),
     own: (one) => answer.probability.data[one * tokens + at],
     best: (one) => answer.ids.data[(one * tokens + at) * kept],
     rank,
@@ -31,14 +37,31 @@ export function lens(glass, { at }) {
   const answer = glass.detail("lens", asked);
   if (!answer) return null;
   const { depth, depths, target, own, best, rank, name } = readLens(answer, at);
-  const { model, tokens: { pieces } } = glass.state.trace;
+  const {
+    model,
+    tokens: { pieces },
+  } = glass.state.trace;
   const each = sublayers(model).length;
   return {
-    asks: "", answers: depth > 1 ? "" : "_at_once",
+    asks: "",
+    answers: depth > 1 ? "" : "_at_once",
     numbers: {
-      query: piece(pieces[at]), n_layers: whole(depths - 1), n_each: whole(each), n_adds: whole(each * (depths - 1)), choice: piece(name(target)), first: whole(depth - 1), own: chance(own(depth)),
-      n_before: whole(depth - 2), before: chance(own(depth - 1)), said: piece(name(best(depth - 1))), rank: whole(rank(depth - 1) + 1),
-      last: whole(depths - 2), end: chance(own(depths - 1)), start: chance(own(0)), after: chance(own(1)), start_said: piece(name(best(0))),
+      query: piece(pieces[at]),
+      n_layers: whole(depths - 1),
+      n_each: whole(each),
+      n_adds: whole(each * (depths - 1)),
+      choice: piece(name(target)),
+      first: whole(depth - 1),
+      own: chance(own(depth)),
+      n_before: whole(depth - 2),
+      before: chance(own(depth - 1)),
+      said: piece(name(best(depth - 1))),
+      rank: whole(rank(depth - 1) + 1),
+      last: whole(depths - 2),
+      end: chance(own(depths - 1)),
+      start: chance(own(0)),
+      after: chance(own(1)),
+      start_said: piece(name(best(0))),
     },
   };
 }
@@ -47,11 +70,17 @@ export function lens(glass, { at }) {
 function candidates(glass) {
   const next = offeredOf(glass, momentOf(glass.state));
   if (!next) return null;
-  const { rows: [one, two], others } = topCandidates(next, 2);
+  const {
+    rows: [one, two],
+    others,
+  } = topCandidates(next, 2);
   return { one, two, others };
 }
 
-/** Of the token that this run gives here, as the panel has it: in a changed run not the one that the tour set out with. */
+/**
+ * Of the token that this run gives here, as the panel has it: in a changed run not the one that the tour set out
+ * with.
+ */
 export function logits(glass, { at }) {
   const moment = choiceAt(glass.state.trace, at);
   const next = offeredOf(glass, moment);
@@ -62,18 +91,46 @@ export function logits(glass, { at }) {
   const { trace } = glass.state;
   const { n_layers: layers, n_heads: heads, ffn_hidden: width, vocab_size: vocab } = trace.model;
   const kinds = { head: made.heads, ...(made.cross && { cross: made.cross }) };
-  const sum = (sign) => Object.values(kinds).reduce((all, { data }) => all + data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0), 0);
-  const largest = Object.entries(kinds).map(([kind, { data, shape: [, , tokens] }]) => {
-    const best = data.reduce((most, value, i) => (Math.abs(value) > Math.abs(data[most]) ? i : most), 0);
-    return { kind, value: data[best], layer: Math.floor(best / (heads * tokens)), head: Math.floor(best / tokens) % heads, key: best % tokens };
-  });
+  const sum = (sign) =>
+    Object.values(kinds).reduce(
+      (all, { data }) => all + data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0),
+      0,
+    );
+  const largest = Object.entries(kinds).map(
+    ([
+      kind,
+      {
+        data,
+        shape: [, , tokens],
+      },
+    ]) => {
+      const best = data.reduce((most, value, i) => (Math.abs(value) > Math.abs(data[most]) ? i : most), 0);
+      return {
+        kind,
+        value: data[best],
+        layer: Math.floor(best / (heads * tokens)),
+        head: Math.floor(best / tokens) % heads,
+        key: best % tokens,
+      };
+    },
+  );
   const { kind, value: most, layer, head, key } = largest.sort((a, b) => Math.abs(b.value) - Math.abs(a.value))[0];
   const where = { layer, head, key: word(readBy(trace, kind)[key]) };
   return {
     numbers: {
-      query: piece(trace.tokens.pieces[at]), answer: piece(answer), vocab: whole(vocab), logit: plain(made.logit, 5), terms: whole(1 + layers * heads * (at + 1 + (made.cross?.shape[2] ?? 0)) + layers * width),
-      layer: whole(layer), head: whole(head), key: piece(readBy(trace, kind)[key]), writer: words(glass.text(`tour.logits_${kind}`, where)), most: added(most),
-      for: added(sum(1)), against: added(sum(-1)), heads: added(sum(1) + sum(-1)),
+      query: piece(trace.tokens.pieces[at]),
+      answer: piece(answer),
+      vocab: whole(vocab),
+      logit: plain(made.logit, 5),
+      terms: whole(1 + layers * heads * (at + 1 + (made.cross?.shape[2] ?? 0)) + layers * width),
+      layer: whole(layer),
+      head: whole(head),
+      key: piece(readBy(trace, kind)[key]),
+      writer: words(glass.text(`tour.logits_${kind}`, where)),
+      most: added(most),
+      for: added(sum(1)),
+      against: added(sum(-1)),
+      heads: added(sum(1) + sum(-1)),
     },
   };
 }
@@ -85,11 +142,22 @@ export function choice(glass, { at }) {
   const gap = one.logit - two.logit;
   const { temperature } = samplingOf(glass.settings);
   return {
-    asks: "", answers: temperature === 0 ? "" : "_drawn",
+    asks: "",
+    answers: temperature === 0 ? "" : "_drawn",
     numbers: {
-      query: piece(glass.state.trace.tokens.pieces[at]), one: piece(one.piece), p_one: chance(one.probability), logit_one: plain(one.logit, 5),
-      two: piece(two.piece), p_two: chance(two.probability), logit_two: plain(two.logit, 5), gap: plain(gap), ratio: times(Math.exp(gap)),
-      others: whole(others.count), p_others: chance(others.probability), hundred: plain(100 * two.probability, 2), temperature: plain(temperature, 2),
+      query: piece(glass.state.trace.tokens.pieces[at]),
+      one: piece(one.piece),
+      p_one: chance(one.probability),
+      logit_one: plain(one.logit, 5),
+      two: piece(two.piece),
+      p_two: chance(two.probability),
+      logit_two: plain(two.logit, 5),
+      gap: plain(gap),
+      ratio: times(Math.exp(gap)),
+      others: whole(others.count),
+      p_others: chance(others.probability),
+      hundred: plain(100 * two.probability, 2),
+      temperature: plain(temperature, 2),
     },
   };
 }
@@ -106,7 +174,14 @@ function probabilityOf(glass, at, target) {
 
 export function off(glass, found) {
   const { trace } = glass.state;
-  const { at, heads, off: silent, target, without, found: { first, look } } = found;
+  const {
+    at,
+    heads,
+    off: silent,
+    target,
+    without,
+    found: { first, look },
+  } = found;
   const changed = isChanged(trace);
   const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
   if (now === null || !two) return null;
@@ -115,13 +190,27 @@ export function off(glass, found) {
   const read = look.heads.length ? look : { kind: first?.kind, key: first?.key ?? found.head.key };
   const of = read.kind === "cross" ? "_cross" : "";
   return {
-    say: !heads.length ? "_none" : `${changed ? "_changed" : ""}${of}`, asks: !heads.length ? "_none" : changed ? "_changed" : "",
-    answers: !heads.length ? "_none" : middle === null ? "_alone" : `${othersTakeAsMuch(found.found) ? "_alike" : ""}${of}`,
-    act: heads.length ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) } : undefined,
+    say: !heads.length ? "_none" : `${changed ? "_changed" : ""}${of}`,
+    asks: !heads.length ? "_none" : changed ? "_changed" : "",
+    answers: !heads.length
+      ? "_none"
+      : middle === null
+        ? "_alone"
+        : `${othersTakeAsMuch(found.found) ? "_alike" : ""}${of}`,
+    act: heads.length
+      ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) }
+      : undefined,
     numbers: {
-      answer: piece(found.piece), n_heads: whole(heads.length), heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
-      key: piece(readBy(trace, read.kind)[read.key]), p: chance(found.probability), now: chance(now), without: chance(without ?? now),
-      top: { value: two.one.piece, text: word(two.one.piece) }, p_top: chance(two.one.probability), chance: chance(middle ?? now),
+      answer: piece(found.piece),
+      n_heads: whole(heads.length),
+      heads: { value: heads.join(" "), text: heads.map((one) => one.join(".")).join(", ") },
+      key: piece(readBy(trace, read.kind)[read.key]),
+      p: chance(found.probability),
+      now: chance(now),
+      without: chance(without ?? now),
+      top: { value: two.one.piece, text: word(two.one.piece) },
+      p_top: chance(two.one.probability),
+      chance: chance(middle ?? now),
       draws: whole(look.by_chance.length),
     },
   };

@@ -16,13 +16,27 @@ export function match(glass, { at, head: { layer, head, key } }) {
   if (!terms || !come) return null;
   const nameOf = ({ source }) => words(glass.text(`score-terms.${sourceKey(source, layer)}`, source));
   const [ofKey, ofQuery] = [strongest(terms, "k"), strongest(terms, "q")];
-  const names = found ? Object.entries(namesOf(found, place, glass.text, pieces)).filter(([name]) => name !== "same") : [];
+  const names = found
+    ? Object.entries(namesOf(found, place, glass.text, pieces)).filter(([name]) => name !== "same")
+    : [];
   return {
-    say: found ? "" : "_none", asks: found?.other ? "" : "_none", answers: found?.other ? "" : "_none",
+    say: found ? "" : "_none",
+    asks: found?.other ? "" : "_none",
+    answers: found?.other ? "" : "_none",
     numbers: {
-      layer: whole(layer), head: whole(head), n_terms: whole(terms.sources.length ** 2), key: words(named(glass.text, pieces, key)), query: words(named(glass.text, pieces, at)),
-      score: plain(terms.score, 4), of_key: nameOf(ofKey), key_value: added(ofKey.value, 3), of_query: nameOf(ofQuery), query_value: added(ofQuery.value, 3),
-      ...Object.fromEntries(names.filter(([name]) => name !== "score" && name !== "n_terms").map(([name, text]) => [name, words(text)])),
+      layer: whole(layer),
+      head: whole(head),
+      n_terms: whole(terms.sources.length ** 2),
+      key: words(named(glass.text, pieces, key)),
+      query: words(named(glass.text, pieces, at)),
+      score: plain(terms.score, 4),
+      of_key: nameOf(ofKey),
+      key_value: added(ofKey.value, 3),
+      of_query: nameOf(ofQuery),
+      query_value: added(ofQuery.value, 3),
+      ...Object.fromEntries(
+        names.filter(([name]) => name !== "score" && name !== "n_terms").map(([name, text]) => [name, words(text)]),
+      ),
     },
   };
 }

@@ -1,5 +1,5 @@
-// What leads to the tours: the header's button, which lists them, any button with data-tour (a tour's name, or a stop's),
-// and a link to a stop. The tours themselves are fetched when they are first wanted.
+// What leads to the tours: the header's button, which lists them, any button with data-tour (a tour's name, or a
+// stop's), and a link to a stop. The tours themselves are fetched when they are first wanted.
 
 /** @param {object} glass */
 export function offerTour(glass) {
@@ -18,5 +18,8 @@ export function offerTour(glass) {
   });
   const { stop } = glass.settings.get("tour");
   if (!stop) return;
-  const off = glass.on("run", () => { off(); lead(stop); });
+  const off = glass.on("run", () => {
+    off();
+    lead(stop);
+  });
 }

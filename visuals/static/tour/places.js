@@ -5,21 +5,38 @@ import { isChanged } from "../off.js";
 import { readersOff } from "../panels/glance/words.js";
 
 /**
- * @typedef {{ at: number, target: number, piece: string, probability: number, head: Place, cross: Place|null,
- *   heads: [number, number][], off: object, without: number|null, found: object }} Places
- * @typedef {{ layer: number, head: number, key: number, without: number|null }} Place
- * `head` with null in `without` where every head is off; `cross`: the head that looks at the source, and its token of that, if
- * any is on; `heads` are those that read the answer, or the one that it misses most, `off` the changes of a run without them, and
- * `without` is its probability then
+ * @typedef {{
+ *   at: number;
+ *   target: number;
+ *   piece: string;
+ *   probability: number;
+ *   head: Place;
+ *   cross: Place | null;
+ *   heads: [number, number][];
+ *   off: object;
+ *   without: number | null;
+ *   found: object;
+ * }} Places
+ *
+ *
+ * @typedef {{ layer: number; head: number; key: number; without: number | null }} Place `head` with null in
+ *   `without` where every head is off; `cross`: the head that looks at the source, and its token of that, if any is
+ *   on; `heads` are those that read the answer, or the one that it misses most, `off` the changes of a run without
+ *   them, and `without` is its probability then
  */
 
 /** The question whose answer says what matters; the first screen asks the same. */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
 
-/** @param {object} found the detail "why" @param {object} state whose selection stands in for what was not found @returns {Places} */
+/**
+ * @param {object} found the detail "why"
+ * @param {object} state whose selection stands in for what was not found
+ * @returns {Places}
+ */
 export function placesOf(found, { locked }) {
   const { position: at, target, piece, probability, first, look, parts } = found;
-  const isFirst = ({ kind, layer, index }) => first && kind === first.kind && layer === first.layer && index === first.head;
+  const isFirst = ({ kind, layer, index }) =>
+    first && kind === first.kind && layer === first.layer && index === first.head;
   const placeOf = ({ layer, index, key, without }) => ({ layer, head: index, key, without });
   /** Of a kind of heads the one that is named first, else the one that is missed most. */
   const best = (wanted) => {
@@ -29,17 +46,30 @@ export function placesOf(found, { locked }) {
   const head = best("head") ?? { layer: locked.layer, head: locked.head, key: Math.min(locked.key, at), without: null };
   const reading = look.heads.length ? look : { kind: first?.kind, heads: first ? [first] : [] };
   const heads = reading.heads.map(({ layer, head: index }) => [layer, index]);
-  const without = look.heads.length ? look.without : parts.find(isFirst)?.without ?? null;
-  return { at, target, piece, probability, head, cross: best("cross"), heads, off: readersOff(reading), without, found };
+  const without = look.heads.length ? look.without : (parts.find(isFirst)?.without ?? null);
+  return {
+    at,
+    target,
+    piece,
+    probability,
+    head,
+    cross: best("cross"),
+    heads,
+    off: readersOff(reading),
+    without,
+    found,
+  };
 }
 
 /** Whether one run is another of the same tokens. */
-const sameText = (a, b) => a.model.name === b.model.name && a.T === b.T && a.tokens.ids.every((id, i) => id === b.tokens.ids[i]);
+const sameText = (a, b) =>
+  a.model.name === b.model.name && a.T === b.T && a.tokens.ids.every((id, i) => id === b.tokens.ids[i]);
 
 /**
  * @param {object} glass
- * @returns {() => Places|null} those of the shown run, null until they are measured. Of a run with something switched off
- * they are those of the run that it was before, where the tour has seen that one: so the tour can say what changed.
+ * @returns {() => Places | null} those of the shown run, null until they are measured. Of a run with something
+ *   switched off they are those of the run that it was before, where the tour has seen that one: so the tour can
+ *   say what changed.
  */
 export function createPlaces(glass) {
   const { state } = glass;
@@ -50,7 +80,12 @@ export function createPlaces(glass) {
     const { trace, status } = state;
     if (status === "generating" && last) return last;
     const asked = questionOf(momentOf(state));
-    const before = basis && isChanged(trace) && !isChanged(basis) && sameText(basis, trace) && basis.details.get(`why ${JSON.stringify(asked)}`);
+    const before =
+      basis &&
+      isChanged(trace) &&
+      !isChanged(basis) &&
+      sameText(basis, trace) &&
+      basis.details.get(`why ${JSON.stringify(asked)}`);
     if (!before) basis = trace;
     const found = before || glass.detail("why", asked);
     if (!found) return null;

@@ -1,8 +1,12 @@
-// How far a reader has come in each tour, kept in this browser alone: a link leads to a stop, and carries nobody's ticks.
+// How far a reader has come in each tour, kept in this browser alone: a link leads to a stop, and carries nobody's
+// ticks.
 
 const KEY = "glass.tours";
 
-/** Where a browser refuses to keep anything (a page in a frame, a full disk), it is kept for as long as the page is open. */
+/**
+ * Where a browser refuses to keep anything (a page in a frame, a full disk), it is kept for as long as the page is
+ * open.
+ */
 function read(storage) {
   try {
     const found = JSON.parse(storage().getItem(KEY));
@@ -12,9 +16,12 @@ function read(storage) {
   }
 }
 
-/** @typedef {{ last?: string, done?: string }} Saved of tour.js */
+/** @typedef {{ last?: string; done?: string }} Saved of tour.js */
 
-/** @param {() => Storage} storage @returns {{ get: (tour: string) => Saved, set: (tour: string, saved: Saved) => void }} */
+/**
+ * @param {() => Storage} storage
+ * @returns {{ get: (tour: string) => Saved; set: (tour: string, saved: Saved) => void }}
+ */
 export function openProgress(storage = () => localStorage) {
   const all = read(storage);
   const textOf = (value) => (typeof value === "string" ? value : "");
@@ -24,7 +31,9 @@ export function openProgress(storage = () => localStorage) {
       all[tour] = saved;
       try {
         storage().setItem(KEY, JSON.stringify(all));
-      } catch { /* kept in `all` */ }
+      } catch {
+        /* kept in `all` */
+      }
     },
   };
 }

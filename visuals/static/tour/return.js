@@ -1,14 +1,15 @@
-// When a tour is left, the reader is back where it began, and what the tour itself has changed is as it was: settings of
-// panels, and heads that it has switched off.
+// When a tour is left, the reader is back where it began, and what the tour itself has changed is as it was: settings
+// of panels, and heads that it has switched off.
 
 import { isChanged } from "../off.js";
 import { listed } from "../panels/compare/changes.js";
 
 /**
  * @param {object} glass
- * @returns {{ keep: () => void, during: (act: () => void, changes?: object) => void, bring: () => void }} `keep`: how it is,
- * and where the reader is, before the tour; `during`: what the tour does, with the changes of the run that it asks for; `bring`: back to that.
- * What the reader has changed elsewhere stays, and so does what was switched off before.
+ * @returns {{ keep: () => void; during: (act: () => void, changes?: object) => void; bring: () => void }} `keep`:
+ *   how it is, and where the reader is, before the tour; `during`: what the tour does, with the changes of the run
+ *   that it asks for; `bring`: back to that. What the reader has changed elsewhere stays, and so does what was
+ *   switched off before.
  */
 export function createReturn(glass) {
   const { settings, state } = glass;
@@ -18,7 +19,9 @@ export function createReturn(glass) {
   let acting = false;
   let plain = true; // nothing was switched off before
   let heads = null; // how many of them the tour has switched off
-  glass.on("settings", (name) => { if (acting) touched.add(name); });
+  glass.on("settings", (name) => {
+    if (acting) touched.add(name);
+  });
 
   const stillOurs = () => {
     const off = listed(state.run?.changes ?? {});
@@ -39,7 +42,11 @@ export function createReturn(glass) {
       if (changes) heads = changes.heads?.length ?? 0;
     },
     bring() {
-      if (touched.size) settings.restore({ ...state.settings, ...Object.fromEntries([...touched].map((name) => [name, kept[name] ?? {}])) });
+      if (touched.size)
+        settings.restore({
+          ...state.settings,
+          ...Object.fromEntries([...touched].map((name) => [name, kept[name] ?? {}])),
+        });
       if (plain && stillOurs()) glass.change({});
       glass.way.goTo(place);
     },

@@ -1,11 +1,12 @@
-// Brings a panel, or a part of it, into the room above the tour's bar, or beside it, and marks it; keeps it there while what is drawn
-// around it grows, until the reader scrolls.
+// Brings a panel, or a part of it, into the room above the tour's bar, or beside it, and marks it; keeps it there while
+// what is drawn around it grows, until the reader scrolls.
 
 const GAP = 8;
 
 /**
- * By how much to scroll so that a box stands in the room, below as much as fits from where something begins; where nothing
- * does, at the room's end; and what is higher than the room from its top.
+ * By how much to scroll so that a box stands in the room, below as much as fits from where something begins; where
+ * nothing does, at the room's end; and what is higher than the room from its top.
+ *
  * @param {number[]} starts where the panel and its sections begin, in order
  */
 export function offsetOf({ top, height }, starts, room) {
@@ -13,7 +14,12 @@ export function offsetOf({ top, height }, starts, room) {
   return (starts.find((start) => start >= first && start <= top) ?? Math.min(first, top)) - GAP;
 }
 
-/** What all of these elements take up, of those that are shown; null where none is. @param {Element[]} elements @returns {{ top: number, height: number }|null} */
+/**
+ * What all of these elements take up, of those that are shown; null where none is.
+ *
+ * @param {Element[]} elements
+ * @returns {{ top: number; height: number } | null}
+ */
 export function around(elements) {
   const boxes = elements.filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect());
   if (!boxes.length) return null;
@@ -32,7 +38,9 @@ export function createSpotlight(bar) {
     const room = top > 0 ? top : innerHeight;
     document.body.style.setProperty("--tour-bar", `${innerHeight - room}px`);
     if (!following || !panel?.getClientRects().length) return;
-    const starts = [panel, ...panel.querySelectorAll(".gp-body > *, h3")].filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect().top);
+    const starts = [panel, ...panel.querySelectorAll(".gp-body > *, h3")]
+      .filter((one) => one.getClientRects().length)
+      .map((one) => one.getBoundingClientRect().top);
     const by = offsetOf(around(parts) ?? panel.getBoundingClientRect(), starts, room);
     if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: "instant" });
   }
@@ -41,7 +49,10 @@ export function createSpotlight(bar) {
     element?.classList.toggle(name, on);
   }
 
-  /** @param {string} kind of a panel @param {string} [selector] of parts of it, which may not be drawn yet */
+  /**
+   * @param {string} kind of a panel
+   * @param {string} [selector] of parts of it, which may not be drawn yet
+   */
   function show(kind, selector) {
     const found = document.querySelector(`section.glass-panel[data-kind="${kind}"]`);
     const inside = selector && found ? [...found.querySelectorAll(selector)] : [];
@@ -73,8 +84,12 @@ export function createSpotlight(bar) {
     else if (panel.contains(event.target)) following = false;
   }
   for (const name of ["pointerover", "pointermove"]) addEventListener(name, point, { capture: true, passive: true });
-  const stay = ({ target }) => { if (!(target instanceof Element && bar.contains(target))) following = false; };
+  const stay = ({ target }) => {
+    if (!(target instanceof Element && bar.contains(target))) following = false;
+  };
   for (const name of ["wheel", "touchmove", "pointerdown"]) addEventListener(name, stay, { passive: true });
-  addEventListener("keydown", ({ key }) => { if (/^(Page|Home|End|Arrow(Up|Down)|Tab)/.test(key)) following = false; });
+  addEventListener("keydown", ({ key }) => {
+    if (/^(Page|Home|End|Arrow(Up|Down)|Tab)/.test(key)) following = false;
+  });
   return { show, hide, follow, aim };
 }

@@ -1,4 +1,5 @@
-// The stops of the first tour, from text to word: where each one leads, what it selects, and what it reads from the run.
+// The stops of the first tour, from text to word: where each one leads, what it selects, and what it reads from the
+// run.
 
 import { centres, looksAtSource } from "../parts.js";
 import { setVector } from "../panels/attend/projection.js";
@@ -12,17 +13,36 @@ import { match } from "./match.js";
 
 /**
  * @typedef {import("./places.js").Places} Places
+ *
  * @typedef {import("../decode.js").Trace} Trace
- * @typedef {{ numbers: Object<string, import("./numbers.js").Said>, say?: string, asks?: string, answers?: string,
- *   act?: { text: string, run: () => void, busy?: boolean, changes?: object } }} Told
- * `numbers` fill the texts <section>.<stop>_says, _asks and _answers, with `say`, `asks` and `answers` put at the end of these
- * names (each the one before it where it is left out); `act`: a button for what the reader is to do, with the changes of the run that
- * it asks for
- * @typedef {{ name: string, chapter: string, panel: string, part?: string, set?: (glass: object) => void, namesChanges?: boolean,
- *   select: (found: Places|Trace, glass: object) => object, told: (glass: object, found: Places|Trace) => Told|null,
- *   title?: string, texts?: string, of?: (model: object) => Partial<Stop>|false }} Stop
- * `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too, or all its `texts`; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null until all has come;
- * `namesChanges`: false where it speaks of no run, or says itself what is switched off
+ *
+ * @typedef {{
+ *   numbers: Object<string, import("./numbers.js").Said>;
+ *   say?: string;
+ *   asks?: string;
+ *   answers?: string;
+ *   act?: { text: string; run: () => void; busy?: boolean; changes?: object };
+ * }} Told
+ *   `numbers` fill the texts <section>.<stop>_says, _asks and _answers, with `say`, `asks` and `answers` put at the
+ *   end of these names (each the one before it where it is left out); `act`: a button for what the reader is to do,
+ *   with the changes of the run that it asks for
+ *
+ * @typedef {{
+ *   name: string;
+ *   chapter: string;
+ *   panel: string;
+ *   part?: string;
+ *   set?: (glass: object) => void;
+ *   namesChanges?: boolean;
+ *   select: (found: Places | Trace, glass: object) => object;
+ *   told: (glass: object, found: Places | Trace) => Told | null;
+ *   title?: string;
+ *   texts?: string;
+ *   of?: (model: object) => Partial<Stop> | false;
+ * }} Stop
+ *   `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too, or all
+ *   its `texts`; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null
+ *   until all has come; `namesChanges`: false where it speaks of no run, or says itself what is switched off
  */
 
 const atHead = ({ at, head: { layer, head: index, key } }) => ({ layer, head: index, query: at, key });
@@ -36,28 +56,130 @@ const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.s
 
 const layerNorm = (model) => centres(model) && { title: "norm_layer" };
 /** Where keys are rebuilt from a latent. */
-const latent = (model) => model.parts.latent && { panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
+const latent = (model) =>
+  model.parts.latent && { panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
 const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", part: ".gp-formula", title: "rope_bias" };
 
 /** A stop in a decoder that looks at a source: it is there that the answer comes from. */
-const across = (texts, told, part, panel = "cross") => (model) => looksAtSource(model) && {
-  panel, chapter: panel === "cross" ? "attend" : "choice", part, texts, title: texts, told, select: atAcross, set: unset(...(panel === "cross" ? ["cross", "source"] : ["logit-terms", "versus"])),
-};
+const across =
+  (texts, told, part, panel = "cross") =>
+  (model) =>
+    looksAtSource(model) && {
+      panel,
+      chapter: panel === "cross" ? "attend" : "choice",
+      part,
+      texts,
+      title: texts,
+      told,
+      select: atAcross,
+      set: unset(...(panel === "cross" ? ["cross", "source"] : ["logit-terms", "versus"])),
+    };
 
 /** @type {Stop[]} */
 export const STOPS = [
-  { name: "tokens", chapter: "token", panel: "merges", part: "tr.is-chosen", select: ({ at }) => ({ query: at }), told: tokens },
-  { name: "embedding", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: ({ at }) => ({ layer: 0, query: at }), told: embedding },
-  { name: "norm", chapter: "norm", panel: "norm-vector", part: ".norm-bar + canvas", set: firstNorm, select: atHead, told: norm, of: layerNorm },
-  { name: "project", chapter: "attend", panel: "qkv", part: ".at-bar, .wy-notice", set: (glass) => setVector(glass, { vector: "q", channel: "" }), select: atHead, told: project, of: latent },
-  { name: "rope", chapter: "position", panel: "rope-score", part: ".position-sliders, .gp-formula", set: (glass) => adjust(glass, { both: 0, distance: "" }), select: atHead, told: rope, of: biased },
-  { name: "head", chapter: "attend", panel: "cell", part: ".at-map", set: unset("cell", "view"), select: atHead, told: head, of: across("cross-head", acrossHead, ".gp-scroll") },
-  { name: "match", chapter: "attend", panel: "score-terms", part: ".st-terms", select: atHead, told: match, of: across("cross-match", acrossMatch, ".gp-formula") },
-  { name: "softmax", chapter: "attend", panel: "cell", part: ".at-steps", select: atHead, told: softmax, of: across("cross-softmax", acrossSoftmax, "table") },
-  { name: "carry", chapter: "attend", panel: "cell", part: ".at-carries", select: atHead, told: carry, of: across("cross-carry", acrossCarry, ".wy-notice", "logit-terms") },
+  {
+    name: "tokens",
+    chapter: "token",
+    panel: "merges",
+    part: "tr.is-chosen",
+    select: ({ at }) => ({ query: at }),
+    told: tokens,
+  },
+  {
+    name: "embedding",
+    chapter: "norm",
+    panel: "norm-vector",
+    part: ".norm-bar + canvas",
+    set: firstNorm,
+    select: ({ at }) => ({ layer: 0, query: at }),
+    told: embedding,
+  },
+  {
+    name: "norm",
+    chapter: "norm",
+    panel: "norm-vector",
+    part: ".norm-bar + canvas",
+    set: firstNorm,
+    select: atHead,
+    told: norm,
+    of: layerNorm,
+  },
+  {
+    name: "project",
+    chapter: "attend",
+    panel: "qkv",
+    part: ".at-bar, .wy-notice",
+    set: (glass) => setVector(glass, { vector: "q", channel: "" }),
+    select: atHead,
+    told: project,
+    of: latent,
+  },
+  {
+    name: "rope",
+    chapter: "position",
+    panel: "rope-score",
+    part: ".position-sliders, .gp-formula",
+    set: (glass) => adjust(glass, { both: 0, distance: "" }),
+    select: atHead,
+    told: rope,
+    of: biased,
+  },
+  {
+    name: "head",
+    chapter: "attend",
+    panel: "cell",
+    part: ".at-map",
+    set: unset("cell", "view"),
+    select: atHead,
+    told: head,
+    of: across("cross-head", acrossHead, ".gp-scroll"),
+  },
+  {
+    name: "match",
+    chapter: "attend",
+    panel: "score-terms",
+    part: ".st-terms",
+    select: atHead,
+    told: match,
+    of: across("cross-match", acrossMatch, ".gp-formula"),
+  },
+  {
+    name: "softmax",
+    chapter: "attend",
+    panel: "cell",
+    part: ".at-steps",
+    select: atHead,
+    told: softmax,
+    of: across("cross-softmax", acrossSoftmax, "table"),
+  },
+  {
+    name: "carry",
+    chapter: "attend",
+    panel: "cell",
+    part: ".at-carries",
+    select: atHead,
+    told: carry,
+    of: across("cross-carry", acrossCarry, ".wy-notice", "logit-terms"),
+  },
   { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },
-  { name: "lens", chapter: "choice", panel: "lens", part: ".gp-options + *", set: unset("lens", "follow"), select: ({ at }) => ({ query: at, layer: 0 }), told: lens },
-  { name: "logits", chapter: "choice", panel: "logit-terms", part: ".wy-notice", set: unset("logit-terms", "versus"), select: atHead, told: logits },
+  {
+    name: "lens",
+    chapter: "choice",
+    panel: "lens",
+    part: ".gp-options + *",
+    set: unset("lens", "follow"),
+    select: ({ at }) => ({ query: at, layer: 0 }),
+    told: lens,
+  },
+  {
+    name: "logits",
+    chapter: "choice",
+    panel: "logit-terms",
+    part: ".wy-notice",
+    set: unset("logit-terms", "versus"),
+    select: atHead,
+    told: logits,
+  },
   { name: "choice", chapter: "glance", panel: "next", select: atHead, told: choice },
   { name: "off", chapter: "glance", panel: "why", part: ".wy-stage", select: atHead, told: off, namesChanges: false },
 ];

@@ -1,8 +1,9 @@
-// The states of one tour: which stop one is at, which are ticked off, where to go on after a pause. Knows no stop and no page.
+// The states of one tour: which stop one is at, which are ticked off, where to go on after a pause. Knows no stop and
+// no page.
 
 /**
  * @param {string[]} names of the stops, in order
- * @param {{ last?: string, done?: string }} saved what `saved()` gave; unknown names are passed over
+ * @param {{ last?: string; done?: string }} saved what `saved()` gave; unknown names are passed over
  * @param {() => void} changed called after every change of state
  */
 export function createTour(names, saved, changed) {
@@ -28,12 +29,19 @@ export function createTour(names, saved, changed) {
     if (at < 0) return;
     onFrom();
     if (at + 1 < names.length) return void to(at + 1);
-    last = Math.max(0, names.findIndex((name) => !done.has(name)));
+    last = Math.max(
+      0,
+      names.findIndex((name) => !done.has(name)),
+    );
     leave();
   }
   /** As `next`, but never out: who presses a key once too often stays at the last stop. */
-  const further = () => { if (at + 1 < names.length) next(); };
-  const back = () => { if (at > 0) to(at - 1); };
+  const further = () => {
+    if (at + 1 < names.length) next();
+  };
+  const back = () => {
+    if (at > 0) to(at - 1);
+  };
   /** To a stop by name, from anywhere; others than those there are do nothing. */
   function go(name) {
     if (known(name) < 0) return;
@@ -47,7 +55,12 @@ export function createTour(names, saved, changed) {
     to(last);
   }
   return {
-    next, further, back, go, leave, resume,
+    next,
+    further,
+    back,
+    go,
+    leave,
+    resume,
     at: () => at,
     last: () => last,
     isDone: (name) => done.has(name),

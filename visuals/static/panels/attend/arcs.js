@@ -15,15 +15,22 @@ export const about = { tensors: ["attention"], minus: "attend", unused: "head", 
 
 const PACE = 800; // ms a token while it plays
 
-/** It stops playing when it is no longer seen. @param {object} glass */
+/**
+ * It stops playing when it is no longer seen.
+ *
+ * @param {object} glass
+ */
 export function createWalk(glass) {
   const { state } = glass;
   const text = (name, params) => glass.text(`arcs.${name}`, params);
   const said = h("span.gp-note");
-  const steps = stepper((by) => {
-    stop();
-    move(by);
-  }, { label: "arcs.written", back: "arcs.earlier", on: "arcs.later", name: false });
+  const steps = stepper(
+    (by) => {
+      stop();
+      move(by);
+    },
+    { label: "arcs.written", back: "arcs.earlier", on: "arcs.later", name: false },
+  );
   const play = h("button.at-chip", { click: () => (walk.timer ? stop() : start()) });
   const element = h("div.at-bar", null, steps.element, play, said);
   const walk = watched({ timer: 0 }, glass.repaint);
@@ -69,7 +76,10 @@ export function createWalk(glass) {
   return { element, draw };
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function arcs(element, glass) {
   const { state } = glass;
   const drawn = createArcs(glass, "arcs.canvas");

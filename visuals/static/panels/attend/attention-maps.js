@@ -1,5 +1,5 @@
-// The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A hover repaints only the
-// cross-hairs.
+// The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
+// hover repaints only the cross-hairs.
 
 import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
@@ -13,17 +13,26 @@ const SMALLEST = 48; // of all, where the room is low
 const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
 
 /**
- * @typedef {{ kv: number, first: number, last: number, x: number, y: number, width: number, height: number }} Frame
- * @typedef {{ boxes: { head: number, x: number, y: number }[], frames: Frame[], size: number, legend: number,
- *             narrow: boolean, height: number }} Layout
- * `size`: side of a map; `legend`: where the scale starts; all in pixels to draw in */
+ * @typedef {{ kv: number; first: number; last: number; x: number; y: number; width: number; height: number }} Frame
+ *
+ *
+ * @typedef {{
+ *   boxes: { head: number; x: number; y: number }[];
+ *   frames: Frame[];
+ *   size: number;
+ *   legend: number;
+ *   narrow: boolean;
+ *   height: number;
+ * }} Layout
+ *   `size`: side of a map; `legend`: where the scale starts; all in pixels to draw in
+ */
 
 /** How tall the frames are that hold so many lines of maps. */
 const frameHeight = (size, lines) => TOP + lines * (size + CAPTION) + PAD;
 
 /**
- * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where they would
- * be taller than the room, so that they are as large as they fit it.
+ * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where
+ * they would be taller than the room, so that they are as large as they fit it.
  */
 function arrange(width, groups, groupSize, room) {
   const sizeFor = (frames, columns) => (width - (frames - 1) * GAP) / frames - 2 * PAD - (columns - 1) * GAP;
@@ -51,8 +60,10 @@ function arrangeIn(room, groups, groupSize, sizeFor) {
 }
 
 /**
- * @param {number} width CSS pixels @param {{ n_heads: number, n_kv_heads: number }} model
- * @param {number} [room] how tall all of it may be @returns {Layout}
+ * @param {number} width CSS pixels
+ * @param {{ n_heads: number; n_kv_heads: number }} model
+ * @param {number} [room] how tall all of it may be
+ * @returns {Layout}
  */
 export function layoutMaps(width, model, room = Infinity) {
   const groupSize = model.n_heads / model.n_kv_heads;
@@ -61,7 +72,8 @@ export function layoutMaps(width, model, room = Infinity) {
   const { frames: across, columns, size: wide } = arrange(width, model.n_kv_heads, groupSize, room - below);
   const size = Math.floor(Math.min(wide, MOST));
   const inside = columns * size + (columns - 1) * GAP;
-  const frameWidth = narrow ? Math.floor((width - (across - 1) * GAP) / across) : inside + 2 * PAD; // or its title is cut
+  // or its title is cut
+  const frameWidth = narrow ? Math.floor((width - (across - 1) * GAP) / across) : inside + 2 * PAD;
   const high = frameHeight(size, Math.ceil(groupSize / columns));
   const frames = Array.from({ length: model.n_kv_heads }, (_, kv) => ({
     kv,
@@ -75,7 +87,11 @@ export function layoutMaps(width, model, room = Infinity) {
   const boxes = Array.from({ length: model.n_heads }, (_, head) => {
     const { x, y, first } = frames[Math.floor(head / groupSize)];
     const [column, line] = [(head - first) % columns, Math.floor((head - first) / columns)];
-    return { head, x: x + (frameWidth - inside) / 2 + column * (size + GAP), y: y + TOP + line * (size + CAPTION) + CAPTION - 4 };
+    return {
+      head,
+      x: x + (frameWidth - inside) / 2 + column * (size + GAP),
+      y: y + TOP + line * (size + CAPTION) + CAPTION - 4,
+    };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
   return { boxes, frames, size, legend: foot + 14, narrow, height: foot + below };
@@ -85,7 +101,11 @@ function drawFrames(context, { frames }, text) {
   const colour = ink().colour("k");
   for (const { kv, first, last, x, y, width, height } of frames) {
     cross(context, x + 1, y + 1, width - 2, height - 2, [["k", 1.5]]);
-    write(context, text(first === last ? "frame_one" : "frame", { kv, first, last }), x + 10, y + 20, { weight: 600, colour, most: width - 20 });
+    write(context, text(first === last ? "frame_one" : "frame", { kv, first, last }), x + 10, y + 20, {
+      weight: 600,
+      colour,
+      most: width - 20,
+    });
   }
 }
 
@@ -93,7 +113,10 @@ function drawFrames(context, { frames }, text) {
 function drawMasked(context, { legend, narrow }, width, text) {
   const [left, line] = narrow ? [1, legend + 42] : [Math.min(260, width - 16) + 30, legend];
   hatch(context, left, line, 18, 12);
-  write(context, text("masked"), left + 24, line + 11, { colour: ink().colour("muted"), most: Math.max(0, width - left - 24) });
+  write(context, text("masked"), left + 24, line + 11, {
+    colour: ink().colour("muted"),
+    most: Math.max(0, width - left - 24),
+  });
 }
 
 /** Blue: the query's row. Orange: the key's column. A frame around the selected head. */
@@ -105,7 +128,10 @@ function mark(context, { boxes, size }, state) {
   }
 }
 
-/** @param {object} glass @param {string} label the key of its name */
+/**
+ * @param {object} glass
+ * @param {string} label the key of its name
+ */
 export function createMaps(glass, label) {
   const { state } = glass;
   const text = (name, params) => glass.text(`attention.${name}`, params);

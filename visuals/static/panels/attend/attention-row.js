@@ -22,12 +22,26 @@ export function ceilingOf(weights) {
 }
 
 /**
- * The largest weights of a row as a table, and all others as their sum. @param {string} section of the texts @param {string} heading of the tokens
+ * The largest weights of a row as a table, and all others as their sum.
+ *
+ * @param {string} section of the texts
+ * @param {string} heading of the tokens
  * @param {(count: number) => string} others what so many others are called
- * @returns {{ element: HTMLElement, fill: (row: { scores: Float64Array, weights: Float64Array }, pieces: string[]) => void }}
+ * @returns {{
+ *   element: HTMLElement;
+ *   fill: (row: { scores: Float64Array; weights: Float64Array }, pieces: string[]) => void;
+ * }}
  */
 export function createLargest(section, heading, count, others) {
-  const table = createTable(section, [[heading, "th.gp-token"], ["score", "td.gp-number"], ["weight", "td.gp-number"]], { rows: count + 1 });
+  const table = createTable(
+    section,
+    [
+      [heading, "th.gp-token"],
+      ["score", "td.gp-number"],
+      ["weight", "td.gp-number"],
+    ],
+    { rows: count + 1 },
+  );
   function fill({ scores, weights }, pieces) {
     const order = strongest(weights, count);
     const rest = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
@@ -38,7 +52,11 @@ export function createLargest(section, heading, count, others) {
   return { element: table.element, fill };
 }
 
-/** @param {HTMLElement} place @param {object} glass @param {Function} text */
+/**
+ * @param {HTMLElement} place
+ * @param {object} glass
+ * @param {Function} text
+ */
 export function createRow(place, glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.row" });
   const heading = h("h3.gp-subtitle");
@@ -49,7 +67,10 @@ export function createRow(place, glass, text) {
 
   let wide = 1;
   function find(x) {
-    const { trace: { T, model }, query } = glass.state;
+    const {
+      trace: { T, model },
+      query,
+    } = glass.state;
     const key = Math.floor((x / wide) * T);
     return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
   }
@@ -82,18 +103,30 @@ export function createRow(place, glass, text) {
     const apart = Math.ceil(44 / column);
     for (let t = 0; t < trace.T; t += apart) {
       const most = apart * column - 4;
-      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, { most, colour: colour(t >= weights.length ? "muted" : "text") });
+      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, {
+        most,
+        colour: colour(t >= weights.length ? "muted" : "text"),
+      });
     }
     if (column >= 54) {
       weights.forEach((weight, t) =>
-        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, { align: "center", weight: t === key ? 600 : 400 }),
+        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
+          align: "center",
+          weight: t === key ? 600 : 400,
+        }),
       );
     } else {
       const x = (key + 0.5) * column;
       const align = x < 44 ? "left" : x > width - 44 ? "right" : "center";
-      write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, { align, weight: 600 });
+      write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, {
+        align,
+        weight: 600,
+      });
       const far = x > width / 2 ? 0 : width;
-      write(context, text("ceiling", { ceiling }), far, ABOVE - 6, { align: far ? "right" : "left", colour: colour("muted") });
+      write(context, text("ceiling", { ceiling }), far, ABOVE - 6, {
+        align: far ? "right" : "left",
+        colour: colour("muted"),
+      });
     }
   }
 
@@ -101,10 +134,17 @@ export function createRow(place, glass, text) {
   function arithmetic({ scores, weights, top, total }, { head, query, key, trace: { model } }) {
     const [score, weight] = [scores[key], weights[key]];
     const dot = (score - biasAt(model, head, query - key)) / model.parts.scale;
-    formula.replaceChildren(scoreLine(model, { dot, score, head, query, key }, text), weightLine({ score, top, total, weight }, text, ""));
+    formula.replaceChildren(
+      scoreLine(model, { dot, score, head, query, key }, text),
+      weightLine({ score, top, total, weight }, text, ""),
+    );
   }
 
-  /** Draws the bars. @returns {{ scores: Float64Array, weights: Float64Array }} */
+  /**
+   * Draws the bars.
+   *
+   * @returns {{ scores: Float64Array; weights: Float64Array }}
+   */
   function draw(width) {
     wide = width;
     const { state } = glass;

@@ -10,7 +10,10 @@ import { watched } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
-/** @param {object} glass @returns {(string|number)[][]} the selected query row of every head */
+/**
+ * @param {object} glass
+ * @returns {(string | number)[][]} the selected query row of every head
+ */
 function table(glass) {
   const { trace, layer, query } = glass.state;
   const held = glass.layer();
@@ -24,12 +27,23 @@ function table(glass) {
   return lines;
 }
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"], minus: "glance", unused: "head", forms: scoreForms };
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
+  minus: "glance",
+  unused: "head",
+  forms: scoreForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function attention(element, glass) {
   const maps = createMaps(glass, "attention.maps");
-  const panel = frame(element, glass, "attention", { csv: () => table(glass), parts: ["what", "formula", "sinks", "myth"] });
+  const panel = frame(element, glass, "attention", {
+    csv: () => table(glass),
+    parts: ["what", "formula", "sinks", "myth"],
+  });
   const hint = h("p.gp-note", { "data-text": "attention.hint" });
   const pooled = h("p.gp-note");
   const below = h("div.gp-row");
@@ -45,7 +59,11 @@ export default function attention(element, glass) {
 
   /** The panel's heading, with the job that the selected head is known to do. */
   function entitle({ model }, { layer, head }, { label, meaning, here }) {
-    const { n_heads, n_kv_heads, parts: { latent } } = model;
+    const {
+      n_heads,
+      n_kv_heads,
+      parts: { latent },
+    } = model;
     const kind = latent ? "title_mla" : n_kv_heads === n_heads ? "title_mha" : n_kv_heads === 1 ? "title_mqa" : "title";
     panel.title.textContent = panel.text(kind, { layer, heads: n_heads, kv: n_kv_heads });
     if (label) panel.title.append(h("span.gp-job", { title: meaning }, panel.text("job", { head, label })));
@@ -59,7 +77,11 @@ export default function attention(element, glass) {
     bars.tell(drawn);
     const block = maps.block();
     pooled.textContent = block > 1 ? panel.text("pooled", { block }) : "";
-    const reading = panel.text("read", { ...cellNames(glass.state), weight: shown(weights[key], 5), score: shown(scores[key], 5) });
+    const reading = panel.text("read", {
+      ...cellNames(glass.state),
+      weight: shown(weights[key], 5),
+      score: shown(scores[key], 5),
+    });
     panel.tell(
       `head ${head} query ${query} key ${key} weight=${exact(weights[key])} score=${exact(scores[key])}`,
       job.scored ? `${reading} · ${job.scored}` : reading,

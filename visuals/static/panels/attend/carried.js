@@ -1,5 +1,5 @@
-// What one key hands over, α·v, beside the head's whole output o = Σ α·v; and what the head writes of that to the residual stream at the
-// locked token: size, direction, strongest channels, term by term.
+// What one key hands over, α·v, beside the head's whole output o = Σ α·v; and what the head writes of that to the
+// residual stream at the locked token: size, direction, strongest channels, term by term.
 
 import { dot, largest } from "../../arrays.js";
 import { linkRows } from "../../controls.js";
@@ -13,14 +13,21 @@ import { carriedLines, channelLine, writtenLines } from "./formulas.js";
 /** How the strips of a head stand. */
 export const BESIDE = { beside: true, strip: 22, gap: 6 };
 
-/** The strips of q, of k and of their products, which sum to q·k. @param {[string, string]} names of the first two */
+/**
+ * The strips of q, of k and of their products, which sum to q·k.
+ *
+ * @param {[string, string]} names of the first two
+ */
 export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
   { name: ofQ, role: "q", values: q },
   { name: ofK, role: "k", values: k },
   { name: "q × k", role: "accent", values: terms, bars: true },
 ];
 
-/** @param {object} glass @param {Function} text */
+/**
+ * @param {object} glass
+ * @param {Function} text
+ */
 export function createCarried(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.carried" });
   const note = h("p.gp-note");
@@ -29,7 +36,7 @@ export function createCarried(glass, text) {
   const element = h("div", null, note, holder, sums);
   const strips = createStrips(canvas, BESIDE);
 
-  /** @param {object|null} values the detail "values", null while it is on its way or the pointer is elsewhere */
+  /** @param {object | null} values the detail "values", null while it is on its way or the pointer is elsewhere */
   function draw({ weight, weights }, values, width, dimension) {
     note.textContent = text(values ? "carried_note" : "values_locked");
     canvas.hidden = sums.hidden = !values;
@@ -53,33 +60,60 @@ export function createCarried(glass, text) {
   return { element, holder, canvas, draw, find: strips.find };
 }
 
-/** @param {object} glass @param {Function} text */
+/**
+ * @param {object} glass
+ * @param {Function} text
+ */
 export function createWritten(glass, text) {
   const formula = h("div.gp-formula", { lang: "en" });
   const note = h("p.gp-note");
-  const table = createTable("cell", ["channel", "written", "all_heads", "stream"].map((name) => [name, "td"]), { look: ".at-channels" });
+  const table = createTable(
+    "cell",
+    ["channel", "written", "all_heads", "stream"].map((name) => [name, "td"]),
+    { look: ".at-channels" },
+  );
   const sum = h("div.gp-formula", { lang: "en" });
   const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table.element));
   const view = watched({ chosen: 0 }, glass.repaint);
 
-  const choose = (rank) => { view.chosen = rank; };
+  const choose = (rank) => {
+    view.chosen = rank;
+  };
   linkRows(table.body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
 
-  /** @param {object|null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
+  /** @param {object | null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
   const draw = part((found, layer, head, query) => {
     formula.parentElement.parentElement.hidden = !found;
     note.textContent = found ? text("write_note", { layer, head, query }) : text("write_locked");
     if (!found) return;
     const { chosen } = view;
     const [written, stream] = [found.written.data, found.stream.data];
-    const sizes = { written: norm(written), stream: norm(stream), product: dot(written, stream), cosine: cosine(written, stream) };
+    const sizes = {
+      written: norm(written),
+      stream: norm(stream),
+      product: dot(written, stream),
+      cosine: cosine(written, stream),
+    };
     formula.replaceChildren(...writtenLines(sizes, text));
     const channels = [...found.channels.data];
     const numbers = (channel) => [written, found.attn_out.data, stream].map((values) => signed(values[channel], 4));
-    table.body.replaceChildren(...channels.map((channel, rank) => table.line([String(channel), ...numbers(channel)], { "data-rank": rank, ...(rank === chosen ? { class: "is-chosen" } : {}) })));
+    table.body.replaceChildren(
+      ...channels.map((channel, rank) =>
+        table.line([String(channel), ...numbers(channel)], {
+          "data-rank": rank,
+          ...(rank === chosen ? { class: "is-chosen" } : {}),
+        }),
+      ),
+    );
     const width = found.mixed.data.length;
     const row = found.rows.data.subarray(chosen * width, (chosen + 1) * width);
-    sum.replaceChildren(channelLine(channels[chosen], Float64Array.from(row, (w, i) => w * found.mixed.data[i]), text));
+    sum.replaceChildren(
+      channelLine(
+        channels[chosen],
+        Float64Array.from(row, (w, i) => w * found.mixed.data[i]),
+        text,
+      ),
+    );
   });
 
   /** For data-value. */

@@ -17,7 +17,11 @@ import { BESIDE, createCarried, createWritten, productStrips } from "./carried.j
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { jobOfHead } from "./known.js";
 
-/** What the map shows of every cell. @returns {"scores"|"weights"|"weighted"} */
+/**
+ * What the map shows of every cell.
+ *
+ * @returns {"scores" | "weights" | "weighted"}
+ */
 export function chosenView(glass) {
   const { view } = glass.settings.get("cell");
   return VIEWS.includes(view) ? view : "weights";
@@ -33,18 +37,38 @@ export const createViews = (glass) =>
     choose: (view) => glass.settings.set("cell", { view: view === "weights" ? "" : view }),
   });
 
-/** The map of the selected head in the view that is set. @param {string} label the key of its name */
+/**
+ * The map of the selected head in the view that is set.
+ *
+ * @param {string} label the key of its name
+ */
 export function headMap(glass, label) {
   const { state } = glass;
   const read = ({ held, trace, details: { values } }, view) =>
-    view === "weighted" && !values ? null : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
+    view === "weighted" && !values
+      ? null
+      : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
   const on = ({ held, details: { values } }, view) => [held, state.head, ...(view === "weighted" ? [values] : [])];
-  return createMap(glass, { label, view: () => chosenView(glass), read, on, off: ({ trace }) => headOff(trace, state.layer, state.head) });
+  return createMap(glass, {
+    label,
+    view: () => chosenView(glass),
+    read,
+    on,
+    off: ({ trace }) => headOff(trace, state.layer, state.head),
+  });
 }
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"], minus: "attend", unused: "head", forms: scoreForms };
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"],
+  minus: "attend",
+  unused: "head",
+  forms: scoreForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function cell(element, glass) {
   const { state } = glass;
   const map = headMap(glass, "cell.map");
@@ -74,15 +98,30 @@ export default function cell(element, glass) {
     const pair = pairOf(state.trace.model.parts.rotary, i);
     return pair === null ? {} : { pair };
   };
-  for (const [canvas, find] of [[products, strips.find], [carried.canvas, carried.find]]) {
+  for (const [canvas, find] of [
+    [products, strips.find],
+    [carried.canvas, carried.find],
+  ]) {
     link(canvas, glass, (x) => choose(find(x)));
-    steer(canvas, glass, along(() => state.trace.model.head_dim, () => view.dimension, choose));
+    steer(
+      canvas,
+      glass,
+      along(
+        () => state.trace.model.head_dim,
+        () => view.dimension,
+        choose,
+      ),
+    );
   }
   const mapWide = widthOf(mapSide, glass);
   const stripWide = widthOf(products.parentElement, glass);
   const valueWide = widthOf(carried.holder, glass);
 
-  /** The map, a few milliseconds a frame. @returns {boolean} whether it is complete */
+  /**
+   * The map, a few milliseconds a frame.
+   *
+   * @returns {boolean} whether it is complete
+   */
   function drawMap(held, values, width) {
     const view = chosenView(glass);
     views.mark(view);
@@ -107,7 +146,12 @@ export default function cell(element, glass) {
     const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
     panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
-      text("read", { ...cellNames(state), product: shown(product, 5), score: shown(score, 5), weight: shown(weight, 5) }),
+      text("read", {
+        ...cellNames(state),
+        product: shown(product, 5),
+        score: shown(score, 5),
+        weight: shown(weight, 5),
+      }),
     );
   }
 

@@ -1,5 +1,5 @@
-// The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched: nothing is masked.
-// Of two runs they show the changes, all to one scale.
+// The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched:
+// nothing is masked. Of two runs they show the changes, all to one scale.
 
 import { largest, subtract } from "../../arrays.js";
 import { crossRow } from "../../compute.js";
@@ -18,19 +18,43 @@ const TALL = 12; // rows from which a cell is as low as it can be read
 const WIDEST = 460; // px of a map
 const SIDE = 10; // px at either side of all of them, for the frame of the chosen one and what a pointer needs
 
-/** Where the maps stand. @returns {{ boxes: { head: number, x: number, y: number }[], cell: { width: number, height: number }, size: { width: number, height: number }, height: number }} */
+/**
+ * Where the maps stand.
+ *
+ * @returns {{
+ *   boxes: { head: number; x: number; y: number }[];
+ *   cell: { width: number; height: number };
+ *   size: { width: number; height: number };
+ *   height: number;
+ * }}
+ */
 export function layoutCross(width, heads, written, read) {
   const room = width - 2 * SIDE;
-  const perLine = Math.max(1, Math.min(heads, Math.floor((room + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))));
+  const perLine = Math.max(
+    1,
+    Math.min(heads, Math.floor((room + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))),
+  );
   const most = Math.min(WIDEST, (room - GAP * (perLine - 1)) / perLine);
-  const cell = { width: Math.min(MOST, most / read), height: Math.max(LEAST, Math.min(MOST, written > TALL ? 300 / written : 24)) };
+  const cell = {
+    width: Math.min(MOST, most / read),
+    height: Math.max(LEAST, Math.min(MOST, written > TALL ? 300 / written : 24)),
+  };
   const size = { width: cell.width * read, height: cell.height * written };
   const line = NAME + size.height + GAP;
-  const boxes = Array.from({ length: heads }, (_, head) => ({ head, x: SIDE + (head % perLine) * (most + GAP), y: NAME + Math.floor(head / perLine) * line }));
+  const boxes = Array.from({ length: heads }, (_, head) => ({
+    head,
+    x: SIDE + (head % perLine) * (most + GAP),
+    y: NAME + Math.floor(head / perLine) * line,
+  }));
   return { boxes, cell, size, perLine, height: Math.ceil(heads / perLine) * line };
 }
 
-/** Every weight of a head in one run, row by row. @param {import("../../marks/runs.js").Run} run @returns {Float64Array} */
+/**
+ * Every weight of a head in one run, row by row.
+ *
+ * @param {import("../../marks/runs.js").Run} run
+ * @returns {Float64Array}
+ */
 function weightsOf({ held, trace }, head) {
   const { model, T, encoder } = trace;
   const values = new Float64Array(T * encoder.T);
@@ -39,8 +63,11 @@ function weightsOf({ held, trace }, head) {
 }
 
 /**
- * @param {object} glass @param {string} label the key of its name @param {Function} text of the panel
- * @param {(change: { source: number }|null) => void} hover @param {(source: number) => void} keep
+ * @param {object} glass
+ * @param {string} label the key of its name
+ * @param {Function} text of the panel
+ * @param {(change: { source: number } | null) => void} hover
+ * @param {(source: number) => void} keep
  */
 export function createCrossMaps(glass, label, text, hover, keep) {
   const { state } = glass;
@@ -49,7 +76,9 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   let [layout, shown, made] = [null, 0, null];
   /** What is drawn of each head: its weights, or what the second run has more, and the largest of those. */
   const make = part((...runs) => {
-    const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) => runs.map((run) => weightsOf(run, head)));
+    const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) =>
+      runs.map((run) => weightsOf(run, head)),
+    );
     const values = all.map(([first, second]) => (second ? subtract(second, first) : first));
     made = { runs, all, values, limit: Math.max(...values.map(largest)) };
   });
@@ -57,7 +86,9 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   function find(x, y) {
     const { boxes, size, cell } = layout ?? { boxes: [], size: {} };
     const box = boxAt(boxes, size.width, size.height, x, y);
-    return box ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) } : null;
+    return box
+      ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) }
+      : null;
   }
   let under = null;
   canvas.addEventListener("pointerleave", () => hover((under = null)));
@@ -67,7 +98,14 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     hover(under);
     return under && { head: under.head, query: under.query };
   });
-  steer(canvas, glass, { ...along(() => state.trace.encoder.T, () => shown, (source) => (keep(source), {})), ...upright("query", -1) });
+  steer(canvas, glass, {
+    ...along(
+      () => state.trace.encoder.T,
+      () => shown,
+      (source) => (keep(source), {}),
+    ),
+    ...upright("query", -1),
+  });
 
   function drawGround(context, runs, width) {
     const { T, encoder } = runs[0].trace;
@@ -75,13 +113,24 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     const colours = ink()[scale.table];
     for (const { head, x, y } of layout.boxes) {
       write(context, text("head", { head }), x, y - 6);
-      enlarge(context, cells(Float32Array.from(made.values[head]), encoder.T, T, colours, scale.place), x, y, layout.size.width, layout.size.height);
-      if (runs.some(({ trace, held }) => crossOff(trace, held.index, head))) drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
+      enlarge(
+        context,
+        cells(Float32Array.from(made.values[head]), encoder.T, T, colours, scale.place),
+        x,
+        y,
+        layout.size.width,
+        layout.size.height,
+      );
+      if (runs.some(({ trace, held }) => crossOff(trace, held.index, head)))
+        drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
     }
     scaleBar(context, SIDE, layout.height + NAMES + 4, Math.min(260, width - 2 * SIDE - 16), colours, scale.ticks);
   }
 
-  /** The query's row in every map, the source's column, the chosen head, and the names that fit beside the last line. */
+  /**
+   * The query's row in every map, the source's column, the chosen head, and the names that fit beside the last
+   * line.
+   */
   function mark(context, { head: chosen, query, trace }, source, scale) {
     const { colour } = ink();
     const { cell, size } = layout;
@@ -91,25 +140,49 @@ export function createCrossMaps(glass, label, text, hover, keep) {
       if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
     }
     const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
-    const told = [["q", text("row_of", { piece: piece(trace.tokens, query) })], ["k", text("column_of", { piece: piece(trace.encoder.tokens, source) })], ["muted", text(scale)]];
-    told.forEach(([hue, words], i) => write(context, words, 10, layout.height + 14 + 22 * i, { colour: colour(hue), most: context.canvas.clientWidth - 12 }));
+    const told = [
+      ["q", text("row_of", { piece: piece(trace.tokens, query) })],
+      ["k", text("column_of", { piece: piece(trace.encoder.tokens, source) })],
+      ["muted", text(scale)],
+    ];
+    told.forEach(([hue, words], i) =>
+      write(context, words, 10, layout.height + 14 + 22 * i, {
+        colour: colour(hue),
+        most: context.canvas.clientWidth - 12,
+      }),
+    );
   }
 
-  /** @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens @param {number} source that is chosen */
+  /**
+   * @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens
+   * @param {number} source that is chosen
+   */
   function draw(runs, width, source) {
     const { model, T, encoder } = runs.at(-1).trace;
     shown = source;
     layout = layoutCross(width, model.n_heads, T, encoder.T);
     make(...runs);
     const scale = runs.length === 1 ? "scale" : "change";
-    surface([made], width, layout.height + NAMES + LEGEND, (context) => drawGround(context, runs, width), (context) => mark(context, state, source, scale));
+    surface(
+      [made],
+      width,
+      layout.height + NAMES + LEGEND,
+      (context) => drawGround(context, runs, width),
+      (context) => mark(context, state, source, scale),
+    );
   }
   const same = () => made?.limit === 0;
   /** Cell by cell, of two runs: layer, head, query, source token, and the weight in each. */
   function rows() {
-    const { all, values, runs: [{ trace, held }] } = made;
+    const {
+      all,
+      values,
+      runs: [{ trace, held }],
+    } = made;
     const read = trace.encoder.T;
-    return all.flatMap(([first, second], head) => Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]));
+    return all.flatMap(([first, second], head) =>
+      Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]),
+    );
   }
   return { element: canvas, draw, same, rows };
 }

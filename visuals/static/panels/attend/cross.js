@@ -1,5 +1,6 @@
-// Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one cell of it
-// taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position comes in.
+// Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one
+// cell of it taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position
+// comes in.
 
 import { dot } from "../../arrays.js";
 import { crossRow, vectorOf } from "../../compute.js";
@@ -19,18 +20,34 @@ import { productLine, sumOf, weightLine } from "./formulas.js";
 const KIND = "cross";
 const LISTED = 8;
 
-export const about = { only: looksAtSource, unused: "cross", minus: "cross", tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"] };
+export const about = {
+  only: looksAtSource,
+  unused: "cross",
+  minus: "cross",
+  tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"],
+};
 
-/** The source token that was clicked; null where none was. @param {{ source?: string }} [settings] the panel's */
+/**
+ * The source token that was clicked; null where none was.
+ *
+ * @param {{ source?: string }} [settings] the panel's
+ */
 export const clickedSource = ({ source } = {}) => (/^\d{1,4}$/.test(source ?? "") ? Number(source) : null);
 
-/** That token, where this source has it; else the one of the largest value. @param {Float64Array} values of all of them */
+/**
+ * That token, where this source has it; else the one of the largest value.
+ *
+ * @param {Float64Array} values of all of them
+ */
 export function keptSource(glass, values) {
   const source = clickedSource(glass.settings.get(KIND));
   return source !== null && source < values.length ? source : values.indexOf(Math.max(...values));
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function crossPanel(element, glass) {
   const { state } = glass;
   const view = watched({ dimension: 0, source: null });
@@ -42,7 +59,9 @@ export default function crossPanel(element, glass) {
     const { pieces } = trace.encoder.tokens;
     for (let head = 0; head < trace.model.n_heads; head++) {
       const { scores, weights } = crossRow(held, trace.model, head, query);
-      weights.forEach((weight, t) => lines.push([layer, head, query, trace.tokens.pieces[query], t, pieces[t], scores[t], weight]));
+      weights.forEach((weight, t) =>
+        lines.push([layer, head, query, trace.tokens.pieces[query], t, pieces[t], scores[t], weight]),
+      );
     }
     return lines;
   };
@@ -50,14 +69,26 @@ export default function crossPanel(element, glass) {
   const { text } = panel;
   const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
   const say = h("p.gp-note");
-  const maps = createCrossMaps(glass, `${KIND}.maps`, text, (change) => { view.source = change?.source ?? null; }, (source) => glass.settings.set(KIND, { source }));
+  const maps = createCrossMaps(
+    glass,
+    `${KIND}.maps`,
+    text,
+    (change) => {
+      view.source = change?.source ?? null;
+    },
+    (source) => glass.settings.set(KIND, { source }),
+  );
   const products = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
   const holder = h("div", null, products);
   const formula = h("div.gp-formula", { lang: "en" });
   const words = h("p.at-words", { "data-text": `${KIND}.no_mask` });
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
   const right = h("div", null, step("cell"), holder, formula, words);
-  panel.body.append(say, h("div.gp-scroll", null, maps.element), h("div.gp-columns", null, right, h("div", null, step("row"), table.element)));
+  panel.body.append(
+    say,
+    h("div.gp-scroll", null, maps.element),
+    h("div.gp-columns", null, right, h("div", null, step("row"), table.element)),
+  );
   const [strips, both] = [createStrips(products), createMemory()];
   const [wide, stripWide] = [widthOf(maps.element.parentElement, glass), widthOf(holder, glass)];
   const choose = (i) => {
@@ -65,7 +96,15 @@ export default function crossPanel(element, glass) {
     return i === null ? null : {};
   };
   link(products, glass, (x) => choose(strips.find(x)));
-  steer(products, glass, along(() => state.trace.model.head_dim, () => view.dimension, choose));
+  steer(
+    products,
+    glass,
+    along(
+      () => state.trace.model.head_dim,
+      () => view.dimension,
+      choose,
+    ),
+  );
 
   function drawCell(held, { head, query, trace: { model } }, source, { scores, weights, top, total }, width) {
     const [q, k] = [vectorOf(held.cross.q, head, query), vectorOf(held.cross.k, head, source)];
@@ -89,17 +128,32 @@ export default function crossPanel(element, glass) {
     const held = glass.layer();
     if (!held?.cross) return;
     const found = crossRow(held, trace.model, head, query);
-    const source = view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
+    const source =
+      view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
     const { pieces } = trace.encoder.tokens;
     maps.draw(both([{ trace, held }]), width, source);
     const product = drawCell(held, state, source, found, stripWide());
     table.fill(found, pieces);
     const piece = visible(trace.tokens.pieces[query]);
     panel.title.textContent = text("title", { layer, head, query, piece });
-    say.textContent = text("note", { piece, most: visible(pieces[found.weights.indexOf(Math.max(...found.weights))]), weight: share(Math.max(...found.weights)), head, written: trace.T, read: pieces.length });
+    say.textContent = text("note", {
+      piece,
+      most: visible(pieces[found.weights.indexOf(Math.max(...found.weights))]),
+      weight: share(Math.max(...found.weights)),
+      head,
+      written: trace.T,
+      read: pieces.length,
+    });
     panel.tell(
       `layer ${layer} head ${head} query ${query} source ${source} qk=${exact(product)} score=${exact(found.scores[source])} weight=${exact(found.weights[source])}`,
-      text("read", { layer, head, query: piece, source: visible(pieces[source]), score: shown(found.scores[source], 5), weight: shown(found.weights[source], 5) }),
+      text("read", {
+        layer,
+        head,
+        query: piece,
+        source: visible(pieces[source]),
+        score: shown(found.scores[source], 5),
+        weight: shown(found.weights[source], 5),
+      }),
     );
   });
 }

@@ -1,4 +1,5 @@
-// The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but sums. From q·k to the weight the lines are those of every cell.
+// The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but
+// sums. From q·k to the weight the lines are those of every cell.
 
 import { strongest } from "../../arrays.js";
 import { biasAt, bucketAt, scaledByRoot, slopeOf } from "../../compute.js";
@@ -6,9 +7,17 @@ import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub
 
 const TERMS = 5;
 
-const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]].map(([role, name = role]) => () => tinted(role, name));
+const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]].map(
+  ([role, name = role]) =>
+    () =>
+      tinted(role, name),
+);
 
-/** "a + b − c + (27 others: d) = total": the strongest terms, and the others as their sum. @returns {(Node|string)[]} */
+/**
+ * "a + b − c + (27 others: d) = total": the strongest terms, and the others as their sum.
+ *
+ * @returns {(Node | string)[]}
+ */
 export function sumOf(terms, text, digits = 4) {
   const order = strongest(terms, TERMS);
   const all = terms.reduce((sum, term) => sum + term, 0);
@@ -20,35 +29,61 @@ export function sumOf(terms, text, digits = 4) {
   return [...parts, " = ", strong(all)];
 }
 
-/** One dimension's product. @returns {HTMLElement} */
-export const productLine = (i, a, b) => line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
+/**
+ * One dimension's product.
+ *
+ * @returns {HTMLElement}
+ */
+export const productLine = (i, a, b) =>
+  line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
 
 /** q·k and what it is multiplied by: over √head_dim, or times another factor where there is one. */
 function scaled(model, product, factor) {
-  return model.parts.scale === 1 ? product : scaledByRoot(model) ? fraction(product, root(factor)) : phrase`${product} · ${factor}`;
+  return model.parts.scale === 1
+    ? product
+    : scaledByRoot(model)
+      ? fraction(product, root(factor))
+      : phrase`${product} · ${factor}`;
 }
 
 /**
- * The score from q·k: scaled and, where the network has one, with its bias by distance: ALiBi's as −slope · distance, a learned one by its bucket.
- * @param {object} model @param {{ dot: number, score: number, head: number, query: number, key: number }} cell
+ * The score from q·k: scaled and, where the network has one, with its bias by distance: ALiBi's as −slope ·
+ * distance, a learned one by its bucket.
+ *
+ * @param {object} model
+ * @param {{ dot: number; score: number; head: number; query: number; key: number }} cell
  */
 export function scoreLine(model, { dot, score, head, query, key }, text) {
-  const { head_dim: width, parts: { scale, bias } } = model;
+  const {
+    head_dim: width,
+    parts: { scale, bias },
+  } = model;
   const byRoot = scaledByRoot(model);
   const name = scaled(model, phrase`${tinted("q", "q")}·${tinted("k", "k")}`, byRoot ? "head_dim" : "s");
-  const numbers = scaled(model, byRoot || scale === 1 ? shown(dot, 5) : inBrackets(dot), byRoot ? String(width) : shown(scale, 6));
+  const numbers = scaled(
+    model,
+    byRoot || scale === 1 ? shown(dot, 5) : inBrackets(dot),
+    byRoot ? String(width) : shown(scale, 6),
+  );
   if (!bias) return line`${text("score")} = ${name} = ${numbers} = ${strong(score)}`;
   const [slope, distance] = [slopeOf(model, head), query - key];
   const added = biasAt(model, head, distance);
   const bucket = bucketAt(model, distance);
   const named = bucket === null ? `b[${distance}]` : text("bucket_term", { bucket });
-  const [term, value] = slope === null ? [named, inBrackets(added)] : [text("slope_distance"), phrase`(−${shown(slope, 5)} · ${String(distance)})`];
+  const [term, value] =
+    slope === null
+      ? [named, inBrackets(added)]
+      : [text("slope_distance"), phrase`(−${shown(slope, 5)} · ${String(distance)})`];
   const sum = phrase`${shown(score - added, 5)} + ${inBrackets(added)}`;
   const steps = scale === 1 && slope === null ? sum : phrase`${numbers} + ${value} = ${sum}`;
   return line`${text("score")} = ${name} + ${term} = ${steps} = ${strong(score)}`;
 }
 
-/** The softmax of the row: one power over the sum of all. @param {string} [sign] of the weight */
+/**
+ * The softmax of the row: one power over the sum of all.
+ *
+ * @param {string} [sign] of the weight
+ */
 export function weightLine({ score, top, total, weight }, text, sign = " α") {
   const power = (from) => phrase`e${sup(from)}`;
   const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
@@ -61,7 +96,10 @@ export const scoreLines = (model, cell, text) => [
   scoreLine(model, cell, text),
 ];
 
-/** What the network's mask does to this score, and how many of the row it hides; that it has none where all tokens see each other. */
+/**
+ * What the network's mask does to this score, and how many of the row it hides; that it has none where all tokens
+ * see each other.
+ */
 export const maskLine = ({ parts: { causal, prefix } }, { query, key, tokens, weights }, text) => {
   const mask = causal === false ? "mask_none" : query < (prefix ?? 0) ? "mask_prefix" : "mask";
   return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens }));

@@ -11,7 +11,11 @@ import { createThumbs } from "./thumbs.js";
 
 const BESIDE = 14; // models of up to so many layers leave room for the list beside the thumbnails
 
-/** What was measured on this run, a row a head. @returns {(string|number)[][]} */
+/**
+ * What was measured on this run, a row a head.
+ *
+ * @returns {(string | number)[][]}
+ */
 function table(survey) {
   const measured = (one) => MEASURES.map((name) => (one.done && Number.isFinite(one[name]) ? one[name] : ""));
   const rows = (survey?.heads ?? []).flatMap((row, layer) => row.map((one, head) => [layer, head, ...measured(one)]));
@@ -20,7 +24,10 @@ function table(survey) {
 
 export const about = { tensors: ["scores", "attention"], minus: "attend", unused: "head", forms: scoreForms };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function heads(element, glass) {
   const { state } = glass;
   let survey = null;
@@ -38,7 +45,9 @@ export default function heads(element, glass) {
     const { layer, head, trace } = state;
     const { n_layers, n_heads, n_kv_heads } = trace.model;
     const one = survey.heads[layer][head];
-    const jobs = jobsOf(names, layer, head).map(({ name, score }) => text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }));
+    const jobs = jobsOf(names, layer, head).map(({ name, score }) =>
+      text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }),
+    );
     const number = (x) => (one.done ? (Number.isFinite(x) ? shown(x, 3) : "—") : "…"); // too short a text has no mean
     const told = (x) => (one.done ? exact(x) : "-");
     panel.tell(
@@ -47,7 +56,11 @@ export default function heads(element, glass) {
     );
     panel.title.textContent = text("title", { layers: n_layers, heads: n_heads });
     const missing = n_layers - trace.layers.size;
-    const marks = ["legend_maps", ...(n_kv_heads < n_heads ? ["legend_groups"] : []), ...(names?.kinds?.length ? ["legend_jobs"] : [])];
+    const marks = [
+      "legend_maps",
+      ...(n_kv_heads < n_heads ? ["legend_groups"] : []),
+      ...(names?.kinds?.length ? ["legend_jobs"] : []),
+    ];
     legend.textContent = marks.map((name) => text(name)).join(" ");
     coming.textContent = missing ? text("coming", { count: missing }) : "";
   }

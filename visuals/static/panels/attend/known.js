@@ -1,5 +1,5 @@
-// The jobs of heads that a model's heads.json names, and those of the selected head in words. Asked of the server once a model, since a run
-// does not change them.
+// The jobs of heads that a model's heads.json names, and those of the selected head in words. Asked of the server once
+// a model, since a run does not change them.
 
 import { shown } from "../../dom.js";
 import { MEASURED, habitsOf } from "./habits.js";
@@ -8,21 +8,39 @@ export const CLEAR = 0.3; // from this score on a head is called by its job
 /** The jobs that the page has words for; others go by their own name and the file's definition. */
 const KNOWN = ["previous_token", "first_token", "induction", "copying", "same_entity", "answer_to_place"];
 
-/** The kind's label in the reader's language. @param {Function} text glass.text */
+/**
+ * The kind's label in the reader's language.
+ *
+ * @param {Function} text glass.text
+ */
 export const labelOf = (name, text) => (KNOWN.includes(name) ? text(`heads.kind_${name}`) : name);
 
 /** What the kind means, in the reader's language where the page has words for it. */
 export const meaningOf = ({ name, definition }, text) =>
   KNOWN.includes(name) ? text(`heads.means_${name}`) : definition;
 
-/** The jobs that some head does, and those that none does: the best scores 0 or less. @param {{ kinds: object[] }|null} names */
+/**
+ * The jobs that some head does, and those that none does: the best scores 0 or less.
+ *
+ * @param {{ kinds: object[] } | null} names
+ */
 export const done = (names) => (names?.kinds ?? []).filter(({ best }) => best.some(({ score }) => score > 0));
-export const undone = (names) => (names?.kinds ?? []).filter(({ best }) => best.length && best.every(({ score }) => score <= 0));
+export const undone = (names) =>
+  (names?.kinds ?? []).filter(({ best }) => best.length && best.every(({ score }) => score <= 0));
 
-/** The text that shows a job best, in the reader's language where there is one. @returns {string|null} */
+/**
+ * The text that shows a job best, in the reader's language where there is one.
+ *
+ * @returns {string | null}
+ */
 export const promptOf = ({ prompt, prompts }, language) => prompts?.[language] ?? prompt ?? null;
 
-/** The clear jobs of one head. @param {{ kinds: object[] }|null} names @returns {{ name: string, score: number }[]} */
+/**
+ * The clear jobs of one head.
+ *
+ * @param {{ kinds: object[] } | null} names
+ * @returns {{ name: string; score: number }[]}
+ */
 export function jobsOf(names, layer, head) {
   return (names?.kinds ?? []).flatMap(({ name, best }) =>
     best
@@ -54,17 +72,29 @@ function hereText(glass, name) {
 
 /**
  * @param {object} glass
- * @returns {{ label: string, scored: string, meaning: string, here: string }} what the selected head does: "Induction",
- * "Induction (0.92)", what that means, and how far this run bears it out, where that can be measured on a run; empty where
- * no job of it is known
+ * @returns {{ label: string; scored: string; meaning: string; here: string }} what the selected head does:
+ *   "Induction", "Induction (0.92)", what that means, and how far this run bears it out, where that can be measured
+ *   on a run; empty where no job of it is known
  */
 export function jobOfHead(glass) {
   const names = namesOf(glass);
   const jobs = jobsOf(names, glass.state.layer, glass.state.head).map(({ name, score }) => {
     const label = labelOf(name, glass.text);
-    const meaning = meaningOf(names.kinds.find((kind) => kind.name === name), glass.text);
-    return { label, scored: glass.text("heads.job", { label, score: shown(score, 2) }), meaning, here: hereText(glass, name) };
+    const meaning = meaningOf(
+      names.kinds.find((kind) => kind.name === name),
+      glass.text,
+    );
+    return {
+      label,
+      scored: glass.text("heads.job", { label, score: shown(score, 2) }),
+      meaning,
+      here: hereText(glass, name),
+    };
   });
-  const joined = (part, between = " · ") => jobs.map((job) => job[part]).filter(Boolean).join(between);
+  const joined = (part, between = " · ") =>
+    jobs
+      .map((job) => job[part])
+      .filter(Boolean)
+      .join(between);
   return { label: joined("label"), scored: joined("scored"), meaning: joined("meaning", " "), here: joined("here") };
 }

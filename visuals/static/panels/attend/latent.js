@@ -12,31 +12,74 @@ import { elementBytes } from "../kv/live-state.js";
 
 const KIND = "latent";
 
-/** @typedef {{ latent, key, nope, value, absorbed: { shape: number[], data: ArrayLike<number> } }} Latent  the answer to "latent" (visuals/latent.py), a row a token each */
+/**
+ * @typedef {{ latent; key; nope; value; absorbed: { shape: number[]; data: ArrayLike<number> } }} Latent the answer
+ *   to "latent" (visuals/latent.py), a row a token each
+ */
 
 /** One token's row of an array. */
 export const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
 
 /**
  * A head's score of a key, expanded and absorbed.
- * @param {Latent} found @param {import("../../decode.js").Layer} held @param {object} model
- * @returns {{ q: ArrayLike<number>, k: ArrayLike<number>, c: ArrayLike<number>, absorbed: ArrayLike<number>, turned: number, expanded: number, byLatent: number,
- *             score: number, absorbedScore: number }} `turned`: what the rotated channels add, the same in both; `expanded` q·k of the others, and
- * `byLatent` the same as (W_UKᵀ q)·c
+ *
+ * @param {Latent} found
+ * @param {import("../../decode.js").Layer} held
+ * @param {object} model
+ * @returns {{
+ *   q: ArrayLike<number>;
+ *   k: ArrayLike<number>;
+ *   c: ArrayLike<number>;
+ *   absorbed: ArrayLike<number>;
+ *   turned: number;
+ *   expanded: number;
+ *   byLatent: number;
+ *   score: number;
+ *   absorbedScore: number;
+ * }}
+ *   `turned`: what the rotated channels add, the same in both; `expanded` q·k of the others, and `byLatent` the same
+ *   as (W_UKᵀ q)·c
  */
 export function scoreOf(found, held, model, head, query, key) {
-  const { latent: { nope }, scale } = model.parts;
+  const {
+    latent: { nope },
+    scale,
+  } = model.parts;
   const [q, k] = rotatedPair(held, model, { head, query, key });
   const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
   const turned = dot(q.subarray(nope), k.subarray(nope));
   const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), dot(absorbed, c)];
-  return { q, k, c, absorbed, turned, expanded, byLatent, score: (expanded + turned) * scale, absorbedScore: (byLatent + turned) * scale };
+  return {
+    q,
+    k,
+    c,
+    absorbed,
+    turned,
+    expanded,
+    byLatent,
+    score: (expanded + turned) * scale,
+    absorbedScore: (byLatent + turned) * scale,
+  };
 }
 
-/** Numbers that a layer keeps of a token, and what keys and values of all heads would take. @param {object} model @returns {{ kept: number, expanded: number }} */
-const keptOf = ({ n_heads: heads, parts: { latent: { rank, nope, rope, value } } }) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
+/**
+ * Numbers that a layer keeps of a token, and what keys and values of all heads would take.
+ *
+ * @param {object} model
+ * @returns {{ kept: number; expanded: number }}
+ */
+const keptOf = ({
+  n_heads: heads,
+  parts: {
+    latent: { rank, nope, rope, value },
+  },
+}) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
 
-export const about = { only: ({ parts }) => parts.latent !== null, unused: "head", tensors: ["q_rot", "kv_latent", "k_rope", "k_rot", "v", "scores"] };
+export const about = {
+  only: ({ parts }) => parts.latent !== null,
+  unused: "head",
+  tensors: ["q_rot", "kv_latent", "k_rope", "k_rot", "v", "scores"],
+};
 
 /** The score in both forms, with its numbers. */
 function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) {
@@ -52,24 +95,53 @@ function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) 
   ];
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function latentPanel(element, glass) {
   const { state } = glass;
   let now = null;
   const csv = () => {
     if (!now) return [];
-    const { found, score, at: { layer, head, query, key } } = now;
+    const {
+      found,
+      score,
+      at: { layer, head, query, key },
+    } = now;
     const place = [layer, head, query, key];
-    const vectors = { latent: score.c, absorbed_query: score.absorbed, q: score.q, k: score.k, value: rowOf(found.value, key) };
-    const rows = Object.entries(vectors).flatMap(([name, values]) => Array.from(values, (x, i) => [...place, name, i, x]));
+    const vectors = {
+      latent: score.c,
+      absorbed_query: score.absorbed,
+      q: score.q,
+      k: score.k,
+      value: rowOf(found.value, key),
+    };
+    const rows = Object.entries(vectors).flatMap(([name, values]) =>
+      Array.from(values, (x, i) => [...place, name, i, x]),
+    );
     return [["layer", "head", "query", "key", "vector", "index", "value"], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
-  const [canvas, rebuilt, values] = ["kept", "rebuilt", "value"].map((name) => h("canvas.gp-canvas", { "data-text-label": `${KIND}.step_${name}` }));
+  const [canvas, rebuilt, values] = ["kept", "rebuilt", "value"].map((name) =>
+    h("canvas.gp-canvas", { "data-text-label": `${KIND}.step_${name}` }),
+  );
   const [note, formula, bytes] = [h("p.gp-note"), h("div.gp-formula", { lang: "en" }), h("p.gp-note")];
-  panel.body.append(note, step("kept"), canvas, step("rebuilt"), rebuilt, step("value"), values, step("score"), formula, step("bytes"), bytes);
+  panel.body.append(
+    note,
+    step("kept"),
+    canvas,
+    step("rebuilt"),
+    rebuilt,
+    step("value"),
+    values,
+    step("score"),
+    formula,
+    step("bytes"),
+    bytes,
+  );
   const strips = [canvas, rebuilt, values].map((one) => createStrips(one));
 
   const write = part((score, at, trace, _language) => {
@@ -81,7 +153,19 @@ export default function latentPanel(element, glass) {
     panel.title.textContent = text("title", { ...at, piece });
     note.textContent = text("note", { ...at, queried, piece });
     formula.replaceChildren(...arithmetic(score, model, text));
-    bytes.textContent = text("bytes", { rank, rope, kept, expanded, heads: model.n_heads, size, kept_bytes: kept * size, expanded_bytes: expanded * size, layers: model.n_layers, per_token: kept * size * model.n_layers, ratio: shown(expanded / kept, 3) });
+    bytes.textContent = text("bytes", {
+      rank,
+      rope,
+      kept,
+      expanded,
+      heads: model.n_heads,
+      size,
+      kept_bytes: kept * size,
+      expanded_bytes: expanded * size,
+      layers: model.n_layers,
+      per_token: kept * size * model.n_layers,
+      ratio: shown(expanded / kept, 3),
+    });
     panel.tell(
       `layer ${at.layer} head ${at.head} query ${at.query} key ${at.key} score=${exact(score.score, 7)} absorbed=${exact(score.absorbedScore, 7)} rope=${exact(score.turned)} kept=${kept} expanded=${expanded}`,
       text("read", { piece, head: at.head, score: shown(score.score, 5) }),
@@ -98,9 +182,25 @@ export default function latentPanel(element, glass) {
     const score = scoreOf(found, held, model, head, query, key);
     now = { found, score, at: { layer, head, query, key } };
     const { nope } = model.parts.latent;
-    strips[0].draw(width, [{ name: text("strip_latent"), role: "k", values: score.c }, { name: text("strip_absorbed"), role: "q", values: score.absorbed }], { chosen: null, lead: { values: score.c } });
-    strips[1].draw(width, [{ name: text("strip_k", { head, nope }), role: "k", values: score.k }, { name: text("strip_q", { head }), role: "q", values: score.q }], { chosen: null, lead: { values: score.k } });
-    strips[2].draw(width, [{ name: text("strip_v", { head }), role: "v", values: rowOf(found.value, key) }], { chosen: null });
+    strips[0].draw(
+      width,
+      [
+        { name: text("strip_latent"), role: "k", values: score.c },
+        { name: text("strip_absorbed"), role: "q", values: score.absorbed },
+      ],
+      { chosen: null, lead: { values: score.c } },
+    );
+    strips[1].draw(
+      width,
+      [
+        { name: text("strip_k", { head, nope }), role: "k", values: score.k },
+        { name: text("strip_q", { head }), role: "q", values: score.q },
+      ],
+      { chosen: null, lead: { values: score.k } },
+    );
+    strips[2].draw(width, [{ name: text("strip_v", { head }), role: "v", values: rowOf(found.value, key) }], {
+      chosen: null,
+    });
     write(score, now.at, trace, state.language);
   });
 }

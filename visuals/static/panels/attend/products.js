@@ -7,12 +7,25 @@ import { watched } from "../../reads.js";
 
 /** @param {number} count how many are listed */
 export function createProducts(glass, count) {
-  const columns = [["input", "th.gp-token"], ["normed", "td.gp-number"], ["weight", "td.gp-number"], ["product", "td.gp-number"], ["bar", "td.wy-track"]];
+  const columns = [
+    ["input", "th.gp-token"],
+    ["normed", "td.gp-number"],
+    ["weight", "td.gp-number"],
+    ["product", "td.gp-number"],
+    ["bar", "td.wy-track"],
+  ];
   const table = createTable("qkv", columns, { rows: count + 3, focus: true, look: ".wy-terms" });
   const view = watched({ under: null }, glass.repaint);
   let listed = [];
-  const look = (input) => { view.under = input ?? null; };
-  linkRows(table.body, { preview: look, select: look, focus: look, endPreview: () => look(null) }, ({ sectionRowIndex }) => listed[sectionRowIndex] ?? null, "tr");
+  const look = (input) => {
+    view.under = input ?? null;
+  };
+  linkRows(
+    table.body,
+    { preview: look, select: look, focus: look, endPreview: () => look(null) },
+    ({ sectionRowIndex }) => listed[sectionRowIndex] ?? null,
+    "tr",
+  );
 
   function write(fields, { words, value, most, kind = "", factors = ["", ""], digits = 4 }, row) {
     writeTexts(fields.slice(0, 4), [words, ...factors, signed(value, digits)]);
@@ -21,25 +34,39 @@ export function createProducts(glass, count) {
     row.className = kind;
   }
 
-  /** @param {import("./projection.js").Apart} apart @param {{ first: number[], others: number, rest: number }} largest */
+  /**
+   * @param {import("./projection.js").Apart} apart
+   * @param {{ first: number[]; others: number; rest: number }} largest
+   */
   function draw({ row, terms, bias, sum }, { first, others, rest }, { normed }) {
     const text = (name, params) => glass.text(`qkv.${name}`, params);
     listed = first;
     const all = [...first.map((i) => terms[i]), others, bias ?? 0];
     const most = Math.max(...all.map(Math.abs)) || 1;
-    table.fill([
-      ...first.map((i) => ({ words: String(i), factors: [shown(normed[i], 4), shown(row[i], 4)], value: terms[i], most })),
-      ...(rest ? [{ words: text("others", { count: rest }), value: others, most, kind: "is-others" }] : []),
-      ...(bias === null ? [] : [{ words: text("bias"), value: bias, most }]),
-      { words: text("sum"), value: sum, kind: "wy-sum", digits: 6 },
-    ], write);
+    table.fill(
+      [
+        ...first.map((i) => ({
+          words: String(i),
+          factors: [shown(normed[i], 4), shown(row[i], 4)],
+          value: terms[i],
+          most,
+        })),
+        ...(rest ? [{ words: text("others", { count: rest }), value: others, most, kind: "is-others" }] : []),
+        ...(bias === null ? [] : [{ words: text("bias"), value: bias, most }]),
+        { words: text("sum"), value: sum, kind: "wy-sum", digits: 6 },
+      ],
+      write,
+    );
   }
   return { element: h("div.ch-scroll", null, table.element), draw, pointed: () => view.under };
 }
 
 const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)}`;
 
-/** The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a LayerNorm. */
+/**
+ * The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a
+ * LayerNorm.
+ */
 function normLines({ x, normed, stream: { gamma, beta, mean, rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
   const factor = inBrackets(gamma[i], 6);
@@ -55,9 +82,15 @@ function normLines({ x, normed, stream: { gamma, beta, mean, rms } }, i) {
   ];
 }
 
-/** From the stream to the number: the norm with the numbers of one input, the product with a row, the bias, the norm on q or k where there is one. */
+/**
+ * From the stream to the number: the norm with the numbers of one input, the product with a row, the bias, the norm
+ * on q or k where there is one.
+ */
 export function lines(found, { products, bias, sum, divisor, gamma, value }, channel, { dtype }, text, input) {
-  const { place: { vector, token }, made } = found;
+  const {
+    place: { vector, token },
+    made,
+  } = found;
   const name = () => tinted(vector, vector);
   const matrix = vector.toUpperCase();
   const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)]);
@@ -66,7 +99,11 @@ export function lines(found, { products, bias, sum, divisor, gamma, value }, cha
   return [
     ...normLines(found, input),
     line`${row} = Σ${sub("i")} W${sub(matrix)}[${String(channel)}, i] · ${tinted("norm", "n")}${sub("i")}${added} = ${raw(sum)}`,
-    ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${fraction(phrase`s${sub(channel)}`, "RMS(s)")} · γ${sub(vector)} = ${fraction(shown(sum, 6), shown(divisor, 6))} · ${inBrackets(gamma, 6)} = ${strong(value, 6)}`]),
+    ...(divisor === null
+      ? []
+      : [
+          line`${name()}${sub(channel)} = ${fraction(phrase`s${sub(channel)}`, "RMS(s)")} · γ${sub(vector)} = ${fraction(shown(sum, 6), shown(divisor, 6))} · ${inBrackets(gamma, 6)} = ${strong(value, 6)}`,
+        ]),
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),
     ...(divisor === null ? [] : [h("p.at-words", null, text("normed_again", { vector }))]),
   ];

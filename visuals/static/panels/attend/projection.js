@@ -12,35 +12,61 @@ export const VECTORS = ["q", "k", "v"];
 const ALL_BYTES = 400_000;
 
 /**
- * @typedef {{ vector: "q"|"k"|"v", layer: number, head: number, of: number, token: number }} Place
- * `head`: the query head; `of`: the head that makes the vector, which for k and v is the K/V head; `token`: the query's for
- * q, the key's for k and v, where the score and the weighted sum take them
- * @typedef {{ rows: NumArray, bias: NumArray|null, gamma: NumArray|null, divisor: NumArray|null }} Weights
- * as app/chapters/attend.py has them
- * @typedef {{ place: Place, x: ArrayLike<number>, normed: Float64Array, stream: import("../norm/vector.js").Vector, made: ArrayLike<number>, weights: Weights }} Found
- * `made`: the vector as the run has it, before RoPE; `stream`: x with what its norm makes of it
+ * @typedef {{ vector: "q" | "k" | "v"; layer: number; head: number; of: number; token: number }} Place `head`: the
+ *   query head; `of`: the head that makes the vector, which for k and v is the K/V head; `token`: the query's for
+ *   q, the key's for k and v, where the score and the weighted sum take them
+ *
+ * @typedef {{ rows: NumArray; bias: NumArray | null; gamma: NumArray | null; divisor: NumArray | null }} Weights
+ *   as app/chapters/attend.py has them
+ *
+ * @typedef {{
+ *   place: Place;
+ *   x: ArrayLike<number>;
+ *   normed: Float64Array;
+ *   stream: import("../norm/vector.js").Vector;
+ *   made: ArrayLike<number>;
+ *   weights: Weights;
+ * }} Found
+ *   `made`: the vector as the run has it, before RoPE; `stream`: x with what its norm makes of it
  */
 
-/** @returns {"q"|"k"|"v"} which is looked at */
+/** @returns {"q" | "k" | "v"} which is looked at */
 export function chosenVector(glass) {
   const { vector } = glass.settings.get("qkv");
   return VECTORS.includes(vector) ? vector : "q";
 }
 
-/** The channel that was clicked, else null. @returns {number|null} */
+/**
+ * The channel that was clicked, else null.
+ *
+ * @returns {number | null}
+ */
 export const clickedChannel = (glass, width) => keptChannel(glass.settings.get("qkv"), width);
 
-/** Changes settings of the panel and keeps the others. @param {{ vector?: string, channel?: number|"" }} change */
+/**
+ * Changes settings of the panel and keeps the others.
+ *
+ * @param {{ vector?: string; channel?: number | "" }} change
+ */
 export function setVector(glass, change) {
   const { vector, ...others } = { ...glass.settings.get("qkv"), ...change };
   glass.settings.set("qkv", { ...others, vector: vector === VECTORS[0] ? "" : vector });
 }
 
 /** @returns {Place} */
-export const placeOf = ({ layer, head, query, key }, model, vector) =>
-  ({ vector, layer, head, of: vector === "q" ? head : kvHead(model, head), token: vector === "q" ? query : key });
+export const placeOf = ({ layer, head, query, key }, model, vector) => ({
+  vector,
+  layer,
+  head,
+  of: vector === "q" ? head : kvHead(model, head),
+  token: vector === "q" ? query : key,
+});
 
-/** The query heads that read what a K/V head makes. @returns {number[]} */
+/**
+ * The query heads that read what a K/V head makes.
+ *
+ * @returns {number[]}
+ */
 export function sharers({ n_heads, n_kv_heads }, kv) {
   const size = n_heads / n_kv_heads;
   return Array.from({ length: size }, (_, i) => kv * size + i);
@@ -48,7 +74,11 @@ export function sharers({ n_heads, n_kv_heads }, kv) {
 
 export const fitsWhole = ({ head_dim, d_model }) => head_dim * d_model * 4 <= ALL_BYTES;
 
-/** The vector as a run has it; null until it is here. @param {{ v: NumArray }|null} values the detail "values" */
+/**
+ * The vector as a run has it; null until it is here.
+ *
+ * @param {{ v: NumArray } | null} values the detail "values"
+ */
 export function madeAt(held, values, { vector, of, token }) {
   const array = vector === "v" ? values?.v : held?.[vector];
   return array ? vectorOf(array, of, token) : null;
@@ -60,19 +90,31 @@ export const channelOf = (glass, made) => clickedChannel(glass, made.length) ?? 
 /** What is asked of the server: name → question, of a run in which the vector is `made`. */
 export const questions = (trace, place, channel) => ({
   stream: ["norm_vectors", request(trace, "attn", place.layer, place.token)],
-  weights: ["projection", { layer: place.layer, vector: place.vector, head: place.of, channel: fitsWhole(trace.model) ? null : channel }],
+  weights: [
+    "projection",
+    { layer: place.layer, vector: place.vector, head: place.of, channel: fitsWhole(trace.model) ? null : channel },
+  ],
 });
 
 export const stages = once(stagesOf);
 
-/** What a vector is called where it is drawn: that it has a norm of its own, and that RoPE, which turns q and k, comes after. */
+/**
+ * What a vector is called where it is drawn: that it has a norm of its own, and that RoPE, which turns q and k,
+ * comes after.
+ */
 export function madeName(model, { place: { vector }, weights }, text) {
   const [width, turned] = [model.head_dim, vector === "v" ? 0 : 2 * pairsOf(model)];
   const more = [...(weights.divisor ? ["normed"] : []), ...(turned ? [turned < width ? "part" : "before"] : [])];
-  return [text("strip_made", { vector }), ...more.map((name) => text(`strip_made_${name}`, { turned, width }))].join("");
+  return [text("strip_made", { vector }), ...more.map((name) => text(`strip_made_${name}`, { turned, width }))].join(
+    "",
+  );
 }
 
-/** What was found at a place, from the answers. @returns {Found} */
+/**
+ * What was found at a place, from the answers.
+ *
+ * @returns {Found}
+ */
 export function foundIn(trace, { stream, weights }, place, made) {
   const vector = readVector(stream, trace, "attn", place.layer, place.token);
   const { x, product } = stages(vector);
@@ -81,7 +123,8 @@ export function foundIn(trace, { stream, weights }, place, made) {
 
 /**
  * What is known at what is pointed at, else at what is locked: the same object while nothing has changed.
- * @returns {() => Found|null} null until it has come
+ *
+ * @returns {() => Found | null} null until it has come
  */
 export function createFinder(glass) {
   let [last, key] = [null, []];
@@ -102,12 +145,24 @@ export function createFinder(glass) {
 }
 
 /**
- * @typedef {{ row: ArrayLike<number>, terms: Float64Array, products: number, bias: number|null, sum: number, divisor: number|null, gamma: number|null, value: number }} Apart
- * `products` is Σ terms, `sum` that with the bias, `value` what comes out: all in double precision
+ * @typedef {{
+ *   row: ArrayLike<number>;
+ *   terms: Float64Array;
+ *   products: number;
+ *   bias: number | null;
+ *   sum: number;
+ *   divisor: number | null;
+ *   gamma: number | null;
+ *   value: number;
+ * }} Apart
+ *   `products` is Σ terms, `sum` that with the bias, `value` what comes out: all in double precision
  */
 /**
- * One channel taken apart: products n_i · W_ji, the bias, and their sum; where q and k have a norm of their own, also what
- * that divides by and multiplies with. @param {Found} found @returns {Apart} the same object for the same channel
+ * One channel taken apart: products n_i · W_ji, the bias, and their sum; where q and k have a norm of their own,
+ * also what that divides by and multiplies with.
+ *
+ * @param {Found} found
+ * @returns {Apart} the same object for the same channel
  */
 export const takenApart = onceFor(({ normed, weights: { rows, bias, gamma, divisor }, place }, channel) => {
   const [count, width] = rows.shape;
@@ -118,7 +173,16 @@ export const takenApart = onceFor(({ normed, weights: { rows, bias, gamma, divis
   const added = bias ? bias.data[at] : null;
   const sum = products + (added ?? 0);
   const [under, factor] = divisor ? [divisor.data[place.token], gamma.data[at]] : [null, null];
-  return { row, terms, products, bias: added, sum, divisor: under, gamma: factor, value: divisor ? (sum / under) * factor : sum };
+  return {
+    row,
+    terms,
+    products,
+    bias: added,
+    sum,
+    divisor: under,
+    gamma: factor,
+    value: divisor ? (sum / under) * factor : sum,
+  };
 });
 
 /** The largest products and what the others come to. */

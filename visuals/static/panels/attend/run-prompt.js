@@ -1,6 +1,10 @@
 // Runs a text that a panel offers, as if the reader had typed it into the prompt and pressed Run.
 
-/** @param {object} glass @param {string} prompt @param {object} selection what to look at while it runs */
+/**
+ * @param {object} glass
+ * @param {string} prompt
+ * @param {object} selection what to look at while it runs
+ */
 export async function runPrompt(glass, prompt, selection) {
   glass.select(selection);
   const box = document.querySelector("#prompt textarea");

@@ -1,5 +1,5 @@
-// All heads of all layers as thumbnails, a column a layer and a row a head, on as many lines as the width asks for: labels, K/V groups,
-// and each map as soon as it is made. A click shows that head.
+// All heads of all layers as thumbnails, a column a layer and a row a head, on as many lines as the width asks for:
+// labels, K/V groups, and each map as soon as it is made. A click shows that head.
 
 import { cross, ink, write } from "../../draw.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
@@ -10,9 +10,21 @@ const [LEFT, TOP, GAP, BETWEEN] = [72, 24, 3, 10];
 const GROUP = 6; // between heads that read different K/V heads, where heads share them
 const [LEAST, MOST, TALLEST] = [26, 84, 520];
 
-/** @typedef {{ boxes: { layer: number, head: number, x: number, y: number }[], size: number, perLine: number, height: number, place: (layer: number, head: number) => { x: number, y: number } }} Layout */
+/**
+ * @typedef {{
+ *   boxes: { layer: number; head: number; x: number; y: number }[];
+ *   size: number;
+ *   perLine: number;
+ *   height: number;
+ *   place: (layer: number, head: number) => { x: number; y: number };
+ * }} Layout
+ */
 
-/** @param {number} width @param {{ n_layers: number, n_heads: number }} model @returns {Layout} */
+/**
+ * @param {number} width
+ * @param {{ n_layers: number; n_heads: number }} model
+ * @returns {Layout}
+ */
 export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
   const groupSize = n_heads / n_kv_heads;
   const apart = groupSize > 1 ? GROUP : 0;
@@ -27,18 +39,25 @@ export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
     x: LEFT + (layer % perLine) * (size + GAP),
     y: Math.floor(layer / perLine) * lineHeight + TOP + head * (size + GAP) + Math.floor(head / groupSize) * apart,
   });
-  const heads = Array.from({ length: n_layers * n_heads }, (_, i) => ({ layer: Math.floor(i / n_heads), head: i % n_heads }));
+  const heads = Array.from({ length: n_layers * n_heads }, (_, i) => ({
+    layer: Math.floor(i / n_heads),
+    head: i % n_heads,
+  }));
   const boxes = heads.map((box) => ({ ...box, ...place(box.layer, box.head) }));
   return { boxes, size, perLine, height: lines * lineHeight - BETWEEN, place };
 }
 
-/** @returns {{ layer: number, head: number }|null} the thumbnail under a point */
+/** @returns {{ layer: number; head: number } | null} the thumbnail under a point */
 export function thumbAt({ size, boxes }, x, y) {
   const box = boxAt(boxes, size + GAP, size + GAP, x, y);
   return box ? { layer: box.layer, head: box.head } : null;
 }
 
-/** An orange line beside the heads that share a K/V head, where they do. @param {Layout} layout */
+/**
+ * An orange line beside the heads that share a K/V head, where they do.
+ *
+ * @param {Layout} layout
+ */
 function markGroups(context, layout, { n_heads, n_kv_heads }, layer) {
   const groupSize = n_heads / n_kv_heads;
   context.fillStyle = ink().colour("k");
@@ -70,7 +89,8 @@ function labels(context, layout, model, text) {
   for (let layer = 0; layer < model.n_layers; layer++) {
     const at = place(layer, 0);
     const starts = layer % perLine === 0;
-    if ((layer % perLine) % Math.ceil(22 / size) === 0) write(context, String(layer), at.x + size / 2, at.y - 12, { ...how, align: "center" });
+    if ((layer % perLine) % Math.ceil(22 / size) === 0)
+      write(context, String(layer), at.x + size / 2, at.y - 12, { ...how, align: "center" });
     if (!starts) continue;
     write(context, text("layer"), 0, at.y - 12, { ...how, most: 60 });
     markGroups(context, layout, model, layer);
@@ -82,10 +102,18 @@ function labels(context, layout, model, text) {
 
 function frameSelected(context, { place, size }, { layer, head }) {
   const { x, y } = place(layer, head);
-  cross(context, x - 1, y - 1, size + 2, size + 2, [["cross-edge", 6], ["cross", 4], ["accent", 2]]);
+  cross(context, x - 1, y - 1, size + 2, size + 2, [
+    ["cross-edge", 6],
+    ["cross", 4],
+    ["accent", 2],
+  ]);
 }
 
-/** @param {object} glass @param {string} label the key of its name @param {Function} [read] as in marks/head-grid.js */
+/**
+ * @param {object} glass
+ * @param {string} label the key of its name
+ * @param {Function} [read] as in marks/head-grid.js
+ */
 export function createThumbs(glass, label, read) {
   const { state } = glass;
   const names = () => glass.detail("head_names", {});
@@ -94,7 +122,8 @@ export function createThumbs(glass, label, read) {
     read,
     of: ({ trace }) => trace,
     layout: layoutThumbs,
-    labels: (context, layout, model) => labels(context, layout, model, (name, params) => glass.text(`heads.${name}`, params)),
+    labels: (context, layout, model) =>
+      labels(context, layout, model, (name, params) => glass.text(`heads.${name}`, params)),
     corner(context, { layer, head, x, y }, size) {
       if (jobsOf(names(), layer, head).length) corner(context, x + size, y, Math.max(7, size / 6));
     },

@@ -7,7 +7,11 @@ import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
 export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "gate" };
 
-/** The values that bars and running sums span. @param {number[][]} tokens the parts of each token, in order */
+/**
+ * The values that bars and running sums span.
+ *
+ * @param {number[][]} tokens the parts of each token, in order
+ */
 export function spanOf(tokens) {
   let [low, high] = [0, 0];
   for (const parts of tokens) {
@@ -44,7 +48,12 @@ function drawSums(context, { slot, yOf }, parts) {
 function drawGround(context, { low, high, yOf, slot, width, count }, words) {
   const found = ticks({ low, high });
   const texts = tickTexts(found);
-  levels(context, LEFT, width - RIGHT, found.map((level, i) => [yOf(level), texts[i], level === 0 ? "muted" : "grid"]));
+  levels(
+    context,
+    LEFT,
+    width - RIGHT,
+    found.map((level, i) => [yOf(level), texts[i], level === 0 ? "muted" : "grid"]),
+  );
   const y = TOP + HIGH + 20;
   const colour = ink().colour("muted");
   layerNumbers(context, (count - 1) / words.per, LEFT + (1 + words.per / 2) * slot, words.per * slot, y);
@@ -64,9 +73,10 @@ function drawBars(context, { slot, yOf }, parts) {
 export function createBars(canvas) {
   const surface = createSurface(canvas);
   /**
-   * @param {{ low, high, span: number }} span of all tokens: one scale
-   * @param {{ kind: string, layer: number|null, value: number }[]} parts @param {number} selected which of them
-   * @param {{ first: string, axis: string, per: number }} words, and how many parts a layer has
+   * @param {{ low; high; span: number }} span of all tokens: one scale
+   * @param {{ kind: string; layer: number | null; value: number }[]} parts
+   * @param {number} selected which of them
+   * @param {{ first: string; axis: string; per: number }} words, and how many parts a layer has
    */
   return function draw(width, span, parts, selected, words) {
     const size = measure(span, parts.length, width);
@@ -83,7 +93,7 @@ export function createBars(canvas) {
   };
 }
 
-/** @returns {number|null} which bar is at x */
+/** @returns {number | null} which bar is at x */
 export function barAt(x, width, count) {
   const index = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * count);
   return index >= 0 && index < count ? index : null;

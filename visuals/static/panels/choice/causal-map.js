@@ -1,5 +1,6 @@
-// Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that loses.
-// Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of its own.
+// Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that
+// loses. Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of
+// its own.
 
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -11,7 +12,12 @@ import { inView, widthOf } from "../../pointing.js";
 import { part, watched } from "../../reads.js";
 import { chooseText, otherText, swapButtons, word } from "../glance/words.js";
 
-/** Of each depth the token where most is lost. @param {{ shape: number[], data: Float32Array }} left @returns {number[]} */
+/**
+ * Of each depth the token where most is lost.
+ *
+ * @param {{ shape: number[]; data: Float32Array }} left
+ * @returns {number[]}
+ */
 export function homesOf({ shape: [depths, tokens], data }) {
   return Array.from({ length: depths }, (_, depth) => {
     const row = data.subarray(depth * tokens, (depth + 1) * tokens);
@@ -19,24 +25,44 @@ export function homesOf({ shape: [depths, tokens], data }) {
   });
 }
 
-/** The first depth at which half of the difference or more is lost somewhere: what the answer needs is there from then on. @param {{ shape: number[], data: Float32Array }} left */
+/**
+ * The first depth at which half of the difference or more is lost somewhere: what the answer needs is there from
+ * then on.
+ *
+ * @param {{ shape: number[]; data: Float32Array }} left
+ */
 export function arrivalOf({ shape: [depths, tokens], data }) {
-  const lost = Array.from({ length: depths }, (_, depth) => 1 - Math.min(...data.subarray(depth * tokens, (depth + 1) * tokens)));
+  const lost = Array.from(
+    { length: depths },
+    (_, depth) => 1 - Math.min(...data.subarray(depth * tokens, (depth + 1) * tokens)),
+  );
   const depth = lost.findIndex((most) => most >= 0.5);
   return { depth, before: depth > 0 ? Math.max(...lost.slice(0, depth)) : null, after: lost[depth] };
 }
 
 const percent = (x) => `${shown(100 * x, 3)} %`;
 
-export const about = { tensors: ["resid_in", "logits"], absent: noChoice, forms: (model) => (looksAtSource(model) ? ["source"] : []) };
+export const about = {
+  tensors: ["resid_in", "logits"],
+  absent: noChoice,
+  forms: (model) => (looksAtSource(model) ? ["source"] : []),
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function causalMap(element, glass) {
   const { state } = glass;
   let found = null;
-  /** The encoder's place that is pointed at, and the one that was chosen. @type {{ under: object|null, kept: object|null }} */
+  /**
+   * The encoder's place that is pointed at, and the one that was chosen.
+   *
+   * @type {{ under: object | null; kept: object | null }}
+   */
   const view = watched({ under: null, kept: null }, glass.repaint);
-  const rowsOf = ({ shape: [, tokens], data }, ...named) => Array.from(data, (x, i) => [...named, Math.floor(i / tokens), i % tokens, x]);
+  const rowsOf = ({ shape: [, tokens], data }, ...named) =>
+    Array.from(data, (x, i) => [...named, Math.floor(i / tokens), i % tokens, x]);
   const table = () => {
     if (!found) return [];
     const names = ["depth", "token", "share_left"];
@@ -48,7 +74,16 @@ export default function causalMap(element, glass) {
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const named = (row, layers) => panel.text(row === layers ? "final" : "depth", { layer: row });
   const shared = {
-    scale: () => ({ table: "magnitude", place: (x) => Math.max(0, Math.min(1, x)), ticks: [[0, "0"], [0.5, "50 %"], [1, "100 %"]], name: panel.text("scale") }),
+    scale: () => ({
+      table: "magnitude",
+      place: (x) => Math.max(0, Math.min(1, x)),
+      ticks: [
+        [0, "0"],
+        [0.5, "50 %"],
+        [1, "100 %"],
+      ],
+      name: panel.text("scale"),
+    }),
   };
   const map = createDepthMap(glass, {
     ...shared,
@@ -62,7 +97,10 @@ export default function causalMap(element, glass) {
   const step = (rows, tokens) => () => {
     const [depths, count] = found.source_left.shape;
     const { row, token } = sourcePlace();
-    view.kept = { row: Math.max(0, Math.min(depths - 1, row + rows)), token: Math.max(0, Math.min(count - 1, token + tokens)) };
+    view.kept = {
+      row: Math.max(0, Math.min(depths - 1, row + rows)),
+      token: Math.max(0, Math.min(count - 1, token + tokens)),
+    };
     return {};
   };
   const sourceMap = createDepthMap(glass, {
@@ -73,8 +111,12 @@ export default function causalMap(element, glass) {
     pieces: ({ trace }) => trace.encoder.tokens.pieces,
     at: () => sourcePlace(),
     pick: () => ({}),
-    hover: (place) => { view.under = place; },
-    keep: (place) => { view.kept = place; },
+    hover: (place) => {
+      view.under = place;
+    },
+    keep: (place) => {
+      view.kept = place;
+    },
     moves: { ArrowLeft: step(0, -1), ArrowRight: step(0, 1), ArrowUp: step(1, 0), ArrowDown: step(-1, 0) },
   });
   const heads = ["decoder", "encoder"].map((stack) => h("h3.gp-subtitle", { "data-text": `why.stack_${stack}` }));
@@ -88,7 +130,9 @@ export default function causalMap(element, glass) {
     return { row: Math.min(row, depths - 1), token: Math.min(token, tokens - 1) };
   }
 
-  const offer = part((words) => offers.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)));
+  const offer = part((words) =>
+    offers.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)),
+  );
   const choose = (other) => chooseText(glass, other, momentOf(state).at);
 
   /** The text to compare with: the one chosen on the first screen, else the first that is offered. */
@@ -97,7 +141,16 @@ export default function causalMap(element, glass) {
     const chosen = words && words.tokens <= words.map_limit ? otherText(glass, at) || words.swaps[0]?.text : "";
     offer(words, state.language);
     for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
-    return { chosen, none: words && !chosen && glass.text(words.tokens <= words.map_limit ? "why.no_swaps" : state.trace.encoder ? "why.too_long_two" : "why.too_long", { limit: words.map_limit }) };
+    return {
+      chosen,
+      none:
+        words &&
+        !chosen &&
+        glass.text(
+          words.tokens <= words.map_limit ? "why.no_swaps" : state.trace.encoder ? "why.too_long_two" : "why.too_long",
+          { limit: words.map_limit },
+        ),
+    };
   }
 
   /** In words: where most is lost at the bottom and at the top, and at which depth that changes. */
@@ -107,23 +160,43 @@ export default function causalMap(element, glass) {
     const last = homes.length - 1;
     const moves = homes.lastIndexOf(homes[0]);
     const lost = (depth) => percent(1 - left.data[depth * tokens + homes[depth]]);
-    const params = { first: word(pieces[homes[0]]), last: word(pieces[homes[last]]), moves, after: moves + 1, lost: lost(moves), lost_last: lost(Math.min(last, moves + 1)), answer: word(found.answer), other: word(found.other) };
+    const params = {
+      first: word(pieces[homes[0]]),
+      last: word(pieces[homes[last]]),
+      moves,
+      after: moves + 1,
+      lost: lost(moves),
+      lost_last: lost(Math.min(last, moves + 1)),
+      answer: word(found.answer),
+      other: word(found.other),
+    };
     return panel.text(moves === last ? "notice_stays" : "notice", params);
   }
   /** Of two texts: how it stands in the source, and in which layer the decoder has it. */
   function noticeOfTwo({ encoder, tokens: { pieces } }) {
     const { depth, before, after } = arrivalOf(found.left);
     const home = homesOf(found.left)[depth];
-    const place = home === 0 ? glass.text("why.from_start") : glass.text("why.from_token", { piece: word(pieces[home]) });
-    const comes = panel.text("notice_decoder", { layer: depth - 1, before: percent(before), after: percent(after), place });
-    return glass.text("why.sentences", { one: notice(encoder.tokens.pieces, found.source_left), two: comes, three: "" }).trim();
+    const place =
+      home === 0 ? glass.text("why.from_start") : glass.text("why.from_token", { piece: word(pieces[home]) });
+    const comes = panel.text("notice_decoder", {
+      layer: depth - 1,
+      before: percent(before),
+      after: percent(after),
+      place,
+    });
+    return glass
+      .text("why.sentences", { one: notice(encoder.tokens.pieces, found.source_left), two: comes, three: "" })
+      .trim();
   }
 
   /** What is lost at a place of a map, for a program and in words. */
   function readOf(name, { shape: [depths, tokens], data }, pieces, { row, token }) {
     const [depth, t] = [Math.min(row, depths - 1), Math.min(token, tokens - 1)];
     const left = data[depth * tokens + t];
-    return { value: `depth ${depth} token ${t} left=${exact(left)}`, words: panel.text(name, { layer: depth, piece: word(pieces[t]), lost: percent(1 - left) }) };
+    return {
+      value: `depth ${depth} token ${t} left=${exact(left)}`,
+      words: panel.text(name, { layer: depth, piece: word(pieces[t]), lost: percent(1 - left) }),
+    };
   }
 
   return inView(element, function draw(fresh) {

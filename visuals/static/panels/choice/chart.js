@@ -42,13 +42,27 @@ function depths(context, width, count, labels, axis) {
 export function createChart(canvas) {
   const surface = createSurface(canvas);
   /**
-   * @param {{ values: number[], title: string, axis: string, ticks: [number, string][], y: (value: number) => number,
-   *           hue: string, labels: (i: number) => string, selected: number }} chart  `y` puts a value in 0 (below) … 1
+   * @param {{
+   *   values: number[];
+   *   title: string;
+   *   axis: string;
+   *   ticks: [number, string][];
+   *   y: (value: number) => number;
+   *   hue: string;
+   *   labels: (i: number) => string;
+   *   selected: number;
+   * }} chart
+   *   `y` puts a value in 0 (below) … 1
    */
   return function draw(width, { values, title, axis, ticks, y, hue, labels, selected }) {
     const yOf = (value) => TOP + (1 - y(value)) * HIGH;
     const ground = (context) => {
-      levels(context, LEFT, width - RIGHT, ticks.map(([value, label]) => [yOf(value), label]));
+      levels(
+        context,
+        LEFT,
+        width - RIGHT,
+        ticks.map(([value, label]) => [yOf(value), label]),
+      );
       depths(context, width, values.length, labels, axis);
     };
     surface([values.length, axis, ...ticks.flat()], width, TOP + HIGH + BELOW, ground, (context) => {
@@ -58,7 +72,12 @@ export function createChart(canvas) {
   };
 }
 
-/** The point of the chart nearest to x. @param {number} count how many points there are @returns {number} */
+/**
+ * The point of the chart nearest to x.
+ *
+ * @param {number} count how many points there are
+ * @returns {number}
+ */
 export function pointAt(x, width, count) {
   const place = (x - LEFT - 8) / (width - LEFT - RIGHT - 16);
   return Math.max(0, Math.min(count - 1, Math.round(place * (count - 1))));

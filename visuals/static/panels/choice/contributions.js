@@ -13,11 +13,19 @@ import { inView, link, steer, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
-/** What writes in each layer, by its name in the answer. @returns {("attention"|"cross"|"ffn")[]} */
+/**
+ * What writes in each layer, by its name in the answer.
+ *
+ * @returns {("attention" | "cross" | "ffn")[]}
+ */
 const kindsOf = (model) => sublayers(model).map((part) => (part === "attn" ? "attention" : part));
 /** The parts in the order of the network: row 0 is the embedding, then what writes in each layer. */
-const partAt = (row, kinds) => (row === 0 ? { kind: "embedding", layer: null } : { kind: kinds[(row - 1) % kinds.length], layer: Math.floor((row - 1) / kinds.length) });
-const rowOf = ({ kind, layer }, kinds) => (kind === "embedding" ? 0 : kinds.length * layer + 1 + Math.max(0, kinds.indexOf(kind)));
+const partAt = (row, kinds) =>
+  row === 0
+    ? { kind: "embedding", layer: null }
+    : { kind: kinds[(row - 1) % kinds.length], layer: Math.floor((row - 1) / kinds.length) };
+const rowOf = ({ kind, layer }, kinds) =>
+  kind === "embedding" ? 0 : kinds.length * layer + 1 + Math.max(0, kinds.indexOf(kind));
 
 /** Who writes, of the selected layer's sub-layers and the embedding. */
 const writer = ownChoice("ffn");
@@ -27,7 +35,9 @@ export const writerRow = ({ layer, trace }) => rowOf({ kind: writer.now(), layer
 export const writerAt = ({ layer }) => (writer.now() === "embedding" ? "embedding" : `layer ${layer} ${writer.now()}`);
 export function partName(glass, row) {
   const { kind, layer } = partAt(row, kindsOf(glass.state.trace.model));
-  return kind === "embedding" ? glass.text("contributions.embedding") : glass.text(`contributions.${kind}_of`, { layer });
+  return kind === "embedding"
+    ? glass.text("contributions.embedding")
+    : glass.text(`contributions.${kind}_of`, { layer });
 }
 
 /** The selection of the store for a row, which the panel completes by the kind of part. */
@@ -35,15 +45,21 @@ function changeTo({ row, token }, _state, { trace }) {
   const { layer } = partAt(row, kindsOf(trace.model));
   return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
 }
-const step = (by) => ({ layer, trace }) => {
-  const kinds = kindsOf(trace.model);
-  const row = Math.max(0, Math.min(kinds.length * trace.model.n_layers, writerRow({ layer, trace }) + by));
-  writer.keep(partAt(row, kinds).kind);
-  writer.hover(null);
-  return changeTo({ row }, null, { trace });
-};
+const step =
+  (by) =>
+  ({ layer, trace }) => {
+    const kinds = kindsOf(trace.model);
+    const row = Math.max(0, Math.min(kinds.length * trace.model.n_layers, writerRow({ layer, trace }) + by));
+    writer.keep(partAt(row, kinds).kind);
+    writer.hover(null);
+    return changeTo({ row }, null, { trace });
+  };
 
-/** What every part adds at every token, the embedding below. @param {string} label the key of its name */
+/**
+ * What every part adds at every token, the embedding below.
+ *
+ * @param {string} label the key of its name
+ */
 export const sharesMap = (glass, label) =>
   createDepthMap(glass, {
     label,
@@ -80,17 +96,22 @@ export const reader = once((answer) => {
     value,
     parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row, kinds), value: value(row, token) })),
     patched: (token) => answer.patched.data[token],
-    sum: (token) => Array.from({ length: rows }, (_, row) => value(row, token)).reduce((a, b) => a + b, answer.patched.data[token]),
+    sum: (token) =>
+      Array.from({ length: rows }, (_, row) => value(row, token)).reduce((a, b) => a + b, answer.patched.data[token]),
     logit: (token) => answer.logit.data[token],
     scale: (token) => answer.scale.data[token],
     target: (token) => ({ id: answer.targets.data[token], piece: pieces.get(answer.targets.data[token]) }),
-    against: (token) => answer.against && { id: answer.against.data[token], piece: pieces.get(answer.against.data[token]) },
+    against: (token) =>
+      answer.against && { id: answer.against.data[token], piece: pieces.get(answer.against.data[token]) },
   };
 });
 
 export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth", absent: noChoice };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function contributionsPanel(element, glass) {
   const { state } = glass;
   const bars = h("canvas.gp-canvas", { "data-text-label": "contributions.bars" });
@@ -138,18 +159,43 @@ export default function contributionsPanel(element, glass) {
   function drawSums({ row, token }) {
     const parts = shares.parts(token);
     const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
-    const [sum, logit, scale, patched] = [shares.sum(token), shares.logit(token), shares.scale(token), shares.patched(token)];
-    const taken = patched ? [panel.text("patched"), ` ${signed(patched, 6)}   `] : []; // what a changed run took over from another
+    const [sum, logit, scale, patched] = [
+      shares.sum(token),
+      shares.logit(token),
+      shares.scale(token),
+      shares.patched(token),
+    ];
+    // what a changed run took over from another
+    const taken = patched ? [panel.text("patched"), ` ${signed(patched, 6)}   `] : [];
     const { target, other } = names(token);
     const word = (kind) => tinted(HUES[kind], panel.text(kind));
     const value = shares.value(row, token);
     const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
     const part = { embedding: "x₀", attention: "attn" }[parts[row].kind] ?? parts[row].kind;
-    const added = ["embedding", ...kindsOf(state.trace.model)].flatMap((kind) => [word(kind), ` ${signed(of(kind), 6)}   `]);
+    const added = ["embedding", ...kindsOf(state.trace.model)].flatMap((kind) => [
+      word(kind),
+      ` ${signed(of(kind), 6)}   `,
+    ]);
     sums.replaceChildren(
-      h("p", null, ...added, ...taken, "= ", h("strong", null, shown(sum, 7)),
-        `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`),
-      h("p", null, `${partName(glass, row)}: `, fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"), " = ", fraction(shown(value * scale, 6), shown(scale, 6)), " = ", h("strong", null, signed(value, 5))),
+      h(
+        "p",
+        null,
+        ...added,
+        ...taken,
+        "= ",
+        h("strong", null, shown(sum, 7)),
+        `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`,
+      ),
+      h(
+        "p",
+        null,
+        `${partName(glass, row)}: `,
+        fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"),
+        " = ",
+        fraction(shown(value * scale, 6), shown(scale, 6)),
+        " = ",
+        h("strong", null, signed(value, 5)),
+      ),
     );
   }
 
@@ -159,7 +205,13 @@ export default function contributionsPanel(element, glass) {
     const { kind, layer } = partAt(row, kindsOf(state.trace.model));
     const value = shares.value(row, token);
     const { target, other } = names(token);
-    const params = { part: partName(glass, row), value: signed(value, 5), target, other, piece: visible(state.trace.tokens.pieces[token]) };
+    const params = {
+      part: partName(glass, row),
+      value: signed(value, 5),
+      target,
+      other,
+      piece: visible(state.trace.tokens.pieces[token]),
+    };
     panel.title.textContent = panel.text(other === null ? "title" : "title_second", params);
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
     panel.tell(
@@ -184,7 +236,11 @@ export default function contributionsPanel(element, glass) {
     if (fresh) writer.hover(null);
     for (const swatch of legend.querySelectorAll(".is-cross")) swatch.hidden = !shares.crosses;
     const selected = { row: writerRow(state), token: query };
-    drawBars(widths[0], span, shares.parts(selected.token), selected.row, { first: panel.text("first"), axis: panel.text("layers"), per: kindsOf(trace.model).length });
+    drawBars(widths[0], span, shares.parts(selected.token), selected.row, {
+      first: panel.text("first"),
+      axis: panel.text("layers"),
+      per: kindsOf(trace.model).length,
+    });
     drawSums(selected);
     map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
     tell(selected);

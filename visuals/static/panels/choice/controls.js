@@ -1,4 +1,5 @@
-// The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked for.
+// The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked
+// for.
 
 import { slider } from "../../controls.js";
 import { h, share } from "../../dom.js";
@@ -12,7 +13,11 @@ const NAME = "sampling";
 const LIVELY = { temperature: 0.8, top_k: 40, top_p: 0.9 };
 const REST = 200; // ms without a change until the server is asked for the draw
 
-/** What the sliders are set to. @returns {{ temperature: number, topK: number, topP: number, seed: number }} */
+/**
+ * What the sliders are set to.
+ *
+ * @returns {{ temperature: number; topK: number; topP: number; seed: number }}
+ */
 export function settingsOf({ settings }) {
   const { temperature, top_k: topK, top_p: topP, seed } = samplingOf(settings);
   return { temperature, topK, topP, seed };
@@ -20,25 +25,42 @@ export function settingsOf({ settings }) {
 
 /**
  * The sliders of temperature, top-k and top-p, and the button that gives every filter something to do.
- * @returns {{ elements: HTMLElement[], lively: HTMLElement, show: (now: object, fixed?: boolean) => void }} `show`: what
- * settingsOf gave; `fixed`: it is how a token was drawn once, which nobody changes any more
+ *
+ * @returns {{ elements: HTMLElement[]; lively: HTMLElement; show: (now: object, fixed?: boolean) => void }}
+ *   `show`: what settingsOf gave; `fixed`: it is how a token was drawn once, which nobody changes any more
  */
 export function createSliders(glass) {
   const set = (change) => setSampling(glass.settings, change);
   const text = (name) => glass.text(`${NAME}.${name}`);
-  const sliders = Object.fromEntries(["temperature", "top_k", "top_p"].map((name) => [name, slider("gp-slider", `${NAME}.${name}`, rangeOf(name), (value) => set({ [name]: value }))]));
+  const sliders = Object.fromEntries(
+    ["temperature", "top_k", "top_p"].map((name) => [
+      name,
+      slider("gp-slider", `${NAME}.${name}`, rangeOf(name), (value) => set({ [name]: value })),
+    ]),
+  );
   const lively = h("button.gp-option", { "data-text": `${NAME}.lively`, click: () => set(LIVELY) });
   function show({ temperature, topK, topP }, fixed = false) {
     lively.disabled = fixed;
-    for (const [name, value] of [["temperature", temperature], ["top_k", topK], ["top_p", topP]]) {
+    for (const [name, value] of [
+      ["temperature", temperature],
+      ["top_k", topK],
+      ["top_p", topP],
+    ]) {
       const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
-      sliders[name].show(value, off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value), { fixed });
+      sliders[name].show(
+        value,
+        off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value),
+        { fixed },
+      );
     }
   }
   return { elements: Object.values(sliders).map(({ element }) => element), lively, show };
 }
 
-/** @param {object} glass @param {object} panel */
+/**
+ * @param {object} glass
+ * @param {object} panel
+ */
 export function createControls(glass, panel) {
   let timer = 0;
   const now = watched({ moving: false }, glass.repaint);
@@ -48,23 +70,43 @@ export function createControls(glass, panel) {
     if (name !== NAME) return;
     now.moving = true;
     clearTimeout(timer);
-    timer = setTimeout(() => { now.moving = false; }, REST);
+    timer = setTimeout(() => {
+      now.moving = false;
+    }, REST);
   });
   const set = (change) => setSampling(glass.settings, change);
 
   const sliders = createSliders(glass);
-  const seed = h("input.ch-seed", { type: "number", min: 0, step: 1, "data-text-label": `${NAME}.seed`, input: () => set({ seed: Math.max(0, Math.trunc(Number(seed.value)) || 0) }) });
-  const again = h("button.gp-option", { "data-text": `${NAME}.next_seed`, click: () => set({ seed: settings().seed + 1 }) });
+  const seed = h("input.ch-seed", {
+    type: "number",
+    min: 0,
+    step: 1,
+    "data-text-label": `${NAME}.seed`,
+    input: () => set({ seed: Math.max(0, Math.trunc(Number(seed.value)) || 0) }),
+  });
+  const again = h("button.gp-option", {
+    "data-text": `${NAME}.next_seed`,
+    click: () => set({ seed: settings().seed + 1 }),
+  });
   const outcome = h("p.ch-outcome", { "aria-live": "polite" });
   const element = h(
     "div.ch-controls",
     null,
     ...sliders.elements,
-    h("label.gp-slider", { "data-setting": "seed" }, h("span", { "data-text": `${NAME}.seed` }), h("span.ch-seeds", null, seed, again)),
+    h(
+      "label.gp-slider",
+      { "data-setting": "seed" },
+      h("span", { "data-text": `${NAME}.seed` }),
+      h("span.ch-seeds", null, seed, again),
+    ),
     h("div.ch-result", null, outcome, sliders.lively),
   );
 
-  /** How a token is drawn at a moment: as the written one was, or as the settings are. @param {object|null} step as it was */
+  /**
+   * How a token is drawn at a moment: as the written one was, or as the settings are.
+   *
+   * @param {object | null} step as it was
+   */
   function settings(step) {
     if (!step) return settingsOf(glass);
     const { temperature, top_k: topK, top_p: topP, seed: own } = step.sampling;
@@ -77,7 +119,12 @@ export function createControls(glass, panel) {
     return kind === "end" ? steps.length : Math.max(0, at + 1 - nPrompt);
   }
 
-  /** What the server is asked for. @param {import("../../moment.js").Moment} moment @param {object|null} step */
+  /**
+   * What the server is asked for.
+   *
+   * @param {import("../../moment.js").Moment} moment
+   * @param {object | null} step
+   */
   function asked(moment, step) {
     if (step) return { ...askedOf(moment), ...step.sampling };
     const { temperature, topK, topP, seed: own } = settings();
@@ -91,7 +138,11 @@ export function createControls(glass, panel) {
     return temperature === 0 ? "taken" : before ? "drawn_after" : "drawn";
   }
 
-  /** The sliders as the settings are, and the drawn token, null until it is known. @param {object|null} step as in `settings` */
+  /**
+   * The sliders as the settings are, and the drawn token, null until it is known.
+   *
+   * @param {object | null} step as in `settings`
+   */
   function show(drawn, moment, step) {
     const set = settings(step);
     sliders.show(set, step !== null);
@@ -100,7 +151,13 @@ export function createControls(glass, panel) {
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
     const before = writtenBefore(moment);
     const name = nameOf(moment, step, set.temperature, before, drawn);
-    const params = { piece: visible(drawn.piece), p: share(drawn.probability), own: set.seed, seed: step ? set.seed : set.seed + before, written: before };
+    const params = {
+      piece: visible(drawn.piece),
+      p: share(drawn.probability),
+      own: set.seed,
+      seed: step ? set.seed : set.seed + before,
+      written: before,
+    };
     const more = moment.token && { next: visible(moment.token.piece), number: (step?.sampling.draws ?? 0) + 1 };
     outcome.textContent = panel.text(name, { ...params, ...more });
   }

@@ -1,20 +1,28 @@
 // Temperature, top-k and top-p over all logits of one position, as model/sampling.py applies them. Pure.
 
 /**
- * @typedef {{ order: Int32Array, values: Float64Array }} Ranked  token ids and logits, highest logit first
- * @typedef {{ temperature: number, topK: number, topP: number }} Settings  top-k 0 and top-p 1 keep every token
- * @typedef {{ weights: Float64Array, below: Float64Array }} Weighed  by rank: e^((logit − highest) / temperature), and
- * the sum of the weights from that rank on, (V + 1,)
- * @typedef {Weighed & { kept: Object<Stage, number>, greedy: boolean }} Filtered  how many of the first ranks are left
- * @typedef {"all"|"topK"|"topP"} Stage  after temperature alone, after top-k, after top-p
+ * @typedef {{ order: Int32Array; values: Float64Array }} Ranked token ids and logits, highest logit first
+ *
+ * @typedef {{ temperature: number; topK: number; topP: number }} Settings top-k 0 and top-p 1 keep every token
+ *
+ * @typedef {{ weights: Float64Array; below: Float64Array }} Weighed by rank: e^((logit − highest) / temperature),
+ *   and the sum of the weights from that rank on, (V + 1,)
+ *
+ * @typedef {Weighed & { kept: Object<Stage, number>; greedy: boolean }} Filtered how many of the first ranks are
+ *   left
+ *
+ * @typedef {"all" | "topK" | "topP"} Stage after temperature alone, after top-k, after top-p
  */
 
 const IDS = 2 ** 21; // more than any vocabulary has; with 32 bits of logit it fits into a double's 53
 
 /**
- * All tokens by logit; of equal logits the lower id comes first. The logits are float32: their bits, turned so that they
- * sort as numbers, stand in front of the id, and a sort of plain numbers is many times faster than one that compares.
- * @param {ArrayLike<number>} logits @returns {Ranked}
+ * All tokens by logit; of equal logits the lower id comes first. The logits are float32: their bits, turned so that
+ * they sort as numbers, stand in front of the id, and a sort of plain numbers is many times faster than one that
+ * compares.
+ *
+ * @param {ArrayLike<number>} logits
+ * @returns {Ranked}
  */
 export function rank(logits) {
   const bits = new Uint32Array(Float32Array.from(logits, (x) => x + 0).buffer);
@@ -23,7 +31,11 @@ export function rank(logits) {
   return { order, values: Float64Array.from(order, (id) => logits[id]) };
 }
 
-/** Temperature 0 takes the most probable token: all weight is its own. @returns {Weighed} */
+/**
+ * Temperature 0 takes the most probable token: all weight is its own.
+ *
+ * @returns {Weighed}
+ */
 export function weigh({ values }, temperature) {
   const weights =
     temperature === 0
@@ -57,7 +69,12 @@ function keptByTopP(weights, count, sum, topP) {
   return count;
 }
 
-/** @param {Ranked} ranked @param {Settings} settings @param {Weighed} [weighed] what `weigh` gave @returns {Filtered} */
+/**
+ * @param {Ranked} ranked
+ * @param {Settings} settings
+ * @param {Weighed} [weighed] what `weigh` gave
+ * @returns {Filtered}
+ */
 export function filter(ranked, { temperature, topK, topP }, weighed = weigh(ranked, temperature)) {
   const all = ranked.values.length;
   if (temperature === 0) return { ...weighed, kept: { all, topK: 1, topP: 1 }, greedy: true };
@@ -66,10 +83,20 @@ export function filter(ranked, { temperature, topK, topP }, weighed = weigh(rank
   return { ...weighed, kept, greedy: false };
 }
 
-/** The weights' sum that a stage divides by. @param {Filtered} filtered @param {Stage} stage */
+/**
+ * The weights' sum that a stage divides by.
+ *
+ * @param {Filtered} filtered
+ * @param {Stage} stage
+ */
 export const sumAfter = (filtered, stage) => massOf(filtered, 0, filtered.kept[stage]);
 
-/** Probability of a rank after a stage; 0 where it was left out. @param {Filtered} filtered @param {Stage} stage */
+/**
+ * Probability of a rank after a stage; 0 where it was left out.
+ *
+ * @param {Filtered} filtered
+ * @param {Stage} stage
+ */
 export const probabilityAfter = (filtered, stage, place) =>
   place < filtered.kept[stage] ? filtered.weights[place] / sumAfter(filtered, stage) : 0;
 

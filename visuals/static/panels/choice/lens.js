@@ -14,7 +14,11 @@ import { createChart, pointAt } from "./chart.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
-/** Looks into the answer "lens". @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token */
+/**
+ * Looks into the answer "lens".
+ *
+ * @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token
+ */
 const reader = once((answer) => {
   const [depths, tokens, kept] = answer.ids.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
@@ -39,41 +43,62 @@ const COLOURS = {
   own: {
     value: (lens, depth, token) => lens.own(depth, token),
     place: (p) => 1 + Math.max(-DARKEST, Math.log10(p)) / DARKEST,
-    ticks: Array.from({ length: DARKEST + 1 }, (_, i) => [i / DARKEST, i === 0 ? `≤ ${10 ** -DARKEST}` : String(10 ** (i - DARKEST))]),
+    ticks: Array.from({ length: DARKEST + 1 }, (_, i) => [
+      i / DARKEST,
+      i === 0 ? `≤ ${10 ** -DARKEST}` : String(10 ** (i - DARKEST)),
+    ]),
   },
   top: {
     value: (lens, depth, token) => lens.best(depth, token)[0].probability,
     place: (x) => x,
-    ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]],
+    ticks: [
+      [0, "0"],
+      [0.5, "0.5"],
+      [1, "1"],
+    ],
   },
 };
 
-/** The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out. @returns {number[]} */
+/**
+ * The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out.
+ *
+ * @returns {number[]}
+ */
 export function rankTicks(vocabulary) {
   const powers = Array.from({ length: Math.ceil(Math.log10(vocabulary)) }, (_, i) => 10 ** i);
   return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
 }
 
-export const depthName = (glass, depth) => (depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 }));
+export const depthName = (glass, depth) =>
+  depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 });
 
 /** Whether the embedding is selected or under the pointer: it has no layer in the store. */
 const embedding = ownChoice(false);
 /** The depth that is selected: 0 the embedding. */
 export const depthOf = ({ layer }) => (embedding.now() && layer === 0 ? 0 : layer + 1);
-const step = (by) => ({ layer, trace }) => {
-  const next = Math.max(0, Math.min(trace.model.n_layers, depthOf({ layer }) + by));
-  embedding.keep(next === 0);
-  embedding.hover(null);
-  return { layer: Math.max(0, next - 1) };
-};
+const step =
+  (by) =>
+  ({ layer, trace }) => {
+    const next = Math.max(0, Math.min(trace.model.n_layers, depthOf({ layer }) + by));
+    embedding.keep(next === 0);
+    embedding.hover(null);
+    return { layer: Math.max(0, next - 1) };
+  };
 
-/** Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed. @param {string} label the key of its name @param {() => "own"|"top"} colour */
+/**
+ * Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed.
+ *
+ * @param {string} label the key of its name
+ * @param {() => "own" | "top"} colour
+ */
 export const lensMap = (glass, label, colour) =>
   createDepthMap(glass, {
     label,
     values({ details }) {
       const [lens, { value }] = [reader(details.lens), COLOURS[colour()]];
-      return Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) => value(lens, Math.floor(i / lens.tokens), i % lens.tokens));
+      return Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) =>
+        value(lens, Math.floor(i / lens.tokens), i % lens.tokens),
+      );
     },
     scale: () => ({ table: "magnitude", ...COLOURS[colour()], name: glass.text(`lens.scale_${colour()}`) }),
     change: () => glass.text("minus.p_followed"),
@@ -91,16 +116,39 @@ export const lensMap = (glass, label, colour) =>
 
 export const about = { tensors: ["resid_out", "logits"], minus: "depth", absent: noChoice };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function lensPanel(element, glass) {
   const { state } = glass;
   let lens = null;
   const table = () => [
-    ["depth", "token", "piece", "rank_1_id", "rank_1_piece", "rank_1_probability", "followed_id", "followed_rank", "followed_probability"],
+    [
+      "depth",
+      "token",
+      "piece",
+      "rank_1_id",
+      "rank_1_piece",
+      "rank_1_probability",
+      "followed_id",
+      "followed_rank",
+      "followed_probability",
+    ],
     ...Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
       const [depth, t] = [Math.floor(i / lens.tokens), i % lens.tokens];
       const [top] = lens.best(depth, t);
-      return [depth, t, state.trace.tokens.pieces[t], top.id, lens.piece(top.id), top.probability, lens.target(t), lens.rank(depth, t) + 1, lens.own(depth, t)];
+      return [
+        depth,
+        t,
+        state.trace.tokens.pieces[t],
+        top.id,
+        lens.piece(top.id),
+        top.probability,
+        lens.target(t),
+        lens.rank(depth, t) + 1,
+        lens.own(depth, t),
+      ];
     }),
   ];
   const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
@@ -109,7 +157,10 @@ export default function lensPanel(element, glass) {
   const map = lensMap(glass, "lens.map", colour.now);
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");
-  const head = [h("th.is-left", { scope: "col", "data-text": "lens.token" }), h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" })];
+  const head = [
+    h("th.is-left", { scope: "col", "data-text": "lens.token" }),
+    h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" }),
+  ];
   const detail = h("table.gp-table.ch-best", null, h("thead", null, h("tr", null, ...head)), list);
   const charts = { own: h("canvas.gp-canvas"), rank: h("canvas.gp-canvas") };
   const room = h("div", null, charts.own);
@@ -139,17 +190,36 @@ export default function lensPanel(element, glass) {
     const target = lens.target(token);
     const best = lens.best(row, token);
     const written = momentAt(state.trace, token).token?.id;
-    const rows = best.map(({ id, probability }, i) => tableRow(`${i + 1}${id === written ? " ✓" : ""}`, lens.piece(id), probability, id === target));
-    if (!best.some(({ id }) => id === target)) rows.push(tableRow(`${lens.rank(row, token) + 1}${target === written ? " ✓" : ""}`, lens.piece(target), lens.own(row, token), true));
+    const rows = best.map(({ id, probability }, i) =>
+      tableRow(`${i + 1}${id === written ? " ✓" : ""}`, lens.piece(id), probability, id === target),
+    );
+    if (!best.some(({ id }) => id === target))
+      rows.push(
+        tableRow(
+          `${lens.rank(row, token) + 1}${target === written ? " ✓" : ""}`,
+          lens.piece(target),
+          lens.own(row, token),
+          true,
+        ),
+      );
     list.replaceChildren(...rows);
     const depths = Array.from({ length: lens.depths }, (_, i) => i);
     const vocabulary = state.trace.model.vocab_size;
-    const common = { axis: panel.text("depth"), hue: "output", selected: row, labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)) };
+    const common = {
+      axis: panel.text("depth"),
+      hue: "output",
+      selected: row,
+      labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)),
+    };
     drawOwn(roomWide(), {
       ...common,
       values: depths.map((depth) => lens.own(depth, token)),
       title: panel.text("curve_own", { piece: lens.piece(target) }),
-      ticks: [[0, "0.0"], [0.5, "0.5"], [1, "1.0"]],
+      ticks: [
+        [0, "0.0"],
+        [0.5, "0.5"],
+        [1, "1.0"],
+      ],
       y: (p) => p,
     });
     drawRank(roomWide(), {
@@ -163,7 +233,13 @@ export default function lensPanel(element, glass) {
 
   const tableRow = (rank, piece, probability, followed) => {
     const bar = h("span.gp-bar", { style: `width: ${100 * probability}%` });
-    const row = h("tr", null, h("th.gp-token", { scope: "row" }, `${rank}  ${piece}`), h("td.gp-track", null, bar), h("td.gp-number", null, share(probability)));
+    const row = h(
+      "tr",
+      null,
+      h("th.gp-token", { scope: "row" }, `${rank}  ${piece}`),
+      h("td.gp-track", null, bar),
+      h("td.gp-number", null, share(probability)),
+    );
     row.classList.toggle("is-chosen", followed);
     return row;
   };
@@ -173,9 +249,20 @@ export default function lensPanel(element, glass) {
     const [top] = lens.best(row, token);
     const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
     const at = row === 0 ? "embedding" : `layer ${row - 1}`;
-    const params = { at: depthName(glass, row), piece: visible(state.trace.tokens.pieces[token]), top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank, own: share(own) };
+    const params = {
+      at: depthName(glass, row),
+      piece: visible(state.trace.tokens.pieces[token]),
+      top: lens.piece(top.id),
+      p: share(top.probability),
+      target: lens.piece(target),
+      rank,
+      own: share(own),
+    };
     subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
-    panel.tell(`${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`, panel.text("read", params));
+    panel.tell(
+      `${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`,
+      panel.text("read", params),
+    );
   }
 
   let answer = null;

@@ -14,13 +14,21 @@ const COUNT = 14;
 
 export const about = { tensors: ["attention", "v", "gate", "up", "logits"], absent: noChoice };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function logitTerms(element, glass) {
   const { state } = glass;
   let [shown, rest] = [[], { count: 0, value: 0 }]; // the terms by name, and all others together
   const panel = frame(element, glass, "logit-terms", {
-    csv: () => [["term", "value"], ...shown.map(({ words, value }) => [words, value]), [panel.text("others", { count: rest.count }), rest.value]],
-    parts: ["what", "formula", "myth"], pointed: false,
+    csv: () => [
+      ["term", "value"],
+      ...shown.map(({ words, value }) => [words, value]),
+      [panel.text("others", { count: rest.count }), rest.value],
+    ],
+    parts: ["what", "formula", "myth"],
+    pointed: false,
   });
   const versus = choices(glass, "logit-terms", "versus", ["alone", "second"]);
   const say = h("p.wy-notice");
@@ -34,19 +42,31 @@ export default function logitTerms(element, glass) {
     const { pieces } = state.trace.tokens;
     const ofHead = (value, i) => {
       const [layer, head, key] = [Math.floor(i / (count * tokens)), Math.floor(i / tokens) % count, i % tokens];
-      return { value, words: panel.text("head", { layer, head, key: word(pieces[key]) }), select: { layer, head, query: at, key } };
+      return {
+        value,
+        words: panel.text("head", { layer, head, key: word(pieces[key]) }),
+        select: { layer, head, query: at, key },
+      };
     };
     const ofCross = (value, i) => {
       const { T, tokens: source } = state.trace.encoder;
       const [layer, head, key] = [Math.floor(i / (count * T)), Math.floor(i / T) % count, i % T];
-      return { value, words: panel.text("cross", { layer, head, key: word(source.pieces[key]) }), select: { layer, head, query: at } };
+      return {
+        value,
+        words: panel.text("cross", { layer, head, key: word(source.pieces[key]) }),
+        select: { layer, head, query: at },
+      };
     };
     return [
       { value: found.embedding, words: panel.text("embedding", { piece: word(pieces[at]) }) },
       ...(found.patched ? [{ value: found.patched, words: panel.text("patched") }] : []),
       ...Array.from(heads.data, ofHead),
       ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
-      ...neurons.map(({ layer, neuron, value }) => ({ value, words: panel.text("neuron", { layer, neuron: neuronIn(state.trace.model, layer, neuron, glass.text) }), select: { layer, neuron, query: at } })),
+      ...neurons.map(({ layer, neuron, value }) => ({
+        value,
+        words: panel.text("neuron", { layer, neuron: neuronIn(state.trace.model, layer, neuron, glass.text) }),
+        select: { layer, neuron, query: at },
+      })),
     ];
   }
 
@@ -62,14 +82,23 @@ export default function logitTerms(element, glass) {
     const found = glass.detail("logit_terms", { token: moment.at, target, against });
     element.toggleAttribute("data-loading", !found);
     const piece = word(moment.token?.piece ?? next.pieces[0]);
-    panel.title.textContent = panel.text(against === null ? "title" : "title_second", { piece, other: word(next.pieces[second]) });
+    panel.title.textContent = panel.text(against === null ? "title" : "title_second", {
+      piece,
+      other: word(next.pieces[second]),
+    });
     if (!found) return;
     const { n_layers: layers, ffn_hidden: width } = trace.model;
     shown = termsOf(found, moment.at);
     const all = shown.length - found.neurons.length + layers * width;
     rest = { count: all - shown.length, value: found.other_neurons };
     const [first] = list.draw(shown, found.total, all, COUNT);
-    say.textContent = panel.text("notice", { logit: signed(found.logit, 5), value: signed(first.value, 4), words: first.words });
-    panel.tell(`after ${moment.at} target ${target} logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)} first=${exact(first.value)}`);
+    say.textContent = panel.text("notice", {
+      logit: signed(found.logit, 5),
+      value: signed(first.value, 4),
+      words: first.words,
+    });
+    panel.tell(
+      `after ${moment.at} target ${target} logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)} first=${exact(first.value)}`,
+    );
   });
 }

@@ -13,8 +13,15 @@ import { drawing } from "../../reads.js";
 const COUNT = 10;
 
 /**
- * Which choice is shown: that of the moment that the page stands at; at the end the token just drawn while generating.
- * @returns {{ next: object|null, kind: string, after: string, token: { id: number, piece: string, position?: number }|null }}
+ * Which choice is shown: that of the moment that the page stands at; at the end the token just drawn while
+ * generating.
+ *
+ * @returns {{
+ *   next: object | null;
+ *   kind: string;
+ *   after: string;
+ *   token: { id: number; piece: string; position?: number } | null;
+ * }}
  */
 function source(glass) {
   const { trace, status } = glass.state;
@@ -24,7 +31,12 @@ function source(glass) {
     const before = trace.steps.length > 1 ? trace.steps.at(-2).piece : trace.tokens.pieces[trace.nPrompt - 1];
     return { next: step.next, kind: "end", after: before, token: step };
   }
-  return { next: offeredOf(glass, moment), kind: moment.kind, after: trace.tokens.pieces[moment.at], token: moment.token };
+  return {
+    next: offeredOf(glass, moment),
+    kind: moment.kind,
+    after: trace.tokens.pieces[moment.at],
+    token: moment.token,
+  };
 }
 
 /** The first candidates, the token that was written where it is not among them, and all others. */
@@ -32,14 +44,23 @@ export function candidatesOf(next, token, count) {
   const { rows, others } = topCandidates(next, count);
   const { written } = next;
   if (!written || rows.some(({ id }) => id === written.id)) return { rows, extra: null, others, logZ: next.logZ };
-  const extra = { id: written.id, piece: token.piece, logit: written.logit, probability: Math.exp(written.logit - next.logZ), rank: written.rank };
+  const extra = {
+    id: written.id,
+    piece: token.piece,
+    logit: written.logit,
+    probability: Math.exp(written.logit - next.logZ),
+    rank: written.rank,
+  };
   const left = { count: others.count - 1, probability: Math.max(0, others.probability - extra.probability) };
   return { rows, extra, others: left, logZ: next.logZ };
 }
 
 export const about = { tensors: ["logits"], minus: "glance", absent: noChoice };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function next(element, glass) {
   const csv = () => {
     const { next: shownNext, token } = source(glass);
@@ -52,7 +73,16 @@ export default function next(element, glass) {
     ];
   };
   const panel = frame(element, glass, "next", { csv, parts: ["what", "formula", "myth"] });
-  const table = createTable("next", [["token", "th.gp-token"], ["bar", "td.gp-track"], ["probability", "td.gp-number"], ["logit", "td.gp-number"]], { rows: COUNT + 2, focus: true, look: ".gp-next" });
+  const table = createTable(
+    "next",
+    [
+      ["token", "th.gp-token"],
+      ["bar", "td.gp-track"],
+      ["probability", "td.gp-number"],
+      ["logit", "td.gp-number"],
+    ],
+    { rows: COUNT + 2, focus: true, look: ".gp-next" },
+  );
   const rows = table.rows.map(({ line, fields: [piece, track, probability, logit] }, rank) => {
     const bar = h("span.gp-bar");
     line.dataset.rank = rank;
@@ -70,7 +100,10 @@ export default function next(element, glass) {
     const candidate = pointed === COUNT ? current.extra : current.rows[pointed];
     if (!candidate) {
       const { count, probability } = current.others;
-      panel.tell(`others ${count} p=${exact(probability)}`, panel.text("read_others", { count, probability: share(probability) }));
+      panel.tell(
+        `others ${count} p=${exact(probability)}`,
+        panel.text("read_others", { count, probability: share(probability) }),
+      );
       return;
     }
     const { id, piece, probability, logit, rank = pointed } = candidate;
@@ -90,7 +123,12 @@ export default function next(element, glass) {
     pointed = rank;
     tell();
   };
-  linkRows(table.body, { preview: point, focus: point, endPreview: () => point(0) }, ({ dataset }) => Number(dataset.rank), "tr[data-rank]");
+  linkRows(
+    table.body,
+    { preview: point, focus: point, endPreview: () => point(0) },
+    ({ dataset }) => Number(dataset.rank),
+    "tr[data-rank]",
+  );
 
   function fill(parts, piece, probability, logit) {
     parts.piece.textContent = piece;
@@ -103,7 +141,8 @@ export default function next(element, glass) {
     const chosen = Boolean(candidate) && candidate.id === token?.id;
     parts.row.hidden = !candidate;
     parts.row.classList.toggle("is-chosen", chosen);
-    if (candidate) fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
+    if (candidate)
+      fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
   }
 
   return drawing(function draw() {
@@ -114,7 +153,11 @@ export default function next(element, glass) {
     rows.forEach((parts, i) => show(parts, current.rows[i], token));
     show(extra, current.extra, token);
     fill(others, panel.text("others", { count: current.others.count }), current.others.probability, "");
-    panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, { after: visible(after), piece: visible(kind === "end" ? after : token.piece), position: token?.position });
+    panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
+      after: visible(after),
+      piece: visible(kind === "end" ? after : token.piece),
+      position: token?.position,
+    });
     tell();
   });
 }

@@ -40,7 +40,10 @@ const asWritten = (drawn, { token }, step) =>
 
 export const about = { tensors: ["logits"], minus: "detail", absent: noChoice };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function sampling(element, glass) {
   const { state } = glass;
   const calculate = createCalculation();
@@ -58,7 +61,8 @@ export default function sampling(element, glass) {
   };
   const probability = (stage, rank) =>
     stage === "softmax" ? probabilityAfter(result.plain, "all", rank) : probabilityAfter(result.after, stage, rank);
-  const others = (stage, from) => (stage === "softmax" ? rest(result.plain, "all", from) : rest(result.after, stage, from));
+  const others = (stage, from) =>
+    stage === "softmax" ? rest(result.plain, "all", from) : rest(result.after, stage, from);
 
   const table = () => [
     ["rank", "id", "piece", "logit", ...STAGES],
@@ -103,18 +107,47 @@ export default function sampling(element, glass) {
     const line = (...parts) => h("p", null, ...parts);
     const power = (t) => `e^((${shown(ranked.values[rank], 6)} − ${shown(ranked.values[0], 6)}) / ${t})`;
     if (stage === "softmax") {
-      return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", fraction(power(1), shown(sumAfter(plain, "all"), 6)), " = ", h("strong", null, shown(probability(stage, rank), 5)))];
+      return [
+        line(
+          name(),
+          " = ",
+          fraction("e^(l − max)", "Σ"),
+          " = ",
+          fraction(power(1), shown(sumAfter(plain, "all"), 6)),
+          " = ",
+          h("strong", null, shown(probability(stage, rank), 5)),
+        ),
+      ];
     }
     if (after.greedy) return [line(panel.text("greedy"))];
     const weight = after.weights[rank];
     const lines = [
-      line(name(), sub("T"), " = ", fraction(power(temperature), shown(sumAfter(after, "all"), 6)), " = ", h("strong", null, shown(weight / sumAfter(after, "all"), 5))),
+      line(
+        name(),
+        sub("T"),
+        " = ",
+        fraction(power(temperature), shown(sumAfter(after, "all"), 6)),
+        " = ",
+        h("strong", null, shown(weight / sumAfter(after, "all"), 5)),
+      ),
     ];
     const share = (label, from, to) => {
-      if (rank >= after.kept[to]) return lines.push(line(label, " = 0   ", panel.text(`out_${to}`, { rank: rank + 1, kept: after.kept[to], k: topK, p: topP })));
+      if (rank >= after.kept[to])
+        return lines.push(
+          line(label, " = 0   ", panel.text(`out_${to}`, { rank: rank + 1, kept: after.kept[to], k: topK, p: topP })),
+        );
       const mass = sumAfter(after, to) / sumAfter(after, from);
       const before = weight / sumAfter(after, from);
-      lines.push(line(label, " = ", fraction(shown(before, 5), shown(mass, 6)), " = ", h("strong", null, shown(before / mass, 5)), `   ${panel.text(`mass_${to}`, { kept: after.kept[to] })}`));
+      lines.push(
+        line(
+          label,
+          " = ",
+          fraction(shown(before, 5), shown(mass, 6)),
+          " = ",
+          h("strong", null, shown(before / mass, 5)),
+          `   ${panel.text(`mass_${to}`, { kept: after.kept[to] })}`,
+        ),
+      );
     };
     if (stage !== "all") share(h("span", null, name(), sub("k")), "all", "topK");
     if (stage === "topP" && rank < after.kept.topK) share(h("span", null, name(), sub("p")), "topK", "topP");
@@ -125,8 +158,25 @@ export default function sampling(element, glass) {
   function race() {
     if (!drawn?.race) return [];
     const { winner, second } = drawn.race;
-    const one = ({ piece, probability: p, throw: e }) => [`“${visible(piece)}” `, fraction("p", "E"), " = ", fraction(shown(p, 5), shown(e, 5)), " = ", h("strong", null, shown(p / e, 5))];
-    return [h("p", null, panel.text("race_why")), h("p", null, panel.text("won"), " ", ...one(winner), ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []))];
+    const one = ({ piece, probability: p, throw: e }) => [
+      `“${visible(piece)}” `,
+      fraction("p", "E"),
+      " = ",
+      fraction(shown(p, 5), shown(e, 5)),
+      " = ",
+      h("strong", null, shown(p / e, 5)),
+    ];
+    return [
+      h("p", null, panel.text("race_why")),
+      h(
+        "p",
+        null,
+        panel.text("won"),
+        " ",
+        ...one(winner),
+        ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []),
+      ),
+    ];
   }
 
   return inView(element, function draw() {
@@ -145,7 +195,12 @@ export default function sampling(element, glass) {
     result = calculate(answer.logits.data, settings);
     const drawnRank = drawn ? result.ranked.order.indexOf(drawn.id) : -1;
     const { pieces } = state.trace.tokens;
-    const about = { piece: visible(pieces[moment.at + 1] ?? pieces[moment.at]), position: moment.at + 1, after: visible(pieces[moment.at]), count: result.ranked.values.length };
+    const about = {
+      piece: visible(pieces[moment.at + 1] ?? pieces[moment.at]),
+      position: moment.at + 1,
+      after: visible(pieces[moment.at]),
+      count: result.ranked.values.length,
+    };
     panel.title.textContent = panel.text(moment.kind === "end" ? "title" : `title_${moment.kind}`, about);
     controls.show(drawn, moment, step);
     stages.show({ result, drawn, drawnRank, settings, pieceOf, probability, others });

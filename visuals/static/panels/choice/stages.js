@@ -6,26 +6,50 @@ import { sumAfter } from "./filters.js";
 export const STAGES = ["softmax", "all", "topK", "topP"];
 
 function makeRow(rank) {
-  const parts = { piece: h("th.gp-token", { scope: "row", dir: "auto" }), logit: h("td.gp-number"), cells: {}, draw: h("td.ch-draw") };
+  const parts = {
+    piece: h("th.gp-token", { scope: "row", dir: "auto" }),
+    logit: h("td.gp-number"),
+    cells: {},
+    draw: h("td.ch-draw"),
+  };
   for (const stage of STAGES) {
     const [bar, number] = [h("span.ch-bar"), h("span.ch-number")];
-    parts.cells[stage] = { bar, number, cell: h("td.ch-cell", { "data-rank": rank, "data-stage": stage, tabindex: rank === 0 && stage === "topP" ? "0" : "-1" }, bar, number) };
+    parts.cells[stage] = {
+      bar,
+      number,
+      cell: h(
+        "td.ch-cell",
+        { "data-rank": rank, "data-stage": stage, tabindex: rank === 0 && stage === "topP" ? "0" : "-1" },
+        bar,
+        number,
+      ),
+    };
   }
   parts.row = h("tr", null, parts.piece, parts.logit, ...STAGES.map((stage) => parts.cells[stage].cell), parts.draw);
   return parts;
 }
 
-/** @param {object} panel @param {number} count rows @param {(place: object|null, lock: boolean) => void} point */
+/**
+ * @param {object} panel
+ * @param {number} count rows
+ * @param {(place: object | null, lock: boolean) => void} point
+ */
 export function createStages(panel, count, point) {
   const heads = Object.fromEntries(STAGES.map((stage) => [stage, h("span.ch-kept")]));
-  const column = (stage) => h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), heads[stage]);
+  const column = (stage) =>
+    h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), heads[stage]);
   const head = h(
     "tr",
     null,
     h("th.is-left", { scope: "col", "data-text": "sampling.token" }),
     h("th", { scope: "col", "data-text": "sampling.logit" }),
     ...STAGES.map(column),
-    h("th.ch-head", { scope: "col", "data-text-title": "sampling.race_why" }, h("span", { "data-text": "sampling.race" }), h("span.ch-kept", { "data-text": "sampling.race_means" })),
+    h(
+      "th.ch-head",
+      { scope: "col", "data-text-title": "sampling.race_why" },
+      h("span", { "data-text": "sampling.race" }),
+      h("span.ch-kept", { "data-text": "sampling.race_means" }),
+    ),
   );
   const rows = Array.from({ length: count }, (_, i) => makeRow(i));
   const drawnRow = makeRow(-1);
@@ -36,7 +60,9 @@ export function createStages(panel, count, point) {
 
   const placeOf = (event) => {
     const cell = event.target.closest?.("[data-stage]");
-    return cell && Number(cell.dataset.rank) >= 0 ? { rank: Number(cell.dataset.rank), stage: cell.dataset.stage } : null;
+    return cell && Number(cell.dataset.rank) >= 0
+      ? { rank: Number(cell.dataset.rank), stage: cell.dataset.stage }
+      : null;
   };
   body.addEventListener("pointerover", (event) => point(placeOf(event), false));
   body.addEventListener("pointerleave", () => point(null, false));
@@ -74,8 +100,14 @@ export function createStages(panel, count, point) {
       cell.classList.toggle("is-out", p === 0);
     }
     const at = drawn?.race?.ids.indexOf(result.ranked.order[rank]) ?? -1;
-    const thrown = at >= 0 ? drawn.race.throws[at] : drawn?.race?.winner.id === result.ranked.order[rank] ? drawn.race.winner.throw : null;
-    parts.draw.textContent = thrown === null ? (rank === drawnRank ? "✓" : "") : shown(probability("topP", rank) / thrown, 4);
+    const thrown =
+      at >= 0
+        ? drawn.race.throws[at]
+        : drawn?.race?.winner.id === result.ranked.order[rank]
+          ? drawn.race.winner.throw
+          : null;
+    parts.draw.textContent =
+      thrown === null ? (rank === drawnRank ? "✓" : "") : shown(probability("topP", rank) / thrown, 4);
     parts.row.classList.toggle("is-chosen", rank === drawnRank);
   }
 
@@ -110,7 +142,9 @@ export function createStages(panel, count, point) {
     if (stage === "all") return panel.text("kept_all", { kept: total });
     const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
     const kept = after.kept[stage];
-    return off ? panel.text("kept_off", { kept }) : panel.text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
+    return off
+      ? panel.text("kept_off", { kept })
+      : panel.text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
   }
   return { element, show };
 }

@@ -21,7 +21,8 @@ function describe(text, trace, glass) {
 }
 
 /** The changes of a run, without where its patches come from. */
-const changesOf = ({ changes }) => Object.fromEntries(KINDS.filter((kind) => changes[kind]).map((kind) => [kind, changes[kind]]));
+const changesOf = ({ changes }) =>
+  Object.fromEntries(KINDS.filter((kind) => changes[kind]).map((kind) => [kind, changes[kind]]));
 
 /** The most probable next token of a run, in words. */
 function likeliest(text, { next }) {
@@ -31,7 +32,10 @@ function likeliest(text, { next }) {
 
 export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function compare(element, glass) {
   const { state } = glass;
   /** The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare. */
@@ -45,7 +49,8 @@ export default function compare(element, glass) {
     return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
   };
   /** What follows A and B, with all logits once the server has sent them. */
-  const nexts = ({ A, B }) => [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
+  const nexts = ({ A, B }) =>
+    [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
   const view = watched({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
   let model = state.run?.model.name;
   glass.on("run", (trace) => {
@@ -53,7 +58,9 @@ export default function compare(element, glass) {
     model = trace.model.name;
     if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
   });
-  const set = (changes) => { view.changes = changes; };
+  const set = (changes) => {
+    view.changes = changes;
+  };
   const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
 
@@ -62,7 +69,14 @@ export default function compare(element, glass) {
   const drop = press("drop", () => glass.keep(null));
   const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
-  const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { click: () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])) })]));
+  const offers = Object.fromEntries(
+    KINDS.map((kind) => [
+      kind,
+      h("button.cmp-button", {
+        click: () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])),
+      }),
+    ]),
+  );
   const chosen = h("div.cmp-row");
   const hint = h("p.gp-note", { role: "status" });
   const run = press("run", () => glass.change({ ...view.changes, source: state.kept?.id }));
@@ -98,7 +112,8 @@ export default function compare(element, glass) {
       offers[kind].hidden = value === undefined;
       if (value === undefined) continue;
       offers[kind].disabled = value === null;
-      offers[kind].textContent = value === null ? text(`no_${kind}`) : changeName("off", { kind, value }, state.trace.model, glass.text);
+      offers[kind].textContent =
+        value === null ? text(`no_${kind}`) : changeName("off", { kind, value }, state.trace.model, glass.text);
     }
   }
 
@@ -112,7 +127,11 @@ export default function compare(element, glass) {
       const change = changeName("off", { kind, value }, state.trace.model, glass.text);
       const waits = !has(made, kind, value);
       const name = waits ? text("not_yet", { change }) : change;
-      const chip = h("button.cmp-chip.gp-holds", { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) }, `${name} ×`);
+      const chip = h(
+        "button.cmp-chip.gp-holds",
+        { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) },
+        `${name} ×`,
+      );
       chip.classList.toggle("is-pending", waits);
       return chip;
     });

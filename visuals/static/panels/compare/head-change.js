@@ -13,7 +13,11 @@ import { nameOf } from "./names.js";
 const BUDGET = 3; // ms of a frame
 const NAMES = ["a", "b", "change"];
 
-/** Why there is nothing to lay over each other here; null where there is. @returns {string|null} */
+/**
+ * Why there is nothing to lay over each other here; null where there is.
+ *
+ * @returns {string | null}
+ */
 function reasonAgainst(sides, layer) {
   if (!sides) return "empty";
   return hindrance(sides) ?? (sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer");
@@ -21,20 +25,26 @@ function reasonAgainst(sides, layer) {
 
 export const about = { tensors: ["attention"], sides: "both", unused: "head" };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function headChange(element, glass) {
   const { state } = glass;
-  const one = (name, between) => createMap(glass, {
-    label: `head-change.map_${name}`,
-    between,
-    read: (trace) => readHead(trace.layers.get(state.layer), trace.model, state.head),
-    on: (trace) => [trace.layers.get(state.layer), state.head],
-    off: (trace) => headOff(trace, state.layer, state.head),
-  });
+  const one = (name, between) =>
+    createMap(glass, {
+      label: `head-change.map_${name}`,
+      between,
+      read: (trace) => readHead(trace.layers.get(state.layer), trace.model, state.head),
+      on: (trace) => [trace.layers.get(state.layer), state.head],
+      off: (trace) => headOff(trace, state.layer, state.head),
+    });
   const [a, b] = ["a", "b"].map((name) => one(name));
   const maps = [a, b, one("change", [b, a])];
   const panel = frame(element, glass, "head-change", { csv: () => table() });
-  const figures = maps.map((map, i) => h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), map.element));
+  const figures = maps.map((map, i) =>
+    h("figure", null, h("figcaption", { "data-text": `head-change.map_${NAMES[i]}` }), map.element),
+  );
   const empty = h("p.gp-note");
   const same = h("p.gp-note", { hidden: "" }); // in the place of the third map
   figures[2].append(same);
@@ -52,7 +62,15 @@ export default function headChange(element, glass) {
     const sides = glass.sides();
     if (reasonAgainst(sides, state.layer)) return [];
     const [a, b] = rows(sides);
-    const lines = Array.from(a, (weight, key) => [state.query, key, sides.A.tokens.pieces[key], sides.B.tokens.pieces[key], weight, b[key], b[key] - weight]);
+    const lines = Array.from(a, (weight, key) => [
+      state.query,
+      key,
+      sides.A.tokens.pieces[key],
+      sides.B.tokens.pieces[key],
+      weight,
+      b[key],
+      b[key] - weight,
+    ]);
     return [["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"], ...lines];
   }
 
@@ -81,7 +99,13 @@ export default function headChange(element, glass) {
     const name = (t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
     panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`,
-      panel.text("read", { query: name(query), key: name(key), a: share(a[key]), b: share(b[key]), change: signed(b[key] - a[key], 4) }),
+      panel.text("read", {
+        query: name(query),
+        key: name(key),
+        a: share(a[key]),
+        b: share(b[key]),
+        change: signed(b[key] - a[key], 4),
+      }),
     );
   });
 }

@@ -2,5 +2,10 @@
 
 import { visible } from "../../draw.js";
 
-/** A token's text; A's and B's where they differ. @param {string} a @param {string} b */
+/**
+ * A token's text; A's and B's where they differ.
+ *
+ * @param {string} a
+ * @param {string} b
+ */
 export const nameOf = (a, b) => (a === b ? visible(b) : `${visible(a)} → ${visible(b)}`);

@@ -10,26 +10,33 @@ const COUNT = 10;
 
 /**
  * What follows a run.
- * @typedef {{ ids: number[], pieces: string[], logits: object, logZ: number, all: ArrayLike<number>|null }} Next
- * `all`: the logits of the whole vocabulary by id, null until they have come
+ *
+ * @typedef {{ ids: number[]; pieces: string[]; logits: object; logZ: number; all: ArrayLike<number> | null }} Next
+ *   `all`: the logits of the whole vocabulary by id, null until they have come
  */
 
 /**
- * A candidate's probability by id: exact from all logits. Until they have come, what is not among the candidates that the
- * run was sent with is at most as probable as the last of them.
- * @param {Next} next @returns {{ of: (id: number) => number|null, least: number }}
+ * A candidate's probability by id: exact from all logits. Until they have come, what is not among the candidates
+ * that the run was sent with is at most as probable as the last of them.
+ *
+ * @param {Next} next
+ * @returns {{ of: (id: number) => number | null; least: number }}
  */
 export function probabilities(next) {
   const known = new Map(topCandidates(next, next.ids.length).rows.map(({ id, probability }) => [id, probability]));
   const least = Math.min(...known.values());
-  const exactly = (id) => (id < next.all.length ? Math.exp(next.all[id] - next.logZ) : 0); // not in this vocabulary: never next
+  // not in this vocabulary: never next
+  const exactly = (id) => (id < next.all.length ? Math.exp(next.all[id] - next.logZ) : 0);
   return { of: next.all ? exactly : (id) => known.get(id) ?? null, least };
 }
 
 /**
  * The candidates of both runs, the ones with the largest probability in either first.
- * @param {Next} a @param {Next} b
- * @returns {{ id: number, piece: string, a: number|null, b: number|null }[]} null: not among a run's candidates, and its other logits are still to come
+ *
+ * @param {Next} a
+ * @param {Next} b
+ * @returns {{ id: number; piece: string; a: number | null; b: number | null }[]} null: not among a run's
+ *   candidates, and its other logits are still to come
  */
 export function compared(a, b, count = COUNT) {
   const [first, second] = [probabilities(a), probabilities(b)];
@@ -38,7 +45,10 @@ export function compared(a, b, count = COUNT) {
   return rows.sort((x, y) => Math.max(y.a ?? 0, y.b ?? 0) - Math.max(x.a ?? 0, x.b ?? 0)).slice(0, count);
 }
 
-/** All three columns have so many decimals, so that B − A can be checked by eye; what they cannot show is a power of ten. */
+/**
+ * All three columns have so many decimals, so that B − A can be checked by eye; what they cannot show is a power of
+ * ten.
+ */
 const DECIMALS = 6;
 const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? x.toFixed(DECIMALS) : shown(x, 3));
 const written = (value, least) => (value === null ? `≤ ${sixth(least)}` : sixth(value));
@@ -49,7 +59,10 @@ export function change(a, b) {
   return `${b < a ? "−" : b > a ? "+" : ""}${sixth(Math.abs(b - a))}`;
 }
 
-/** @param {Function} text of the panel @param {(value: string) => void} tell */
+/**
+ * @param {Function} text of the panel
+ * @param {(value: string) => void} tell
+ */
 export function createPredictions(text, tell) {
   const columns = [["token", "th.gp-token"], ...["a", "b", "change"].map((name) => [name, "td.gp-number"])];
   const { element, body, line } = createTable("compare", columns, { focus: true });
@@ -57,7 +70,10 @@ export function createPredictions(text, tell) {
   const say = (reading) => tell(...reading);
   linkRows(body, { preview: say, focus: say }, ({ sectionRowIndex }) => readings[sectionRowIndex], "tr");
 
-  /** @param {Next} a what follows run A @param {Next} b what follows run B */
+  /**
+   * @param {Next} a what follows run A
+   * @param {Next} b what follows run B
+   */
   function fill(a, b) {
     const [first, second] = [probabilities(a).least, probabilities(b).least];
     readings = [];

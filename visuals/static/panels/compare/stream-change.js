@@ -6,19 +6,31 @@ import { createDepthMap } from "../../marks/depth.js";
 import { inView, widthOf } from "../../pointing.js";
 import { nameOf } from "./names.js";
 
-/** ‖B − A‖ / ‖A‖ of each place, rows × tokens. @param {{ apart: object, first: object }} found */
+/**
+ * ‖B − A‖ / ‖A‖ of each place, rows × tokens.
+ *
+ * @param {{ apart: object; first: object }} found
+ */
 export const relative = ({ apart, first }) => Float64Array.from(apart.data, (value, i) => value / first.data[i]);
 
 // The distance from 1 to the next number of each format, and how many of them the colours reach at the least.
 const STEP = { float32: 2 ** -23, float16: 2 ** -10, bfloat16: 2 ** -7 };
 const STEPS = 128;
 
-/** The ratio of full colour: the largest, but so much at the least that rounding draws as nothing. @param {ArrayLike<number>} values */
-export const mostOf = (values, dtype) => Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
+/**
+ * The ratio of full colour: the largest, but so much at the least that rounding draws as nothing.
+ *
+ * @param {ArrayLike<number>} values
+ */
+export const mostOf = (values, dtype) =>
+  Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
 
 export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function streamChange(element, glass) {
   const { state } = glass;
   let found = null;
@@ -26,7 +38,11 @@ export default function streamChange(element, glass) {
     if (!found) return [];
     const [rows, tokens] = found.apart.shape;
     const lines = Array.from({ length: rows * tokens }, (_, i) => [
-      Math.floor(i / tokens), i % tokens, found.apart.data[i], found.first.data[i], found.values[i],
+      Math.floor(i / tokens),
+      i % tokens,
+      found.apart.data[i],
+      found.first.data[i],
+      found.values[i],
     ]);
     return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
   };
@@ -34,13 +50,22 @@ export default function streamChange(element, glass) {
   const empty = h("p.gp-note");
   const cut = h("p.gp-note");
   /** Which tokens differ, so that those of B stand under A's. */
-  const seconds = ({ first, pieces }) => (pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null);
+  const seconds = ({ first, pieces }) =>
+    pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null;
   const map = createDepthMap(glass, {
     label: "stream-change.map",
     values: ({ details }) => details.known.values,
     scale: (values, { trace }) => {
       const most = mostOf(values, trace.model.dtype);
-      return { table: "magnitude", place: (value) => value / most, ticks: [[0, "0"], [1, shown(most, 3)]], name: "‖B − A‖ / ‖A‖" };
+      return {
+        table: "magnitude",
+        place: (value) => value / most,
+        ticks: [
+          [0, "0"],
+          [1, shown(most, 3)],
+        ],
+        name: "‖B − A‖ / ‖A‖",
+      };
     },
     name: (row, { trace }) => (row === trace.model.n_layers ? panel.text("last") : panel.text("row", { layer: row })),
     at: ({ layer, query }, { first }) => ({ row: layer, token: Math.min(query, first.length - 1) }),
@@ -56,7 +81,8 @@ export default function streamChange(element, glass) {
   /** The answer about the two runs, with the ratio of each place. */
   function fetched(sides) {
     const answer = glass.detail("difference", { other: sides.A.id }, sides.B);
-    if (answer && answer.apart !== found?.apart) found = { ...answer, values: relative(answer), key: `${sides.A.id} ${sides.B.id}` };
+    if (answer && answer.apart !== found?.apart)
+      found = { ...answer, values: relative(answer), key: `${sides.A.id} ${sides.B.id}` };
     return found?.key === `${sides.A.id} ${sides.B.id}` ? found : null;
   }
 
@@ -84,8 +110,12 @@ export default function streamChange(element, glass) {
     panel.tell(
       `layer ${place.row} token ${place.token} apart=${exact(apart)} first=${exact(length)} ratio=${exact(ratio)}`,
       panel.text("read", {
-        layer: place.row, token: place.token, piece: nameOf(first[place.token], pieces[place.token]),
-        apart: shown(apart, 5), first: shown(length, 5), ratio: shown(ratio, 5),
+        layer: place.row,
+        token: place.token,
+        piece: nameOf(first[place.token], pieces[place.token]),
+        apart: shown(apart, 5),
+        first: shown(length, 5),
+        ratio: shown(ratio, 5),
       }),
     );
   });

@@ -7,7 +7,11 @@ const whole = (pieces) => pieces.join("");
 
 /**
  * The token of another run that holds the end of a token of this one: two tokenizers part a text in their own ways.
- * @param {{ tokens: { pieces: string[] } }} from @param {{ tokens: { pieces: string[] } }} to @param {number} token @returns {number}
+ *
+ * @param {{ tokens: { pieces: string[] } }} from
+ * @param {{ tokens: { pieces: string[] } }} to
+ * @param {number} token
+ * @returns {number}
  */
 export function samePlace({ tokens: { pieces } }, { tokens: { pieces: others } }, token) {
   const shared = pieces.slice(0, token + 1);
@@ -22,18 +26,31 @@ export function samePlace({ tokens: { pieces } }, { tokens: { pieces: others } }
 const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
 
 /**
- * The layer and head that are looked at in a run: its own where one is set, else the page's, as far as the network has them.
- * @param {string|undefined} own @param {{ layer: number, head: number }} selected @param {{ n_layers: number, n_heads: number }} model
+ * The layer and head that are looked at in a run: its own where one is set, else the page's, as far as the network
+ * has them.
+ *
+ * @param {string | undefined} own
+ * @param {{ layer: number; head: number }} selected
+ * @param {{ n_layers: number; n_heads: number }} model
  */
 export function headOf(own, selected, { n_layers: layers, n_heads: heads }) {
   const [, layer, head] = PLACE.exec(own ?? "")?.map(Number) ?? [0, selected.layer, selected.head];
   return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
 }
 
-/** The run's text as a network reads it: what an encoder reads, where there is one. @param {import("../../decode.js").Trace} trace */
+/**
+ * The run's text as a network reads it: what an encoder reads, where there is one.
+ *
+ * @param {import("../../decode.js").Trace} trace
+ */
 export const textRead = (trace) => trace.encoder ?? trace;
 
-/** The weights of a query in a head over that text, and the token it reads most: a decoder's by its look at the source. @returns {{ weights: ArrayLike<number>, most: number }} */
+/**
+ * The weights of a query in a head over that text, and the token it reads most: a decoder's by its look at the
+ * source.
+ *
+ * @returns {{ weights: ArrayLike<number>; most: number }}
+ */
 export function reading(held, model, head, query) {
   const { weights } = held.cross ? crossRow(held, model, head, query) : row(held, model, head, query);
   return { weights, most: strongest(weights, 1)[0] };

@@ -6,7 +6,10 @@ import { leadTo } from "../glance/words.js";
 import { scaled, whole } from "../kv/format.js";
 
 let asked = null;
-/** @param {object} glass @returns {Promise<{ data?: object, message?: object }>} asked anew after a failure */
+/**
+ * @param {object} glass
+ * @returns {Promise<{ data?: object; message?: object }>} asked anew after a failure
+ */
 export function familiesOf(glass) {
   asked ??= glass.calculate("families").then((answer) => {
     if (!answer.data) asked = null;
@@ -16,20 +19,34 @@ export function familiesOf(glass) {
 }
 
 export const VIEWS = ["eight", "llamas", "kin"];
-/** The view that is chosen. @param {object} glass */
+/**
+ * The view that is chosen.
+ *
+ * @param {object} glass
+ */
 export function viewOf(glass) {
   const { view } = glass.settings.get("families");
   return VIEWS.includes(view) ? view : VIEWS[0];
 }
-export const chooseView = (glass, view) => glass.settings.set("families", { ...glass.settings.get("families"), view: view === VIEWS[0] ? "" : view });
+export const chooseView = (glass, view) =>
+  glass.settings.set("families", { ...glass.settings.get("families"), view: view === VIEWS[0] ? "" : view });
 
 /** The columns of a view, in its order. */
-export const columnsOf = ({ columns, views }, view) => views[view].map((id) => columns.find((column) => column.id === id));
+export const columnsOf = ({ columns, views }, view) =>
+  views[view].map((id) => columns.find((column) => column.id === id));
 
-/** The models on offer that a column's parts can be seen in. @returns {string[]} */
+/**
+ * The models on offer that a column's parts can be seen in.
+ *
+ * @returns {string[]}
+ */
 export const liveOf = ({ live }, { family }) => live[family] ?? [];
 
-/** Where a cell leads: that of its first marked line, else of its first line, else the row's. @returns {[string, string]} chapter and panel */
+/**
+ * Where a cell leads: that of its first marked line, else of its first line, else the row's.
+ *
+ * @returns {[string, string]} chapter and panel
+ */
 export function placeOf(answer, column, row) {
   const { rowPlaces, codePlaces, elsewhere } = answer;
   const places = liveOf(answer, column).length ? codePlaces : { ...codePlaces, ...elsewhere };
@@ -38,7 +55,11 @@ export function placeOf(answer, column, row) {
   return own ? places[own.code] : rowPlaces[row];
 }
 
-/** Opens a panel; first runs the prompt in one of these models, where the shown run is of none of them. @param {string[]} models */
+/**
+ * Opens a panel; first runs the prompt in one of these models, where the shown run is of none of them.
+ *
+ * @param {string[]} models
+ */
 export async function show(glass, models, [chapter, kind]) {
   const { trace, language, settings } = glass.state;
   if (models.length && !models.includes(trace.model.name)) {
@@ -52,17 +73,34 @@ export const sized = (count, language) => shortCount(count, language, 3);
 
 const percent = (share) => `${Math.round(100 * share)} %`;
 
-/** Parameters as lines: all, those that read a token, and by part the largest. @param {(name: string, params?: object) => string} text */
+/**
+ * Parameters as lines: all, those that read a token, and by part the largest.
+ *
+ * @param {(name: string, params?: object) => string} text
+ */
 export function parameterLines({ parameters }, text, language) {
   const { total, active, groups, published } = parameters;
   if (total === null) return [text("published", { count: sized(published.total, language) })];
-  const shares = groups.filter(({ weights }) => weights / total >= 0.005).sort((a, b) => b.weights - a.weights)
+  const shares = groups
+    .filter(({ weights }) => weights / total >= 0.005)
+    .sort((a, b) => b.weights - a.weights)
     .map(({ group, weights }) => `${text(`group_${group}`)} ${percent(weights / total)}`);
-  return [sized(total, language), ...(active ? [text("active", { count: sized(active, language) })] : []), shares.join(" · ")];
+  return [
+    sized(total, language),
+    ...(active ? [text("active", { count: sized(active, language) })] : []),
+    shares.join(" · "),
+  ];
 }
 
-/** The cache of a token as lines: its bytes, the products that they are the sum of, and what an encoder's source takes. */
+/**
+ * The cache of a token as lines: its bytes, the products that they are the sum of, and what an encoder's source
+ * takes.
+ */
 export function cacheLines({ cache }, text) {
   const products = cache.terms.map(({ factors }) => `${factors.map(({ value }) => whole(value)).join(" × ")} B`);
-  return [`${scaled(cache.bytes, "binary")} (${whole(cache.bytes)} B)`, products.join(" + "), ...(cache.source ? [text("source_token")] : [])];
+  return [
+    `${scaled(cache.bytes, "binary")} (${whole(cache.bytes)} B)`,
+    products.join(" + "),
+    ...(cache.source ? [text("source_token")] : []),
+  ];
 }

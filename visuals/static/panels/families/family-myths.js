@@ -23,11 +23,16 @@ export const MYTHS = [
 
 export const about = { namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function familyMyths(element, glass) {
   const panel = frame(element, glass, "family-myths", { csv: () => table(), pointed: false });
   const view = watched({ answer: null }, glass.repaint);
-  familiesOf(glass).then(({ data }) => { view.answer = data ?? null; });
+  familiesOf(glass).then(({ data }) => {
+    view.answer = data ?? null;
+  });
   const cards = h("div.fa-cards");
   panel.body.append(h("p.gp-note.fa-notice", { "data-text": "family-myths.notice" }), cards);
 
@@ -42,23 +47,39 @@ export default function familyMyths(element, glass) {
 
   function table() {
     if (!view.answer) return [["claim", "right", "source", "parameters"]];
-    const rows = MYTHS.map(([name, column]) => [said(name, "claim"), said(name, "right"), said(name, "source"), parametersOf(column).total]);
+    const rows = MYTHS.map(([name, column]) => [
+      said(name, "claim"),
+      said(name, "right"),
+      said(name, "source"),
+      parametersOf(column).total,
+    ]);
     return [["claim", "right", "source", "parameters"], ...rows];
   }
 
   async function look(column, row) {
-    chooseView(glass, VIEWS.find((name) => view.answer.views[name].includes(column)));
+    chooseView(
+      glass,
+      VIEWS.find((name) => view.answer.views[name].includes(column)),
+    );
     await leadTo(glass, "families", "families");
     const cell = document.querySelector(`.fa-cell[data-cell="${column} ${row}"]`);
     if (cell) hold(() => cell.scrollIntoView({ block: "center", inline: "center" }));
     cell?.focus({ preventScroll: true });
   }
 
-  const card = ([name, column, row]) => h("div.fa-card", { "data-myth": name },
-    h("h3.gp-subtitle", null, said(name, "claim")),
-    h("p", null, said(name, "right")),
-    h("p.gp-note", null, panel.text("source", { source: said(name, "source") })),
-    h("button.gp-option", { "aria-label": `${panel.text("look")}: ${said(name, "claim")}`, click: () => look(column, row) }, panel.text("look")));
+  const card = ([name, column, row]) =>
+    h(
+      "div.fa-card",
+      { "data-myth": name },
+      h("h3.gp-subtitle", null, said(name, "claim")),
+      h("p", null, said(name, "right")),
+      h("p.gp-note", null, panel.text("source", { source: said(name, "source") })),
+      h(
+        "button.gp-option",
+        { "aria-label": `${panel.text("look")}: ${said(name, "claim")}`, click: () => look(column, row) },
+        panel.text("look"),
+      ),
+    );
 
   let built = "";
   return inView(element, function draw() {
@@ -67,6 +88,8 @@ export default function familyMyths(element, glass) {
     if (!view.answer || built === wanted) return;
     built = wanted;
     cards.replaceChildren(...MYTHS.map(card));
-    panel.tell(`myths=${MYTHS.length} mixtral=${parametersOf("mixtral").total} active=${parametersOf("mixtral").active}`);
+    panel.tell(
+      `myths=${MYTHS.length} mixtral=${parametersOf("mixtral").total} active=${parametersOf("mixtral").active}`,
+    );
   });
 }

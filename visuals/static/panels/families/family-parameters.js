@@ -1,4 +1,5 @@
-// Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum of.
+// Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum
+// of.
 
 import { h, sample } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -9,11 +10,22 @@ import { troubleText } from "../kv/trouble.js";
 import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
 
 /** The hue of each part. */
-const HUES = { embedding: "residual", attention: "q", ffn: "gate", experts: "up", shared_experts: "output", rest: "norm" };
+const HUES = {
+  embedding: "residual",
+  attention: "q",
+  ffn: "gate",
+  experts: "up",
+  shared_experts: "output",
+  rest: "norm",
+};
 
 export const about = { namesChanges: false };
 
-/** A part's product as text: layers × experts × what each holds. @param {{ layers: number, copies: number, how: string, each: number }} part */
+/**
+ * A part's product as text: layers × experts × what each holds.
+ *
+ * @param {{ layers: number; copies: number; how: string; each: number }} part
+ */
 export function productOf({ layers, copies, how, each }) {
   const one = how || whole(each);
   const counts = [layers, copies].filter((count) => count > 1).map(whole);
@@ -21,16 +33,25 @@ export function productOf({ layers, copies, how, each }) {
   return [...counts, counts.length && isSum ? `(${one})` : one].join(" × ");
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function familyParameters(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, "family-parameters", { csv: () => table(), pointed: false });
   const view = watched({ answer: null, trouble: null }, glass.repaint);
-  familiesOf(glass).then(({ data, message }) => Object.assign(view, { answer: data ?? null, trouble: message ?? null }));
+  familiesOf(glass).then(({ data, message }) =>
+    Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
+  );
   const group = (name) => glass.text(`families.group_${name}`);
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-  const legend = h("p.gp-samples.fa-legend", null, ...Object.entries(HUES).map(([name, hue]) => sample("span.fa-swatch", `families.group_${name}`, hue)));
+  const legend = h(
+    "p.gp-samples.fa-legend",
+    null,
+    ...Object.entries(HUES).map(([name, hue]) => sample("span.fa-swatch", `families.group_${name}`, hue)),
+  );
   const bars = h("div.fa-bars");
   const sum = h("div.fa-sum");
   panel.body.append(h("p.gp-note.fa-notice", { "data-text": "family-parameters.notice" }), legend, bars, sum);
@@ -43,28 +64,62 @@ export default function familyParameters(element, glass) {
   const choose = (id) => glass.settings.set("families", { ...glass.settings.get("families"), model: id });
 
   function table() {
-    const rows = view.answer ? counted().flatMap(({ name, parameters }) => parameters.groups.flatMap(({ group: own, parts }) =>
-      parts.map((part) => [name, own, part.label, productOf(part), part.weights]))) : [];
+    const rows = view.answer
+      ? counted().flatMap(({ name, parameters }) =>
+          parameters.groups.flatMap(({ group: own, parts }) =>
+            parts.map((part) => [name, own, part.label, productOf(part), part.weights]),
+          ),
+        )
+      : [];
     return [["model", "group", "part", "product", "weights"], ...rows];
   }
 
   function bar(column) {
     const { groups, total, active } = column.parameters;
     const pieces = groups.map(({ group: name, weights }) =>
-      h("span.fa-piece", { style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`, title: `${group(name)}: ${whole(weights)} (${percent(weights / total)})` }));
-    const size = panel.text("size", { total: sized(total, state.language) }) + (active ? ` · ${panel.text("active", { active: sized(active, state.language) })}` : "");
+      h("span.fa-piece", {
+        style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`,
+        title: `${group(name)}: ${whole(weights)} (${percent(weights / total)})`,
+      }),
+    );
+    const size =
+      panel.text("size", { total: sized(total, state.language) }) +
+      (active ? ` · ${panel.text("active", { active: sized(active, state.language) })}` : "");
     const pressed = String(column.id === chosen().id);
-    return h("button.fa-model", { "data-model": column.id, "aria-pressed": pressed, click: () => choose(column.id) },
-      h("span.fa-name", null, h("strong", null, column.name), h("span.fa-size", null, size)), h("span.fa-bar", { "aria-hidden": "true" }, ...pieces));
+    return h(
+      "button.fa-model",
+      { "data-model": column.id, "aria-pressed": pressed, click: () => choose(column.id) },
+      h("span.fa-name", null, h("strong", null, column.name), h("span.fa-size", null, size)),
+      h("span.fa-bar", { "aria-hidden": "true" }, ...pieces),
+    );
   }
 
   function terms({ name, parameters: { groups, total, active, published } }) {
-    const line = (part) => h("li", null, h("span.fa-part", null, weightName(glass.text, part.label)), h("span.fa-product", null, `${productOf(part)} = `, h("strong", null, whole(part.weights))));
-    const lists = groups.map(({ group: own, weights, parts }) => h("div.fa-group", null,
-      h("h4", null, `${group(own)}: ${whole(weights)}`, h("span.gp-note", null, ` ${percent(weights / total)}`)), h("ul", null, ...parts.map(line))));
+    const line = (part) =>
+      h(
+        "li",
+        null,
+        h("span.fa-part", null, weightName(glass.text, part.label)),
+        h("span.fa-product", null, `${productOf(part)} = `, h("strong", null, whole(part.weights))),
+      );
+    const lists = groups.map(({ group: own, weights, parts }) =>
+      h(
+        "div.fa-group",
+        null,
+        h("h4", null, `${group(own)}: ${whole(weights)}`, h("span.gp-note", null, ` ${percent(weights / total)}`)),
+        h("ul", null, ...parts.map(line)),
+      ),
+    );
     const said = [panel.text("sum", { total: whole(total) })];
-    if (published) said.push(panel.text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
-    if (active) said.push(panel.text("active_text", { active: whole(active), share: percent(active / total) }), ...(published?.active && !published.exact ? [panel.text("active_published", { count: whole(published.active) })] : []));
+    if (published)
+      said.push(panel.text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
+    if (active)
+      said.push(
+        panel.text("active_text", { active: whole(active), share: percent(active / total) }),
+        ...(published?.active && !published.exact
+          ? [panel.text("active_published", { count: whole(published.active) })]
+          : []),
+      );
     return [h("h3.gp-subtitle", null, panel.text("of", { name })), ...lists, h("p", null, ...said.join(" "))];
   }
 
@@ -77,6 +132,8 @@ export default function familyParameters(element, glass) {
     sum.replaceChildren(...terms(chosen()));
     if (focused) bars.querySelector(`[data-model="${focused}"]`)?.focus({ preventScroll: true });
     const { id, parameters } = chosen();
-    panel.tell(`${id} total=${parameters.total} ${parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`).join(" ")}`);
+    panel.tell(
+      `${id} total=${parameters.total} ${parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`).join(" ")}`,
+    );
   });
 }

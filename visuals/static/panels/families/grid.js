@@ -11,13 +11,21 @@ export function stepped([row, column], key, [rows, columns]) {
   return [Math.min(Math.max(row + step[0], 0), rows - 1), Math.min(Math.max(column + step[1], 0), columns - 1)];
 }
 
-/** @param {HTMLTableElement} table @param {string} selector of the buttons, one in each cell @param {string} [first] `data-cell` of the one that Tab reaches first */
+/**
+ * @param {HTMLTableElement} table
+ * @param {string} selector of the buttons, one in each cell
+ * @param {string} [first] `data-cell` of the one that Tab reaches first
+ */
 export function byKeys(table, selector, first) {
   const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll(selector)]);
   const all = rows.flat();
-  const reach = (button) => { for (const one of all) one.tabIndex = one === button ? 0 : -1; };
+  const reach = (button) => {
+    for (const one of all) one.tabIndex = one === button ? 0 : -1;
+  };
   reach(all.find(({ dataset }) => dataset.cell === first) ?? all[0]);
-  table.addEventListener("focusin", ({ target }) => { if (all.includes(target)) reach(target); });
+  table.addEventListener("focusin", ({ target }) => {
+    if (all.includes(target)) reach(target);
+  });
   table.addEventListener("keydown", (event) => {
     const row = rows.findIndex((cells) => cells.includes(event.target));
     if (row < 0 || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,5 +1,5 @@
-// Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to do: how many of
-// the run's tokens go to it, as bars beside an even share.
+// Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to
+// do: how many of the run's tokens go to it, as bars beside an even share.
 
 import { largest } from "../../arrays.js";
 import { exact, h, line, shown, strong } from "../../dom.js";
@@ -14,9 +14,24 @@ import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routi
 
 const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
-const COLUMNS = [["expert", "th.gp-number"], ["score", "td.gp-number"], ["balance", "td.gp-number"], ["choice", "td.gp-number"], ["group", "td.gp-number"], ["weight", "td.gp-number"], ["length", "td.gp-number"]];
+const COLUMNS = [
+  ["expert", "th.gp-number"],
+  ["score", "td.gp-number"],
+  ["balance", "td.gp-number"],
+  ["choice", "td.gp-number"],
+  ["group", "td.gp-number"],
+  ["weight", "td.gp-number"],
+  ["length", "td.gp-number"],
+];
 
-export const about = { only: (model) => firstWithExperts(model) !== null, forms: ({ parts: { ffn } }, layer) => [...(ffn[layer].balanced ? ["balanced"] : []), ...(ffn[layer].scoring === "sigmoid" ? ["sigmoid"] : [])], tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "shared_gate", "shared_up"] };
+export const about = {
+  only: (model) => firstWithExperts(model) !== null,
+  forms: ({ parts: { ffn } }, layer) => [
+    ...(ffn[layer].balanced ? ["balanced"] : []),
+    ...(ffn[layer].scoring === "sigmoid" ? ["sigmoid"] : []),
+  ],
+  tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "shared_gate", "shared_up"],
+};
 
 /** Tokens × experts: the weights, nothing where a token does not go to an expert. */
 function createMap(glass) {
@@ -44,7 +59,14 @@ function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normal
   const score = shown(scores[first], 5);
   const lines = [line`${text(scoring === "sigmoid" ? "by_sigmoid" : "by_softmax", { experts })}`];
   const scaled = scaling === 1 ? [] : [` × ${shown(scaling, 4)}`];
-  const given = normalised ? [`${score} / (${chosen.map((e) => shown(scores[e], 4)).join(" + ")})`, ...scaled, ` = ${score} / ${shown(sum, 5)}`, ...scaled] : [score, ...scaled];
+  const given = normalised
+    ? [
+        `${score} / (${chosen.map((e) => shown(scores[e], 4)).join(" + ")})`,
+        ...scaled,
+        ` = ${score} / ${shown(sum, 5)}`,
+        ...scaled,
+      ]
+    : [score, ...scaled];
   lines.push(line`${text("weight_of", { expert: first })} = ${given} = ${strong(weights[0])}`);
   lines.push(line`${text(shared ? "output_shared" : "output")}`);
   return lines;
@@ -59,7 +81,10 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
 
 const MOST = 64; // bars; of more experts those with the most tokens
 
-/** @param {object} glass @returns {{ element: HTMLElement, draw: (routing, ffn, language: string) => void }} */
+/**
+ * @param {object} glass
+ * @returns {{ element: HTMLElement; draw: (routing, ffn, language: string) => void }}
+ */
 function createLoads(glass) {
   const body = h("tbody", null);
   const even = h("p.gp-note");
@@ -71,18 +96,33 @@ function createLoads(glass) {
     const share = (tokens * ffn.top_k) / ffn.experts;
     const most = Math.max(...found.map((one) => one.tokens), 1);
     const named = found.map((one, expert) => ({ ...one, expert }));
-    const rows = ffn.experts > MOST ? named.sort((a, b) => b.tokens - a.tokens || a.expert - b.expert).slice(0, MOST) : named;
-    even.textContent = glass.text("experts.even", { share: shown(share, 3), unused: found.filter((one) => !one.tokens).length, experts: ffn.experts });
-    body.replaceChildren(...rows.map(({ expert, tokens: count, weight }) => h("tr", null,
-      h("th.gp-number", { scope: "row" }, String(expert)),
-      h("td.gp-number", null, String(count)),
-      h("td.gp-number", null, glass.text("experts.weight_sum", { weight: shown(weight, 3) })),
-      h("td.ffn-track", null, h("span.ffn-bar", { style: `width: ${(100 * count) / most}%` })))));
+    const rows =
+      ffn.experts > MOST ? named.sort((a, b) => b.tokens - a.tokens || a.expert - b.expert).slice(0, MOST) : named;
+    even.textContent = glass.text("experts.even", {
+      share: shown(share, 3),
+      unused: found.filter((one) => !one.tokens).length,
+      experts: ffn.experts,
+    });
+    body.replaceChildren(
+      ...rows.map(({ expert, tokens: count, weight }) =>
+        h(
+          "tr",
+          null,
+          h("th.gp-number", { scope: "row" }, String(expert)),
+          h("td.gp-number", null, String(count)),
+          h("td.gp-number", null, glass.text("experts.weight_sum", { weight: shown(weight, 3) })),
+          h("td.ffn-track", null, h("span.ffn-bar", { style: `width: ${(100 * count) / most}%` })),
+        ),
+      ),
+    );
   });
   return { element, draw };
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function expertsPanel(element, glass) {
   const { state } = glass;
   const view = { found: null, ffn: null, layer: 0 };
@@ -105,9 +145,31 @@ export default function expertsPanel(element, glass) {
   const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
   const map = createMap(glass);
   const table = createTable(KIND, COLUMNS, { rows: ROWS });
-  const [note, rest, groups, formula, sums, subtitle, loadTitle] = [h("p.gp-note"), h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
+  const [note, rest, groups, formula, sums, subtitle, loadTitle] = [
+    h("p.gp-note"),
+    h("p.gp-note"),
+    h("p.gp-note"),
+    h("div.gp-formula"),
+    h("p.gp-note"),
+    h("h3.gp-subtitle"),
+    h("h3.gp-subtitle"),
+  ];
   const load = createLoads(glass);
-  const body = h("div", null, note, map.element, subtitle, h("div.gp-columns", null, h("div", null, listed("", `${KIND}.table`, table), rest), h("div", null, formula, groups, sums)), loadTitle, load.element);
+  const body = h(
+    "div",
+    null,
+    note,
+    map.element,
+    subtitle,
+    h(
+      "div.gp-columns",
+      null,
+      h("div", null, listed("", `${KIND}.table`, table), rest),
+      h("div", null, formula, groups, sums),
+    ),
+    loadTitle,
+    load.element,
+  );
   panel.body.append(dense, lead, body);
 
   /** In a layer without experts: that it has none, and the way to the first that has. */
@@ -126,14 +188,25 @@ export default function expertsPanel(element, glass) {
     table.hide((name) => empty.includes(name));
     table.fill(made.order.slice(0, ROWS), (fields, expert) => {
       const one = taken.find((t) => t.expert === expert);
-      const values = [expert, shown(made.scores[expert], 4), ffn.balanced ? shown(found.balance.data[expert], 4) : "", shown(made.choice[expert], 4), Math.floor((expert * ffn.groups) / ffn.experts), one ? shown(one.weight, 4) : "–", one ? shown(one.length, 4) : "–"];
+      const values = [
+        expert,
+        shown(made.scores[expert], 4),
+        ffn.balanced ? shown(found.balance.data[expert], 4) : "",
+        shown(made.choice[expert], 4),
+        Math.floor((expert * ffn.groups) / ffn.experts),
+        one ? shown(one.weight, 4) : "–",
+        one ? shown(one.length, 4) : "–",
+      ];
       writeTexts(fields, values.map(String));
     });
     table.mark((i) => made.chosen.includes(made.order[i]) && i < ffn.top_k);
     rest.textContent = ffn.experts > ROWS ? text("others", { count: ffn.experts - ROWS }) : "";
     formula.replaceChildren(...arithmetic(made, ffn, text));
     groups.textContent = groupsText(made, ffn, text);
-    const own = { whole: shown(found.whole.data[token], 4), shared: found.shared ? shown(found.shared.data[token], 4) : "" };
+    const own = {
+      whole: shown(found.whole.data[token], 4),
+      shared: found.shared ? shown(found.shared.data[token], 4) : "",
+    };
     sums.textContent = text(found.shared ? "sums_shared" : "sums", { ...own, width: ffn.shared });
   });
 
@@ -159,8 +232,19 @@ export default function expertsPanel(element, glass) {
     const told = taken.map(({ expert, weight }) => `${expert}:${exact(weight)}`).join(",");
     const scores = chooseFor(found, ffn, token);
     panel.tell(
-      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${loads(found, ffn.experts).map(({ tokens }) => tokens).join(",")}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
-      text("read", { token, piece, chosen: taken.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`).join(", ") }),
+      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${loads(
+        found,
+        ffn.experts,
+      )
+        .map(({ tokens }) => tokens)
+        .join(
+          ",",
+        )}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
+      text("read", {
+        token,
+        piece,
+        chosen: taken.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`).join(", "),
+      }),
     );
     return undefined;
   });

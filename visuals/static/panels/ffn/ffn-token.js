@@ -1,4 +1,5 @@
-// A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons write.
+// A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons
+// write.
 
 import { strongestNeuron } from "../../activations.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
@@ -18,7 +19,8 @@ function neuronsAt({ state }) {
   for (const { layer, query } of [state, state.locked]) {
     const held = state.trace.layers.get(layer);
     const neurons = held?.neurons.get(query);
-    if (neurons) return { layer, token: query, ffn: held.ffn, full: drawnOf(neurons), best: strongestNeuron(held, query) };
+    if (neurons)
+      return { layer, token: query, ffn: held.ffn, full: drawnOf(neurons), best: strongestNeuron(held, query) };
   }
   return null;
 }
@@ -33,7 +35,11 @@ function writtenAt(glass) {
   const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
   if (found !== written.found || extra !== written.extra) {
     const rows = extra ? [...extra.rows, ...found.rows] : found.rows;
-    written = { found, extra, all: { layer, token, rows, rest: found.rest, whole: found.whole, count: found.rows.length } };
+    written = {
+      found,
+      extra,
+      all: { layer, token, rows, rest: found.rest, whole: found.whole, count: found.rows.length },
+    };
   }
   return written.all;
 }
@@ -42,26 +48,64 @@ function writtenAt(glass) {
 function products({ kind: { act, activation, reads, routed }, gate, up, activated, weight, product }, place) {
   const read = shown((gate ?? up)[place], 5);
   const bends = {
-    silu: `${read} × σ(${read})`, relu: `max(0, ${read})`, gelu: `${read} × Φ(${read})`,
+    silu: `${read} × σ(${read})`,
+    relu: `max(0, ${read})`,
+    gelu: `${read} × Φ(${read})`,
     gelu_new: `½ × ${read} × (1 + tanh(√(2/π) × (x + 0.044715 x³))), x = ${read}`,
   };
-  const first = [tinted(reads, `${act}(${reads})`), " = ", tinted(reads, bends[activation]), " = ", strong(activated[place])];
+  const first = [
+    tinted(reads, `${act}(${reads})`),
+    " = ",
+    tinted(reads, bends[activation]),
+    " = ",
+    strong(activated[place]),
+  ];
   if (!gate) return [first];
-  const factors = [inBrackets(activated[place]), " × ", tinted("up", inBrackets(up[place])), ...(routed ? [" × ", shown(weight[place], 5)] : [])];
-  return [first, [tinted("gate", `${act}(gate)`), " · ", tinted("up", "up"), ...(routed ? [" · g"] : []), " = ", ...factors, " = ", strong(product[place])]];
+  const factors = [
+    inBrackets(activated[place]),
+    " × ",
+    tinted("up", inBrackets(up[place])),
+    ...(routed ? [" × ", shown(weight[place], 5)] : []),
+  ];
+  return [
+    first,
+    [
+      tinted("gate", `${act}(gate)`),
+      " · ",
+      tinted("up", "up"),
+      ...(routed ? [" · g"] : []),
+      " = ",
+      ...factors,
+      " = ",
+      strong(product[place]),
+    ],
+  ];
 }
 
-/** From what is read to the product, with the numbers of one neuron, and the length of what it writes where that is here. */
+/**
+ * From what is read to the product, with the numbers of one neuron, and the length of what it writes where that is
+ * here.
+ */
 function arithmetic(full, place, name, row, text) {
   const product = full.product[place];
   const [first, ...others] = products(full, place);
   const lines = [line`${text("at", { neuron: name })}   ${first}`, ...others.map((one) => line`${one}`)];
   if (row?.norm === 0) return [...lines, line`${text("silent")}`];
   const size = () => shown(Math.abs(product), 5);
-  return row ? [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ‖W${sub("down")}[:, ${name}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`] : lines;
+  return row
+    ? [
+        ...lines,
+        line`‖${text("writes")}‖ = |${shown(product, 5)}| × ‖W${sub("down")}[:, ${name}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`,
+      ]
+    : lines;
 }
 
-export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"], minus: "detail", unused: "neuron", forms: ffnForms };
+export const about = {
+  tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"],
+  minus: "detail",
+  unused: "neuron",
+  forms: ffnForms,
+};
 
 /** The saved table. */
 function rowsOf({ ffn, full }) {
@@ -69,16 +113,27 @@ function rowsOf({ ffn, full }) {
   const names = kind.strips.map(([name]) => name);
   return [
     ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), "quadrant"],
-    ...Array.from(up, (_, i) => [full.of(i), ...ownerOf(ffn, full.of(i)), ...names.map((name) => full[name][i]), signsOf(gate && gate[i], up[i])]),
+    ...Array.from(up, (_, i) => [
+      full.of(i),
+      ...ownerOf(ffn, full.of(i)),
+      ...names.map((name) => full[name][i]),
+      signsOf(gate && gate[i], up[i]),
+    ]),
   ];
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function ffnToken(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   const view = { at: null, chosen: 0 };
-  const panel = frame(element, glass, KIND, { csv: () => (view.at ? rowsOf(view.at) : []), parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, {
+    csv: () => (view.at ? rowsOf(view.at) : []),
+    parts: ["what", "formula", "myth"],
+  });
   const [formula, note, push] = [h("div.gp-formula"), h("p.gp-note"), h("div.ffn-pushes")];
   const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
   const written = createWritten(glass);
@@ -87,27 +142,48 @@ export default function ffnToken(element, glass) {
   const scatter = createScatter(canvas, panel.text);
   const choose = (place) => (place === null ? null : { neuron: view.at.full.of(place) });
   link(canvas, glass, (x, y) => choose(view.at && scatter.find(x, y)));
-  steer(canvas, glass, along(() => view.at?.full.up.length ?? 0, () => view.chosen, choose));
+  steer(
+    canvas,
+    glass,
+    along(
+      () => view.at?.full.up.length ?? 0,
+      () => view.chosen,
+      choose,
+    ),
+  );
   const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
 
   function tell({ layer, token, ffn, full }, place, row) {
     const { kind, product, quadrants } = full;
-    const numbers = kind.strips.filter(([name]) => name !== "product").map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
+    const numbers = kind.strips
+      .filter(([name]) => name !== "product")
+      .map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
     const counts = quadrants.map(({ count }) => count).join(",");
     const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
     const neuron = full.of(place);
     panel.tell(
       `layer ${layer} token ${token} ${neuronPlace(ffn, neuron)} ${numbers.join(" ")} product=${exact(product[place])} quadrants=${counts}${wrote}`,
-      panel.text("read", { ...kind, neuron: neuronName(ffn, neuron, glass.text), gate: full.gate ? shown(full.gate[place], 4) : "", up: shown(full.up[place], 4), product: shown(product[place], 5) }),
+      panel.text("read", {
+        ...kind,
+        neuron: neuronName(ffn, neuron, glass.text),
+        gate: full.gate ? shown(full.gate[place], 4) : "",
+        up: shown(full.up[place], 4),
+        product: shown(product[place], 5),
+      }),
     );
   }
 
   /** The list of what is written: of the locked token, whose name is above it. */
   function list(found) {
-    subtitle.textContent = panel.text("written_title", named(found ?? { layer: state.locked.layer, token: state.locked.query }));
+    subtitle.textContent = panel.text(
+      "written_title",
+      named(found ?? { layer: state.locked.layer, token: state.locked.query }),
+    );
     sums.textContent = found
       ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
-      : noChoice(state.trace.model) ? panel.text("no_logits") : "";
+      : noChoice(state.trace.model)
+        ? panel.text("no_logits")
+        : "";
     const { trace, locked } = state;
     const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
     const full = neurons && drawnOf(neurons);
@@ -136,7 +212,10 @@ export default function ffnToken(element, glass) {
     const row = here ? found.rows.find((r) => r.neuron === neuron) : null;
     panel.title.textContent = panel.text("title", { ...full.kind, ...named(at) });
     note.textContent = panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
-    const off = neuronsOff(state.trace, at.layer)?.map(full.place).filter((place) => place >= 0) ?? null;
+    const off =
+      neuronsOff(state.trace, at.layer)
+        ?.map(full.place)
+        .filter((place) => place >= 0) ?? null;
     scatter.draw(width, full, { off, word: glass.text("off.word") }, chosen);
     written.mark(neuron);
     const name = neuronName(ffn, neuron, glass.text);

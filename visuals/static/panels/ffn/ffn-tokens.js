@@ -12,9 +12,17 @@ import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 
 const KIND = "ffn-tokens";
 
-export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up"], minus: "detail", unused: "neuron", forms: ffnForms };
+export const about = {
+  tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
+  minus: "detail",
+  unused: "neuron",
+  forms: ffnForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function ffnTokens(element, glass) {
   const { state } = glass;
   const map = createMap(glass, `${KIND}.map`);
@@ -22,10 +30,23 @@ export default function ffnTokens(element, glass) {
   const view = { answer: null, layer: 0, cells: null, ffn: null, kind: null, firing: null };
   const csv = () => {
     if (!view.answer) return [];
-    const { answer: { neurons }, cells, ffn, kind } = view;
+    const {
+      answer: { neurons },
+      cells,
+      ffn,
+      kind,
+    } = view;
     const { T, tokens } = state.trace;
     const names = ["gate", "up", "weight", "product"].filter((name) => cells[name]);
-    const rows = neurons.flatMap((neuron, i) => tokens.pieces.map((piece, t) => [neuron, ...ownerOf(ffn, neuron), t, piece, ...names.map((name) => cells[name][i * T + t])]));
+    const rows = neurons.flatMap((neuron, i) =>
+      tokens.pieces.map((piece, t) => [
+        neuron,
+        ...ownerOf(ffn, neuron),
+        t,
+        piece,
+        ...names.map((name) => cells[name][i * T + t]),
+      ]),
+    );
     return [["neuron", ...ownerHeads(ffn), "token", "piece", ...names.map((name) => columnOf(name, kind))], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
@@ -44,20 +65,31 @@ export default function ffnTokens(element, glass) {
     return null;
   }
 
-  /** What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then of the map's first. */
+  /**
+   * What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then
+   * of the map's first.
+   */
   function factsOf(query, neuron) {
     const { answer, layer, cells } = view;
     const at = answer.neurons.indexOf(neuron);
     const all = at < 0 && neuron !== null && state.trace.layers.get(layer)?.neurons.get(query);
-    const [from, place] = all ? [drawnOf(all), drawnOf(all).place(neuron)] : [cells, Math.max(0, at) * state.trace.T + query];
+    const [from, place] = all
+      ? [drawnOf(all), drawnOf(all).place(neuron)]
+      : [cells, Math.max(0, at) * state.trace.T + query];
     const number = (name) => (from[name] ? (from[name][place] ?? NaN) : null);
-    return { neuron: all ? neuron : answer.neurons[Math.max(0, at)], gate: number("gate"), up: number("up"), product: number("product") };
+    return {
+      neuron: all ? neuron : answer.neurons[Math.max(0, at)],
+      gate: number("gate"),
+      up: number("up"),
+      product: number("product"),
+    };
   }
 
   function tell(query, neuron) {
     const { answer, layer, firing, kind, ffn } = view;
     const facts = factsOf(query, neuron);
-    const share = ([name]) => ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`;
+    const share = ([name]) =>
+      ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`;
     const shares = firing ? MEASURES.map(share).join("") : "";
     const params = {
       neuron: neuronName(ffn, facts.neuron, glass.text),
@@ -66,8 +98,13 @@ export default function ffnTokens(element, glass) {
       product: shown(facts.product, 5),
       read: shown(facts[kind.reads], 4),
     };
-    const numbers = ["gate", "up", "product"].filter((name) => facts[name] !== null).map((name) => `${name}=${exact(facts[name])}`);
-    const elsewhere = neuron !== null && !answer.neurons.includes(neuron) ? `${panel.text("not_here", { neuron: neuronName(ffn, neuron, glass.text) })} ` : "";
+    const numbers = ["gate", "up", "product"]
+      .filter((name) => facts[name] !== null)
+      .map((name) => `${name}=${exact(facts[name])}`);
+    const elsewhere =
+      neuron !== null && !answer.neurons.includes(neuron)
+        ? `${panel.text("not_here", { neuron: neuronName(ffn, neuron, glass.text) })} `
+        : "";
     panel.tell(
       `layer ${layer} ${neuronPlace(ffn, facts.neuron)} token ${query} ${numbers.join(" ")} measured layer ${state.layer}${shares}`,
       elsewhere + panel.text("read", { ...kind, ...params }),
@@ -76,13 +113,22 @@ export default function ffnTokens(element, glass) {
 
   function drawMeasures(width, layer, query) {
     const { firing } = view;
-    const params = Object.fromEntries(MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]));
+    const params = Object.fromEntries(
+      MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]),
+    );
     const kind = kindOf(state.trace.model.parts.ffn[layer]);
     const text = (name, more) => panel.text(name, { ...kind, ...more });
     subtitle.textContent = panel.text("sparsity_title");
     measures.textContent = panel.text("measures", { ...kind, layer, ...params });
     chart.hidden = !firing;
-    if (firing) drawSparsity(chart, width, firing, { layer, token: query, text, off: ffnsOff(state.trace), word: glass.text("off.word") });
+    if (firing)
+      drawSparsity(chart, width, firing, {
+        layer,
+        token: query,
+        text,
+        off: ffnsOff(state.trace),
+        word: glass.text("off.word"),
+      });
   }
 
   const prepare = part((open, answer, layer, _language) => {
@@ -90,7 +136,12 @@ export default function ffnTokens(element, glass) {
     const ffn = trace.model.parts.ffn[layer];
     const kind = kindOf(ffn);
     Object.assign(view, { answer, layer, ffn, kind, cells: cellsOf(answer, ffn) });
-    panel.title.textContent = panel.text("title", { layer, count: answer.neurons.length, f: ffn.neurons, tokens: trace.T });
+    panel.title.textContent = panel.text("title", {
+      layer,
+      count: answer.neurons.length,
+      f: ffn.neurons,
+      tokens: trace.T,
+    });
     note.textContent = panel.text(open ? "note_gates" : "note", kind);
     views.mark();
   });

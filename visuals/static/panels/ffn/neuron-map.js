@@ -13,10 +13,14 @@ const CELL = 10;
 const KIND = "ffn-tokens";
 const VIEWS = ["product", "gates"];
 
-/** Whether the map shows which gates are open. @returns {boolean} */
+/**
+ * Whether the map shows which gates are open.
+ *
+ * @returns {boolean}
+ */
 export const opened = ({ settings }) => settings.get("ffn").view === VIEWS[1];
 
-/** @returns {{ element: HTMLElement, mark: () => void }} */
+/** @returns {{ element: HTMLElement; mark: () => void }} */
 export function createViews(glass) {
   const { element, mark } = segmented(VIEWS, {
     label: `${KIND}.colours`,
@@ -28,14 +32,32 @@ export function createViews(glass) {
   return { element, mark: () => mark(VIEWS[Number(opened(glass))]) };
 }
 
-/** @typedef {{ neurons: number[], gate: { data: Float32Array }|null, up: { data: Float32Array }, weight: { data: Float32Array }|null }} Answer  (K, T) each */
+/**
+ * @typedef {{
+ *   neurons: number[];
+ *   gate: { data: Float32Array } | null;
+ *   up: { data: Float32Array };
+ *   weight: { data: Float32Array } | null;
+ * }} Answer
+ *   (K, T) each
+ */
 
-/** Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert. @param {Answer} answer @param {import("../../decode.js").Ffn} ffn */
+/**
+ * Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert.
+ *
+ * @param {Answer} answer
+ * @param {import("../../decode.js").Ffn} ffn
+ */
 export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
 /** @param {object} run with its `map` */
 export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, trace.model.parts.ffn[layer]).product;
 
-/** The map's rows that nothing uses, as [first, count]. @param {number[]} neurons by row @param {number[]|null} off null: all of the layer */
+/**
+ * The map's rows that nothing uses, as [first, count].
+ *
+ * @param {number[]} neurons by row
+ * @param {number[] | null} off null: all of the layer
+ */
 export const unusedRows = (neurons, off) =>
   off === null ? [[0, neurons.length]] : neurons.flatMap((neuron, row) => (off.includes(neuron) ? [[row, 1]] : []));
 
@@ -53,12 +75,17 @@ function short(neuron, { trace, layer }) {
 /** Neurons from below: the answer names the uppermost first. */
 const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
 
-/** @param {object} glass @param {string} label the key of its name */
+/**
+ * @param {object} glass
+ * @param {string} label the key of its name
+ */
 export function createMap(glass, label) {
   let run = null;
   const step = (by) => (at) => {
     const neurons = run ? fromBelow(run) : [];
-    return neurons.length ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, run)) + by))] } : null;
+    return neurons.length
+      ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, run)) + by))] }
+      : null;
   };
   const kind = () => kindOf(glass.state.trace.model.parts.ffn[run?.layer ?? 0]);
   const text = (name) => glass.text(`ffn-tokens.${name}`, kind());
@@ -68,21 +95,40 @@ export function createMap(glass, label) {
     left: 64,
     cell: () => CELL,
     values(one) {
-      const { trace: { T }, details: { map } } = (run = one);
+      const {
+        trace: { T },
+        details: { map },
+      } = (run = one);
       const last = map.neurons.length - 1;
-      const cells = opened(glass) ? Float64Array.from((map.gate ?? map.up).data, (x) => (Number.isNaN(x) ? x : Number(x > 0))) : productsOf(one);
+      const cells = opened(glass)
+        ? Float64Array.from((map.gate ?? map.up).data, (x) => (Number.isNaN(x) ? x : Number(x > 0)))
+        : productsOf(one);
       return cells.map((_, i) => cells[(last - Math.floor(i / T)) * T + (i % T)]);
     },
     scale: (values) => ({
-      ...(opened(glass) ? { table: "magnitude", place: (open) => open, ticks: [[0, text("closed")], [1, text("open")]] } : signedScale(largest(values))),
+      ...(opened(glass)
+        ? {
+            table: "magnitude",
+            place: (open) => open,
+            ticks: [
+              [0, text("closed")],
+              [1, text("open")],
+            ],
+          }
+        : signedScale(largest(values))),
       name: change(),
     }),
     change,
     name: (row, one) => short(fromBelow(one)[row], one),
-    names: (rows, _cell, one) => one.details.map.neurons.map((neuron, i) => [short(neuron, one), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
+    names: (rows, _cell, one) =>
+      one.details.map.neurons.map((neuron, i) => [short(neuron, one), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
     at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one)) }),
     pick: ({ row, token }, _state, one) => ({ query: token, neuron: fromBelow(one)[row] }),
-    off: ({ trace, layer, details: { map } }) => unusedRows(map.neurons, neuronsOff(trace, layer)).map(([row, count]) => [map.neurons.length - row - count, count]),
+    off: ({ trace, layer, details: { map } }) =>
+      unusedRows(map.neurons, neuronsOff(trace, layer)).map(([row, count]) => [
+        map.neurons.length - row - count,
+        count,
+      ]),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 }

@@ -1,5 +1,5 @@
-// A token's neurons as dots, gate across and up upwards: four quadrants with their counts. Without a gate up is across and its
-// activation upwards: two halves.
+// A token's neurons as dots, gate across and up upwards: four quadrants with their counts. Without a gate up is across
+// and its activation upwards: two halves.
 
 import { strongest } from "../../arrays.js";
 import { shown } from "../../dom.js";
@@ -16,7 +16,10 @@ const OFF = 14; // pixels of the place drawn over a dot that is off
 
 const reach = (values, spare) => values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) * spare || 1;
 
-/** @param {HTMLCanvasElement} canvas @param {Function} text */
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Function} text
+ */
 export function createScatter(canvas, text) {
   const surface = createSurface(canvas);
   let [chart, gate, up] = [null, [], []]; // up and what is made of it, where there is no gate
@@ -73,10 +76,19 @@ export function createScatter(canvas, text) {
     context.stroke();
   }
 
-  /** @param {ReturnType<typeof import("./kinds.js").drawnOf>} full @param {{ off: number[]|null, word: string }} unused the layer's switched-off neurons; null: all */
+  /**
+   * @param {ReturnType<typeof import("./kinds.js").drawnOf>} full
+   * @param {{ off: number[] | null; word: string }} unused the layer's switched-off neurons; null: all
+   */
   function draw(width, full, unused, chosen) {
     measure(width, full);
-    surface([full, ...Object.values(unused).flat()], size.width, size.high, (context) => drawGround(context, full, unused), (context) => mark(context, chosen));
+    surface(
+      [full, ...Object.values(unused).flat()],
+      size.width,
+      size.high,
+      (context) => drawGround(context, full, unused),
+      (context) => mark(context, chosen),
+    );
   }
 
   /** The neuron nearest to a point, if one is near. */

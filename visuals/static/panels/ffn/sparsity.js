@@ -7,31 +7,51 @@ import { meanOf } from "./kinds.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
 /** Each measure with its hue and stroke. */
-export const MEASURES = [["top", "output", []], ["open", "gate", [8, 4]], ["needed", "up", [2, 3]]];
+export const MEASURES = [
+  ["top", "output", []],
+  ["open", "gate", [8, 4]],
+  ["needed", "up", [2, 3]],
+];
 
-const chartOf = (width, layers) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
+const chartOf = (width, layers) =>
+  chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
 
-/** Draws over the layers whose FFN is off. @param {number[]} off */
+/**
+ * Draws over the layers whose FFN is off.
+ *
+ * @param {number[]} off
+ */
 function drawUnused(context, chart, off, word) {
   const wide = xOf(chart, 1) - xOf(chart, 0);
   for (const layer of off) drawOff(context, xOf(chart, layer) - wide / 2, chart.top, wide, chart.height, word);
 }
 
 /**
- * @param {HTMLCanvasElement} canvas @param {object} firing the answer to ffn_firing
- * @param {{ layer: number, token: number, text: Function, off: number[], word: string }} how `off`: layers whose FFN is off
+ * @param {HTMLCanvasElement} canvas
+ * @param {object} firing the answer to ffn_firing
+ * @param {{ layer: number; token: number; text: Function; off: number[]; word: string }} how `off`: layers whose
+ *   FFN is off
  */
 export function drawSparsity(canvas, width, firing, { layer, token, text, off, word }) {
   const context = fit(canvas, width, HIGH);
   const [layers, tokens] = firing.open.shape;
   const chart = chartOf(width, layers);
-  axes(context, chart, { xTicks: spread(layers, Math.max(3, chart.width / 44)), xName: text("layers"), yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1] });
+  axes(context, chart, {
+    xTicks: spread(layers, Math.max(3, chart.width / 44)),
+    xName: text("layers"),
+    yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1],
+  });
   rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
   let left = 0;
   let line = 0;
   for (const [name, role, dash] of MEASURES) {
     const colour = ink().colour(role);
-    path(context, chart, Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]), { colour, dash, width: 2.5 });
+    path(
+      context,
+      chart,
+      Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]),
+      { colour, dash, width: 2.5 },
+    );
     for (let i = 0; i < layers; i++)
       dot(context, chart, i, firing[name].data[i * tokens + token], colour, i === layer ? 6 : 3);
     const words = text(`measure_${name}`);

@@ -10,8 +10,11 @@ const [HIGH, EDGE] = [290, 28];
 export const reachOf = (gates) => Math.max(4, 2 * Math.ceil(gates.reduce((a, b) => Math.max(a, Math.abs(b)), 0) / 2));
 
 /**
- * @param {HTMLCanvasElement} canvas @param {ArrayLike<number>} gates what the activation reads @param {number} chosen of the selected neuron
- * @param {number} wide @param {import("./kinds.js").Kind} kind
+ * @param {HTMLCanvasElement} canvas
+ * @param {ArrayLike<number>} gates what the activation reads
+ * @param {number} chosen of the selected neuron
+ * @param {number} wide
+ * @param {import("./kinds.js").Kind} kind
  */
 export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads }) {
   const bend = ACTIVATIONS[activation];
@@ -19,10 +22,18 @@ export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads 
   const { colour } = ink();
   const [hue, muted] = [colour(reads), colour("muted")];
   const reach = reachOf(gates);
-  const chart = chartIn([wide, HIGH], [EDGE, EDGE, EDGE, EDGE], { low: -reach, high: reach }, { low: Math.min(-0.5, -reach / 12), high: reach });
+  const chart = chartIn(
+    [wide, HIGH],
+    [EDGE, EDGE, EDGE, EDGE],
+    { low: -reach, high: reach },
+    { low: Math.min(-0.5, -reach / 12), high: reach },
+  );
   const [x, y] = [(gate) => xOf(chart, gate), (value) => yOf(chart, value)];
   rule(context, chart, { x: 0, y: 0, colour: colour("line") });
-  const points = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120).map((gate) => [gate, bend(gate)]);
+  const points = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120).map((gate) => [
+    gate,
+    bend(gate),
+  ]);
   path(context, chart, points, { colour: muted, width: 1.5 });
   context.fillStyle = hue;
   context.globalAlpha = 0.45;

@@ -1,5 +1,5 @@
-// A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their place, and
-// the strongest neurons in numbers.
+// A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their
+// place, and the strongest neurons in numbers.
 
 import { inner } from "../../activations.js";
 import { linkRows } from "../../controls.js";
@@ -11,24 +11,48 @@ import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
 import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
 import { part } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, neuronName, neuronPlace, ownerHeads, ownerOf, vectorName } from "./kinds.js";
+import {
+  columnOf,
+  drawnOf,
+  ffnForms,
+  kindOf,
+  neuronName,
+  neuronPlace,
+  ownerHeads,
+  ownerOf,
+  vectorName,
+} from "./kinds.js";
 import { drawCurve } from "./swiglu-curve.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
 
-/** @typedef {{ neuron, gate, activated, up, weight, product: number }} Neuron  as far as the layer has them */
+/** @typedef {{ neuron; gate; activated; up; weight; product: number }} Neuron as far as the layer has them */
 
-/** One neuron of vectors. @returns {Neuron} */
-const neuronAt = ({ strips }, vectors, place, neuron) => ({ neuron, ...Object.fromEntries(strips.map(([name]) => [name, vectors[name][place]])), product: vectors.product[place] });
+/**
+ * One neuron of vectors.
+ *
+ * @returns {Neuron}
+ */
+const neuronAt = ({ strips }, vectors, place, neuron) => ({
+  neuron,
+  ...Object.fromEntries(strips.map(([name]) => [name, vectors[name][place]])),
+  product: vectors.product[place],
+});
 
-/** The strongest neurons of a token, which every layer brings along. @returns {Neuron[]} */
+/**
+ * The strongest neurons of a token, which every layer brings along.
+ *
+ * @returns {Neuron[]}
+ */
 function strongestOf({ top, ffn }, token) {
   const count = top.neuron.shape[1];
   const row = (all) => all && { data: all.data.subarray(token * count, (token + 1) * count) };
   const vectors = inner({ gate: row(top.gate), up: row(top.up), weight: row(top.weight), ffn });
   const kind = kindOf(ffn);
-  return Array.from({ length: count }, (_, i) => neuronAt(kind, vectors, i, top.neuron.data[token * count + i])).filter(({ product }) => !Number.isNaN(product));
+  return Array.from({ length: count }, (_, i) => neuronAt(kind, vectors, i, top.neuron.data[token * count + i])).filter(
+    ({ product }) => !Number.isNaN(product),
+  );
 }
 
 /** What is here of one token: its strongest neurons, and its whole vectors once they have come. */
@@ -41,19 +65,31 @@ function createView() {
     view.full = neurons ? drawnOf(neurons) : null;
     view.strongest = strongestOf(layer, token);
   };
-  /** @param {number|null} neuron @returns {Neuron} that one where it is here, else the strongest */
+  /**
+   * @param {number | null} neuron
+   * @returns {Neuron} that one where it is here, else the strongest
+   */
   view.choose = (neuron) => {
     const place = view.full && neuron !== null ? view.full.place(neuron) : -1;
-    const held = view.full ? place >= 0 && neuronAt(view.kind, view.full, place, neuron) : view.strongest.find((n) => n.neuron === neuron);
+    const held = view.full
+      ? place >= 0 && neuronAt(view.kind, view.full, place, neuron)
+      : view.strongest.find((n) => n.neuron === neuron);
     const chosen = held || view.strongest[0];
     view.chosen = chosen.neuron;
     return chosen;
   };
-  view.every = () => (view.full ? Array.from(view.full.up, (_, i) => neuronAt(view.kind, view.full, i, view.full.of(i))) : view.strongest);
+  view.every = () =>
+    view.full ? Array.from(view.full.up, (_, i) => neuronAt(view.kind, view.full, i, view.full.of(i))) : view.strongest;
   return view;
 }
 
-/** The neuron's product with its numbers. @param {Neuron} one @param {import("./kinds.js").Kind} kind @param {string} name the neuron's */
+/**
+ * The neuron's product with its numbers.
+ *
+ * @param {Neuron} one
+ * @param {import("./kinds.js").Kind} kind
+ * @param {string} name the neuron's
+ */
 function arithmetic(one, { act, reads, routed }, name, text) {
   const up = () => tinted("up", inBrackets(one.up));
   const activation = tinted(reads, `${act}(${reads})`);
@@ -61,63 +97,112 @@ function arithmetic(one, { act, reads, routed }, name, text) {
   const at = text("at", { neuron: name });
   if (reads === "up") return line`${activation}   ${at}   ${filled} = ${strong(one.product)}`;
   const open = tinted("gate", shown(one.activated, 5));
-  if (!routed) return line`${activation} ⊙ ${tinted("up", "up")}   ${at}   ${filled} × ${up()} = ${open} × ${up()} = ${strong(one.product)}`;
+  if (!routed)
+    return line`${activation} ⊙ ${tinted("up", "up")}   ${at}   ${filled} × ${up()} = ${open} × ${up()} = ${strong(one.product)}`;
   return line`${text("weight")} · ${activation} ⊙ ${tinted("up", "up")}   ${at}   ${shown(one.weight, 5)} × ${filled} × ${up()} = ${shown(one.weight, 5)} × ${open} × ${up()} = ${strong(one.product)}`;
 }
 
 const ROWS = 24;
 const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
 
-/** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
+/**
+ * @param {object} glass
+ * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
+ */
 function createNeurons(glass) {
-  const table = createTable(null, [["neuron", "th.gp-number"], ...VECTORS.map((name) => [name, "td.gp-number"])], { rows: ROWS, focus: true });
+  const table = createTable(null, [["neuron", "th.gp-number"], ...VECTORS.map((name) => [name, "td.gp-number"])], {
+    rows: ROWS,
+    focus: true,
+  });
   let neurons = [];
   linkRows(table.element, glass, ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron });
 
   /**
-   * @param {{ neuron: number }[]} strongest with a number for each vector of the `kind` @param {import("./kinds.js").Kind} kind
-   * @param {number} digits @param {(neuron: number) => boolean} off @param {(neuron: number) => string} name
+   * @param {{ neuron: number }[]} strongest with a number for each vector of the `kind`
+   * @param {import("./kinds.js").Kind} kind
+   * @param {number} digits
+   * @param {(neuron: number) => boolean} off
+   * @param {(neuron: number) => string} name
    */
   function fill(strongest, kind, digits, off, name) {
     neurons = strongest.slice(0, ROWS);
     const names = ["neuron", ...kind.strips.map(([vector]) => vector)];
-    table.entitle((vector) => (vector === "neuron" ? glass.text("swiglu.neuron") : vectorName(vector, kind, glass.text)));
+    table.entitle((vector) =>
+      vector === "neuron" ? glass.text("swiglu.neuron") : vectorName(vector, kind, glass.text),
+    );
     table.hide((column) => !names.includes(column));
     table.fill(neurons, ([first, ...values], found, line) => {
       nameRow(line, first, name(found.neuron), off(found.neuron), glass.text);
-      writeTexts(values, VECTORS.map((vector) => (names.includes(vector) ? shown(found[vector], digits) : "")));
+      writeTexts(
+        values,
+        VECTORS.map((vector) => (names.includes(vector) ? shown(found[vector], digits) : "")),
+      );
     });
   }
   const mark = (chosen) => table.mark((i) => neurons[i]?.neuron === chosen);
   return { box: listed("", "swiglu.table", table), fill, mark };
 }
 
-export const about = { tensors: ["router_scores", "experts", "expert_weight", "gate", "up"], minus: "glance", unused: "neuron", forms: ffnForms };
+export const about = {
+  tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
+  minus: "glance",
+  unused: "neuron",
+  forms: ffnForms,
+};
 
-/** The saved table. @param {ReturnType<typeof createView>} view */
+/**
+ * The saved table.
+ *
+ * @param {ReturnType<typeof createView>} view
+ */
 function rowsOf({ kind, ffn, every }, { trace, layer }) {
   const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
   const names = kind.strips.map(([name]) => name);
   return [
     ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
-    ...every().map((n) => [n.neuron, ...ownerOf(ffn, n.neuron), ...names.map((name) => n[name]), ...off.map((of) => of(n.neuron))]),
+    ...every().map((n) => [
+      n.neuron,
+      ...ownerOf(ffn, n.neuron),
+      ...names.map((name) => n[name]),
+      ...off.map((of) => of(n.neuron)),
+    ]),
   ];
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
   const curve = h("canvas.gp-curve", { role: "img", "data-text-label": "swiglu.curve" });
   const view = createView();
-  const panel = frame(element, glass, "swiglu", { csv: () => rowsOf(view, glass.state), parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "swiglu", {
+    csv: () => rowsOf(view, glass.state),
+    parts: ["what", "formula", "myth"],
+  });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
   const table = createNeurons(glass);
   panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
-  const strips = createStrips(canvas, { legend: () => [[0, panel.text("lowest")], [0.5, "0"], [1, panel.text("highest")]] });
+  const strips = createStrips(canvas, {
+    legend: () => [
+      [0, panel.text("lowest")],
+      [0.5, "0"],
+      [1, panel.text("highest")],
+    ],
+  });
   const curveWide = widthOf(curve.parentElement, glass);
   const choose = (place) => (place === null || !view.full ? null : { neuron: view.full.of(place) });
   link(canvas, glass, (x) => choose(strips.find(x)));
-  steer(canvas, glass, along(() => view.full?.up.length ?? 0, () => view.full.place(view.chosen), choose));
+  steer(
+    canvas,
+    glass,
+    along(
+      () => view.full?.up.length ?? 0,
+      () => view.full.place(view.chosen),
+      choose,
+    ),
+  );
 
   const name = (neuron) => neuronName(view.ffn, neuron, glass.text);
 
@@ -125,7 +210,8 @@ export default function swiglu(element, glass) {
     const { neuron } = glass.state;
     if (!view.full) return panel.text("partial", { count: view.strongest.length });
     const each = strips.perColumn(view.full.up.length);
-    const away = neuron !== null && view.full.place(neuron) < 0 ? [panel.text("elsewhere", { neuron: name(neuron) })] : [];
+    const away =
+      neuron !== null && view.full.place(neuron) < 0 ? [panel.text("elsewhere", { neuron: name(neuron) })] : [];
     return [...away, ...(each > 1 ? [panel.text("pooled", { each: each.toFixed(1) })] : [])].join(" ");
   }
   function tell(chosen) {
@@ -136,21 +222,39 @@ export default function swiglu(element, glass) {
     note.textContent = noteText();
     table.mark(chosen.neuron);
     formula.replaceChildren(arithmetic(chosen, kind, name(chosen.neuron), panel.text));
-    const factors = kind.strips.filter(([one]) => one !== "product").map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
+    const factors = kind.strips
+      .filter(([one]) => one !== "product")
+      .map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
     const reading = panel.text("read", { neuron: name(chosen.neuron), ...named, product: shown(chosen.product, 5) });
-    panel.tell(`${neuronPlace(view.ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`, reading);
+    panel.tell(
+      `${neuronPlace(view.ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`,
+      reading,
+    );
   }
 
   function drawStrips(width, chosen) {
     const { trace, layer } = glass.state;
     const { full, kind } = view;
-    const rows = kind.strips.map(([one, role]) => ({ name: vectorName(one, kind, glass.text), role, values: full?.[one] ?? null }));
-    if (full) Object.assign(rows.at(-1), { off: neuronsOff(trace, layer)?.map(full.place).filter((place) => place >= 0) ?? null, word: panel.text("off") });
+    const rows = kind.strips.map(([one, role]) => ({
+      name: vectorName(one, kind, glass.text),
+      role,
+      values: full?.[one] ?? null,
+    }));
+    if (full)
+      Object.assign(rows.at(-1), {
+        off:
+          neuronsOff(trace, layer)
+            ?.map(full.place)
+            .filter((place) => place >= 0) ?? null,
+        word: panel.text("off"),
+      });
     strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
   }
 
   const read = part((held, query) => view.read(held, query));
-  const fill = part((strongest, digits, trace, layer, _language) => table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name));
+  const fill = part((strongest, digits, trace, layer, _language) =>
+    table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name),
+  );
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { query, neuron } = glass.state;
     const held = glass.layer();

@@ -8,13 +8,24 @@ import { nameRow } from "../../off.js";
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
-const COLUMNS = [["neuron", "th.gp-number"], ["product", "td.gp-number"], ["length", "td.gp-number"], ["raises", "td.ffn-words"], ["lowers", "td.ffn-words"]];
+const COLUMNS = [
+  ["neuron", "th.gp-number"],
+  ["product", "td.gp-number"],
+  ["length", "td.gp-number"],
+  ["raises", "td.ffn-words"],
+  ["lowers", "td.ffn-words"],
+];
 
 /** A token and what is added to its logit. */
 const word = ({ piece, by }) =>
   h("span.ffn-word", null, h("span.gp-piece", null, visible(piece)), h("span.ffn-by", null, ` ${signed(by, 3)}`));
 
-/** Bars of what one neuron adds to the logits that it moves most; its own scale. @param {object|null} row of ffn_written @param {string} name its neuron's */
+/**
+ * Bars of what one neuron adds to the logits that it moves most; its own scale.
+ *
+ * @param {object | null} row of ffn_written
+ * @param {string} name its neuron's
+ */
 export function pushes(row, name, text) {
   if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
@@ -32,16 +43,26 @@ export function pushes(row, name, text) {
   return [h("p.gp-note", null, text("pushes", { neuron: name })), h("table.gp-table", null, body)];
 }
 
-/** @param {object} glass @returns {{ box: HTMLElement, fill: Function, mark: Function }} */
+/**
+ * @param {object} glass
+ * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
+ */
 export function createWritten(glass) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS, focus: true });
   let neurons = [];
-  linkRows(table.element, glass, ({ sectionRowIndex }) => (sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined));
+  linkRows(table.element, glass, ({ sectionRowIndex }) =>
+    sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined,
+  );
 
   /**
    * @param {object[]} written rows of ffn_written
-   * @param {{ product: ((neuron: number) => number)|null, off: (neuron: number) => boolean, name: (neuron: number) => string }} about of
-   * that token's neurons: their products, null while they are on their way, and whether nothing uses what one computes
+   * @param {{
+   *   product: ((neuron: number) => number) | null;
+   *   off: (neuron: number) => boolean;
+   *   name: (neuron: number) => string;
+   * }} about
+   *   of that token's neurons: their products, null while they are on their way, and whether nothing uses what one
+   *   computes
    */
   function fill(written, { product, off, name }) {
     neurons = written.map(({ neuron }) => neuron);

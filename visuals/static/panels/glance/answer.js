@@ -10,15 +10,25 @@ import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
-const KEPT = 0.8; // where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
+// where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
+const KEPT = 0.8;
 
 const isNeuron = ({ kind }) => kind.endsWith("neuron");
-/** A part in words: a neuron as the chapter on the feed-forward names it. @param {Function} text glass.text */
+/**
+ * A part in words: a neuron as the chapter on the feed-forward names it.
+ *
+ * @param {Function} text glass.text
+ */
 export function nameOfPart({ kind, layer, index }, trace, text) {
   const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder.model : null;
   return text(`why.part_${kind}`, { layer, index: own ? neuronIn(own, layer, index, text) : index });
 }
-/** Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most first. @param {{ kind: string, loss: number }[]} parts in that order */
+/**
+ * Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most
+ * first.
+ *
+ * @param {{ kind: string; loss: number }[]} parts in that order
+ */
 export function ranked(parts) {
   const heads = parts.filter((one) => !isNeuron(one));
   const of = (encoder) => heads.filter(({ kind }) => (kind === "encoder_head") === encoder).slice(0, HEADS);
@@ -26,7 +36,11 @@ export function ranked(parts) {
   return [...heads, ...parts.filter(isNeuron)].filter((one) => named.has(one));
 }
 
-/** Texts of heads that look at a source, or are an encoder's, in the place of those that look back. @param {import("./words.js").PartKind} kind */
+/**
+ * Texts of heads that look at a source, or are an encoder's, in the place of those that look back.
+ *
+ * @param {import("./words.js").PartKind} kind
+ */
 const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?? "";
 
 /** Which sentence tells what the heads that read the answer are worth. */
@@ -37,7 +51,10 @@ export function verdict({ probability, look }) {
   return look.without < KEPT * probability ? "falls" : "stays";
 }
 
-/** @param {object} glass @param {() => import("../../moment.js").Moment} moment */
+/**
+ * @param {object} glass
+ * @param {() => import("../../moment.js").Moment} moment
+ */
 export function createAnswer(glass, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
@@ -47,12 +64,30 @@ export function createAnswer(glass, moment) {
   const sum = createScoreSum(glass);
   how.append(told, sum.element);
   const proof = h("div.wy-proof", { "aria-live": "polite" });
-  const off = h("button.gp-option.gp-holds", { click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)) });
+  const off = h("button.gp-option.gp-holds", {
+    click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)),
+  });
   const parts = h("ol.wy-parts");
-  const list = h("details.wy-list", null, h("summary", { "data-text": "why.parts" }), h("p.gp-note", { "data-text": "why.parts_means" }), parts);
+  const list = h(
+    "details.wy-list",
+    null,
+    h("summary", { "data-text": "why.parts" }),
+    h("p.gp-note", { "data-text": "why.parts_means" }),
+    parts,
+  );
   const circuit = h("div.wy-circuit");
   const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
-  const element = h("div.wy-answer", { hidden: "" }, said, how, proof, h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off), list, circuit, twoTexts);
+  const element = h(
+    "div.wy-answer",
+    { hidden: "" },
+    said,
+    how,
+    proof,
+    h("p.wy-actions", null, h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" }), " ", off),
+    list,
+    circuit,
+    twoTexts,
+  );
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
   const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
@@ -60,7 +95,8 @@ export function createAnswer(glass, moment) {
   /** What leads to one head's cell. */
   const toCell = (words, one) => leadToCell(glass, words, one, shown.position);
   const toNext = (words) => h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, words);
-  const sentence = (name, given) => h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
+  const sentence = (name, given) =>
+    h("p", null, ...filled(glass.text(`why.${name}`, { count: shown.look.heads.length }), given));
 
   /** What is said first, and what follows from switching off. */
   function sentences() {
@@ -69,15 +105,33 @@ export function createAnswer(glass, moment) {
     const kind = verdict(shown);
     if (!first) return { says: [sentence("no_head", {})], proves: [] };
     const given = {
-      answer: h("b", null, word(piece)), query: h("b", null, word(trace.tokens.pieces[position])), key: h("b", null, word(readBy(trace, look.kind)[look.key])),
-      p: toNext(share(probability)), q: h("b", null, share(look.without)),
+      answer: h("b", null, word(piece)),
+      query: h("b", null, word(trace.tokens.pieces[position])),
+      key: h("b", null, word(readBy(trace, look.kind)[look.key])),
+      p: toNext(share(probability)),
+      q: h("b", null, share(look.without)),
     };
-    const from = position === 0 && trace.encoder ? text("from_start") : text("from_token", { piece: word(trace.tokens.pieces[position]) });
+    const from =
+      position === 0 && trace.encoder
+        ? text("from_start")
+        : text("from_token", { piece: word(trace.tokens.pieces[position]) });
     const named = text(`part_${first.kind}`, { layer: first.layer, index: first.head });
-    const best = { from, part: named, layer: String(first.layer), head: String(first.head), weight: toCell(share(first.weight), first), at: h("b", null, word(readBy(trace, first.kind)[first.key])) };
+    const best = {
+      from,
+      part: named,
+      layer: String(first.layer),
+      head: String(first.head),
+      weight: toCell(share(first.weight), first),
+      at: h("b", null, word(readBy(trace, first.kind)[first.key])),
+    };
     if (kind === "nobody") {
-      const own = shown.parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
-      return { says: [sentence(`nobody${formOf(first.kind)}`, { ...given, ...best, q: h("b", null, share(own.without)) })], proves: [] };
+      const own = shown.parts.find(
+        (one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head,
+      );
+      return {
+        says: [sentence(`nobody${formOf(first.kind)}`, { ...given, ...best, q: h("b", null, share(own.without)) })],
+        proves: [],
+      };
     }
     const chance = leftByChance(look);
     const alike = formOf(first.kind) === formOf(look.kind) && first.key === look.key;
@@ -87,7 +141,19 @@ export function createAnswer(glass, moment) {
     const itself = !form && look.key === position;
     return {
       says: [sentence(`${!among ? "looks_between" : itself ? "looks_itself" : "looks"}${form}`, { ...given, ...best })],
-      proves: [h("p", null, ...filled(row(text(`${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }), chance === null ? "" : text(`${lot ? "alike" : "chance"}${form}`, { count })), { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) }))],
+      proves: [
+        h(
+          "p",
+          null,
+          ...filled(
+            row(
+              text(`${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }),
+              chance === null ? "" : text(`${lot ? "alike" : "chance"}${form}`, { count }),
+            ),
+            { ...given, chance: share(chance ?? 0), draws: String(look.by_chance.length) },
+          ),
+        ),
+      ],
     };
   }
   /** Sentences in a row, as the language sets them. */
@@ -101,12 +167,32 @@ export function createAnswer(glass, moment) {
     const marks = marksOf(found, place, pieces);
     const names = { ...namesOf(found, place, glass.text, pieces), ...marks };
     const given = { layer: first.layer, head: first.head, ...(marks && { asks: text(marks.asks) }) };
-    const bold = Object.fromEntries(["key_from", "rival_from", "asked_from"].filter((name) => names[name]).map((name) => [name, h("b", null, names[name])]));
-    const term = lead(glass, names.term, { layer: first.layer, head: first.head, query: position, key: first.key }, "attend", "score-terms");
+    const bold = Object.fromEntries(
+      ["key_from", "rival_from", "asked_from"]
+        .filter((name) => names[name])
+        .map((name) => [name, h("b", null, names[name])]),
+    );
+    const term = lead(
+      glass,
+      names.term,
+      { layer: first.layer, head: first.head, query: position, key: first.key },
+      "attend",
+      "score-terms",
+    );
     const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("matching", names)),
-      say(row(marks ? text("matching_marks", given) : "", text("matching_scores", given), found.other ? text(isRefuted(found) ? "matching_other_not" : "matching_other") : isMatch(found) ? "" : text("matching_little"))),
+      say(
+        row(
+          marks ? text("matching_marks", given) : "",
+          text("matching_scores", given),
+          found.other
+            ? text(isRefuted(found) ? "matching_other_not" : "matching_other")
+            : isMatch(found)
+              ? ""
+              : text("matching_little"),
+        ),
+      ),
     );
     sum.draw(found, names, say);
     return undefined;
@@ -115,7 +201,11 @@ export function createAnswer(glass, moment) {
   /** A neuron's name, which leads to it: an encoder's at the end of its source. */
   function toNeuron(words, { kind, layer, index: neuron }) {
     if (kind === "neuron") return lead(glass, words, { layer, neuron, query: shown.position }, "ffn", "ffn-token");
-    return h("button.wy-lead", { click: () => leadTo(glass, "ffn", "ffn-token", () => glass.readStack("encoder", { layer, neuron })) }, words);
+    return h(
+      "button.wy-lead",
+      { click: () => leadTo(glass, "ffn", "ffn-token", () => glass.readStack("encoder", { layer, neuron })) },
+      words,
+    );
   }
 
   /** The ranking: each part, what is left without it, and where a head looks. */
@@ -123,8 +213,19 @@ export function createAnswer(glass, moment) {
     return ranked(shown.parts).map((one) => {
       const [words, pieces] = [nameOfPart(one, state.trace, glass.text), readBy(state.trace, one.kind)];
       const isHead = !isNeuron(one);
-      const looks = isHead && text(`part_looks${formOf(one.kind)}`, { key: word(pieces[one.key]), query: word(pieces[one.query] ?? ""), weight: share(one.weight) });
-      return h("li", null, isHead ? toCell(words, one) : toNeuron(words, one), ` ${text("part_without", { p: share(one.without) })}${looks || ""}`);
+      const looks =
+        isHead &&
+        text(`part_looks${formOf(one.kind)}`, {
+          key: word(pieces[one.key]),
+          query: word(pieces[one.query] ?? ""),
+          weight: share(one.weight),
+        });
+      return h(
+        "li",
+        null,
+        isHead ? toCell(words, one) : toNeuron(words, one),
+        ` ${text("part_without", { p: share(one.without) })}${looks || ""}`,
+      );
     });
   }
 
@@ -145,7 +246,9 @@ export function createAnswer(glass, moment) {
     proof.replaceChildren(...proves);
     if (!found) return undefined;
     parts.replaceChildren(...rowsOf());
-    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count: found.look.heads.length });
+    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", {
+      count: found.look.heads.length,
+    });
     off.hidden = !changed && !found.look.heads.length;
     return undefined;
   });
@@ -172,8 +275,27 @@ export function createAnswer(glass, moment) {
 
   const table = () => [
     ["part", "layer", "index", "probability_without", "loss_nats", "key", "weight"],
-    ...(shown?.parts ?? []).map((one) => [one.kind, one.layer, one.index, one.without, one.loss, one.key ?? "", one.weight ?? ""]),
+    ...(shown?.parts ?? []).map((one) => [
+      one.kind,
+      one.layer,
+      one.index,
+      one.without,
+      one.loss,
+      one.key ?? "",
+      one.weight ?? "",
+    ]),
   ];
-  const tell = (found) => (found ? ` ${found.look.kind === "cross" ? "source" : "key"} ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}` : "");
-  return { element, draw, table, tell, lead: () => { leading = true; } };
+  const tell = (found) =>
+    found
+      ? ` ${found.look.kind === "cross" ? "source" : "key"} ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}`
+      : "";
+  return {
+    element,
+    draw,
+    table,
+    tell,
+    lead: () => {
+      leading = true;
+    },
+  };
 }

@@ -12,14 +12,23 @@ const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
 /** To a tenth of a percent; what rounds to nothing has no sign. */
 const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
 
-/** Fills `element` with the choice of a word and the circuit. @param {() => import("../../moment.js").Moment} moment */
+/**
+ * Fills `element` with the choice of a word and the circuit.
+ *
+ * @param {() => import("../../moment.js").Moment} moment
+ */
 export function createCircuit(glass, element, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
   const choose = (other) => chooseText(glass, other, moment().at);
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
-  const form = h("form.wy-form", { submit: compare }, box, h("button.gp-option", { "data-text": "why.compare", click: compare }));
+  const form = h(
+    "form.wy-form",
+    { submit: compare },
+    box,
+    h("button.gp-option", { "data-text": "why.compare", click: compare }),
+  );
   const counts = choices(glass, "why", "nodes", COUNTS, "20");
   const note = h("p.gp-note");
   const faith = h("div.wy-faith");
@@ -27,13 +36,26 @@ export function createCircuit(glass, element, moment) {
   const progress = h("progress", { hidden: "", "data-text-label": "why.edges" });
   const tools = h("div.gp-options", null, counts.element, measure, progress);
   const drawing = createDrawing(glass);
-  element.append(h("h3.gp-subtitle", { "data-text": "why.change" }), h("p.gp-note", { "data-text": "why.change_means" }), offers, form, note, faith, tools, drawing.element);
-  const view = watched({ measuring: null, trouble: null }, glass.repaint); // the circuit whose edges are asked for; what was wrong with a text
+  element.append(
+    h("h3.gp-subtitle", { "data-text": "why.change" }),
+    h("p.gp-note", { "data-text": "why.change_means" }),
+    offers,
+    form,
+    note,
+    faith,
+    tools,
+    drawing.element,
+  );
+  // the circuit whose edges are asked for; what was wrong with a text
+  const view = watched({ measuring: null, trouble: null }, glass.repaint);
 
   let circuit = null;
   glass.on("message", (message) => {
     if (!message?.code.startsWith("circuit_")) return;
-    view.trouble = { with: otherText(glass, moment().at), words: glass.text(`message.${message.code}`, message.params) };
+    view.trouble = {
+      with: otherText(glass, moment().at),
+      words: glass.text(`message.${message.code}`, message.params),
+    };
   });
 
   function compare(event) {
@@ -46,13 +68,25 @@ export function createCircuit(glass, element, moment) {
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
   const offer = part((found, _language) => {
-    offers.replaceChildren(...swapButtons(glass, found, (chosen) => { box.value = chosen; choose(chosen); }));
+    offers.replaceChildren(
+      ...swapButtons(glass, found, (chosen) => {
+        box.value = chosen;
+        choose(chosen);
+      }),
+    );
   });
-  const fill = part((text, other) => { box.value = other || text; });
+  const fill = part((text, other) => {
+    box.value = other || text;
+  });
 
   /** All edges that have come, asking for the next; null before any. */
   function edgesOf(asked) {
-    const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [layer, head, token, ...(stack ? [kind, stack] : [])]);
+    const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [
+      layer,
+      head,
+      token,
+      ...(stack ? [kind, stack] : []),
+    ]);
     const edges = [];
     let total = 1;
     while (edges.length < total) {
@@ -69,9 +103,18 @@ export function createCircuit(glass, element, moment) {
     const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
     const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
-    const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
+    const so = text(
+      recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little",
+      params,
+    );
     const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS) ? ` ${text("carries_more")}` : "";
-    faith.replaceChildren(h("p", null, text("circuit", params)), line("recovered", recovered), line("by_lot", most), line("without", without), h("p", null, so, more));
+    faith.replaceChildren(
+      h("p", null, text("circuit", params)),
+      line("recovered", recovered),
+      line("by_lot", most),
+      line("without", without),
+      h("p", null, so, more),
+    );
   }
 
   return {
@@ -90,7 +133,17 @@ export function createCircuit(glass, element, moment) {
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       const waiting = other && !changed && !circuit;
-      note.textContent = changed ? text("changed") : long ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit }) : found && !found.swaps.length && !other ? text("no_swaps") : !waiting ? "" : view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
+      note.textContent = changed
+        ? text("changed")
+        : long
+          ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit })
+          : found && !found.swaps.length && !other
+            ? text("no_swaps")
+            : !waiting
+              ? ""
+              : view.trouble?.with === other
+                ? view.trouble.words
+                : text("circuit_waiting");
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
       if (!circuit) return;

@@ -2,12 +2,20 @@
 
 const AS_MUCH = 0.8; // the share of what these heads take that others may take before these are not singled out
 
-/** What is left with others off, the middle one of the draws; null without any. @param {{ by_chance: number[] }} look */
+/**
+ * What is left with others off, the middle one of the draws; null without any.
+ *
+ * @param {{ by_chance: number[] }} look
+ */
 export function leftByChance({ by_chance: draws }) {
   return draws.length ? [...draws].sort((a, b) => a - b)[Math.floor(draws.length / 2)] : null;
 }
 
-/** Whether those others take about as much of the probability, or more: then nothing is shown of these heads. @param {{ probability: number, look: { without: number, by_chance: number[] } }} found */
+/**
+ * Whether those others take about as much of the probability, or more: then nothing is shown of these heads.
+ *
+ * @param {{ probability: number; look: { without: number; by_chance: number[] } }} found
+ */
 export function othersTakeAsMuch({ probability, look }) {
   const left = leftByChance(look);
   return left !== null && probability > look.without && probability - left >= AS_MUCH * (probability - look.without);

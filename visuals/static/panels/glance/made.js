@@ -8,16 +8,21 @@ const COUNT = 3;
 
 /**
  * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
- * @param {{ heads: NumArray, cross?: NumArray|null, ffn: NumArray }} terms the detail "logit_terms" @returns {{ kind: "head"|"cross"|"ffn", layer: number, head?: number, key?: number, value: number }[]}
+ *
+ * @param {{ heads: NumArray; cross?: NumArray | null; ffn: NumArray }} terms the detail "logit_terms"
+ * @returns {{ kind: "head" | "cross" | "ffn"; layer: number; head?: number; key?: number; value: number }[]}
  */
 export function writers({ heads, cross, ffn }) {
-  const ofHeads = (kind, { data, shape: [layers, count, tokens] }) => Array.from({ length: layers * count }, (_, i) => {
-    const row = data.subarray(i * tokens, (i + 1) * tokens);
-    const value = row.reduce((sum, x) => sum + x, 0);
-    return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
-  });
+  const ofHeads = (kind, { data, shape: [layers, count, tokens] }) =>
+    Array.from({ length: layers * count }, (_, i) => {
+      const row = data.subarray(i * tokens, (i + 1) * tokens);
+      const value = row.reduce((sum, x) => sum + x, 0);
+      return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
+    });
   const blocks = Array.from(ffn.data, (value, layer) => ({ kind: "ffn", layer, value }));
-  return [...ofHeads("head", heads), ...(cross ? ofHeads("cross", cross) : []), ...blocks].sort((a, b) => b.value - a.value);
+  return [...ofHeads("head", heads), ...(cross ? ofHeads("cross", cross) : []), ...blocks].sort(
+    (a, b) => b.value - a.value,
+  );
 }
 
 /** @param {object} glass */
@@ -28,19 +33,32 @@ export function createMade(glass) {
   function way(one, at) {
     const { kind, layer, head, key, value } = one;
     const added = signed(value, 3);
-    if (kind === "ffn") return lead(glass, text("made_ffn", { layer, value: added }), { layer, query: at }, "ffn", "ffn-token");
-    return leadToCell(glass, text(`made_${kind}`, { layer, head, key: word(readBy(glass.state.trace, kind)[key]), value: added }), one, at);
+    if (kind === "ffn")
+      return lead(glass, text("made_ffn", { layer, value: added }), { layer, query: at }, "ffn", "ffn-token");
+    return leadToCell(
+      glass,
+      text(`made_${kind}`, { layer, head, key: word(readBy(glass.state.trace, kind)[key]), value: added }),
+      one,
+      at,
+    );
   }
   const write = part((found, at, piece, _language) => {
-    const some = writers(found).slice(0, COUNT).map((one) => way(one, at));
+    const some = writers(found)
+      .slice(0, COUNT)
+      .map((one) => way(one, at));
     const list = h("span", null, ...some.flatMap((one, i) => (i ? [" · ", one] : [one])));
-    element.replaceChildren(...filled(text("made"), { piece: h("b", null, word(piece)), logit: signed(found.logit, 4), parts: list }));
+    element.replaceChildren(
+      ...filled(text("made"), { piece: h("b", null, word(piece)), logit: signed(found.logit, 4), parts: list }),
+    );
   });
 
   /** @param {import("../../moment.js").Moment} moment the line is there for a token that is in the text */
   function draw({ at, token }) {
     const { status, language } = glass.state;
-    const found = token && status !== "generating" ? glass.detail("logit_terms", { token: at, target: token.id, against: null }) : null;
+    const found =
+      token && status !== "generating"
+        ? glass.detail("logit_terms", { token: at, target: token.id, against: null })
+        : null;
     element.hidden = !found;
     if (found) write(found, at, token.piece, language);
     return found;

@@ -5,14 +5,24 @@ import { h, shown } from "../../dom.js";
 import { part } from "../../reads.js";
 import { runPrompt } from "../attend/run-prompt.js";
 
-/** Which sentence says it. @param {{ places: number[][], words: number }} found as app/chapters/glance.py answers */
+/**
+ * Which sentence says it.
+ *
+ * @param {{ places: number[][]; words: number }} found as app/chapters/glance.py answers
+ */
 export function sentenceOf({ places, words }) {
   if (!places.length) return "odd";
   return 3 * places.length >= words ? "many" : "some";
 }
 
-/** What a token is of: 1 inside a strange word, 2 at its end, 0 elsewhere. @param {number[][]} places first token and end @param {number} t */
-export const strangeAt = (places, t) => places.reduce((most, [first, end]) => Math.max(most, t === end - 1 ? 2 : t >= first && t < end ? 1 : 0), 0);
+/**
+ * What a token is of: 1 inside a strange word, 2 at its end, 0 elsewhere.
+ *
+ * @param {number[][]} places first token and end
+ * @param {number} t
+ */
+export const strangeAt = (places, t) =>
+  places.reduce((most, [first, end]) => Math.max(most, t === end - 1 ? 2 : t >= first && t < end ? 1 : 0), 0);
 
 /** Runs an example by its button above, which also opens it at what matters there; as a prompt where it has none. */
 function tryExample(glass, example) {
@@ -29,7 +39,15 @@ export function createOutside(glass) {
     element.hidden = !found;
     if (!found) return element.replaceChildren();
     const { places, words, tokens, surprisal, usual, example } = found;
-    const figures = usual ? text("surprise", { own: shown(surprisal, 3), count: usual.documents, middle: shown(usual.middle, 3), most: shown(usual.most, 3), tokens }) : "";
+    const figures = usual
+      ? text("surprise", {
+          own: shown(surprisal, 3),
+          count: usual.documents,
+          middle: shown(usual.middle, 3),
+          most: shown(usual.most, 3),
+          tokens,
+        })
+      : "";
     const more = h("p.gp-note", null, figures);
     const way = h("button.gp-option", { click: () => tryExample(glass, example) }, text("try", { example }));
     return element.replaceChildren(h("p", null, text(sentenceOf(found), { unknown: places.length, words })), more, way);
@@ -41,7 +59,8 @@ export function createOutside(glass) {
     draw() {
       const { side, status, trace } = glass.state;
       const same = last.prompt === trace.prompt;
-      const answer = (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);
+      const answer =
+        (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);
       last = { prompt: trace.prompt, answer };
       const found = side !== "B-A" && answer?.example ? answer : null;
       show(found, glass.state.language);

@@ -1,4 +1,5 @@
-// The sum behind two scores: what was brought to the query, everything else, and the one term that tells them apart most.
+// The sum behind two scores: what was brought to the query, everything else, and the one term that tells them apart
+// most.
 
 import { h, shown } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
@@ -7,16 +8,38 @@ import { rowsOf } from "./matching.js";
 /** @param {object} glass */
 export function createScoreSum(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
-  const table = createTable(null, [["part", "th.gp-token"], ["key", "td.gp-number"], ["rival", "td.gp-number"], ["difference", "td.gp-number"]]);
+  const table = createTable(null, [
+    ["part", "th.gp-token"],
+    ["key", "td.gp-number"],
+    ["rival", "td.gp-number"],
+    ["difference", "td.gp-number"],
+  ]);
   const [about, term] = [h("div"), h("div")];
-  const element = h("details.wy-list", null, h("summary", { "data-text": "why.matching_sum" }), about, h("div.ch-scroll.wy-scores", null, table.element), term);
+  const element = h(
+    "details.wy-list",
+    null,
+    h("summary", { "data-text": "why.matching_sum" }),
+    about,
+    h("div.ch-scroll.wy-scores", null, table.element),
+    term,
+  );
 
-  /** @param {import("./matching.js").Matching} found @param {object} names what namesOf gives @param {(template: string) => HTMLElement} say a paragraph with the names filled in */
+  /**
+   * @param {import("./matching.js").Matching} found
+   * @param {object} names what namesOf gives
+   * @param {(template: string) => HTMLElement} say a paragraph with the names filled in
+   */
   function draw(found, names, say) {
     about.replaceChildren(say(text("matching_terms")));
     table.entitle((column) => names[column] ?? text(`sum_${column}`));
-    table.body.replaceChildren(...rowsOf(found).map(([part, own, rival]) =>
-      table.line([text(part, names), ...[own, rival, own - rival].map((value) => shown(value, 4))], part === "sum_score" ? { class: "wy-sum" } : {})));
+    table.body.replaceChildren(
+      ...rowsOf(found).map(([part, own, rival]) =>
+        table.line(
+          [text(part, names), ...[own, rival, own - rival].map((value) => shown(value, 4))],
+          part === "sum_score" ? { class: "wy-sum" } : {},
+        ),
+      ),
+    );
     term.replaceChildren(say(text("matching_term")), ...(names.same ? [say(text("matching_same"))] : []));
   }
   return { element, draw };

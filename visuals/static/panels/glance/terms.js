@@ -3,27 +3,49 @@
 import { h, signed } from "../../dom.js";
 
 /**
- * @typedef {{ words: string, value: number, select?: object }} Term `select`: the place to look at when it is pressed
- * @param {object} glass @param {string} section of the texts: others, sum
+ * @typedef {{ words: string; value: number; select?: object }} Term `select`: the place to look at when it is
+ *   pressed
+ * @param {object} glass
+ * @param {string} section of the texts: others, sum
  */
 export function createTerms(glass, section) {
   const body = h("tbody");
   const element = h("div.ch-scroll", null, h("table.gp-table.gp-list.wy-terms", null, body));
   const row = (name, value, most, kind = "") => {
     const bar = h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style: `width: ${(100 * Math.abs(value)) / most}%` });
-    return h(`tr${kind}`, null, h("th.gp-token", { scope: "row" }, name), h("td.gp-number", null, signed(value, 4)), h("td.wy-track", null, bar));
+    return h(
+      `tr${kind}`,
+      null,
+      h("th.gp-token", { scope: "row" }, name),
+      h("td.gp-number", null, signed(value, 4)),
+      h("td.wy-track", null, bar),
+    );
   };
-  const named = ({ words, select }) => (select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words);
+  const named = ({ words, select }) =>
+    select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words;
 
-  /** @param {Term[]} terms all of them, or those known by name @param {number} total what they sum to with all others @param {number} all how many there are @param {string} sum the sum's text */
+  /**
+   * @param {Term[]} terms all of them, or those known by name
+   * @param {number} total what they sum to with all others
+   * @param {number} all how many there are
+   * @param {string} sum the sum's text
+   */
   function draw(terms, total, all, count, sum = "sum") {
     const first = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, count);
     const rest = total - first.reduce((sum, { value }) => sum + value, 0);
     const most = Math.max(...first.map(({ value }) => Math.abs(value)), Math.abs(rest)) || 1;
     body.replaceChildren(
       ...first.map((term) => row(named(term), term.value, most)),
-      ...(all > first.length ? [row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others")] : []),
-      h("tr.wy-sum", null, h("th.gp-token", { scope: "row" }, glass.text(`${section}.${sum}`)), h("td.gp-number", null, signed(total, 6)), h("td")),
+      ...(all > first.length
+        ? [row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others")]
+        : []),
+      h(
+        "tr.wy-sum",
+        null,
+        h("th.gp-token", { scope: "row" }, glass.text(`${section}.${sum}`)),
+        h("td.gp-number", null, signed(total, 6)),
+        h("td"),
+      ),
     );
     return first;
   }

@@ -4,22 +4,46 @@ import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../hold.js";
 
-/** A piece as a word within a sentence. @param {string} piece */
+/**
+ * A piece as a word within a sentence.
+ *
+ * @param {string} piece
+ */
 export const word = (piece) => piece.trim() || visible(piece);
 
-/** How each of several pieces is written: as its word; where an earlier one has the same, with what tells them apart. @param {Function} text glass.text @param {string[]} pieces */
-export const apart = (text, pieces) => pieces.map((piece, i) => {
-  if (!pieces.slice(0, i).some((one) => word(one) === word(piece))) return word(piece);
-  return piece.startsWith(" ") ? visible(piece) : text("why.joined", { word: word(piece) });
-});
+/**
+ * How each of several pieces is written: as its word; where an earlier one has the same, with what tells them
+ * apart.
+ *
+ * @param {Function} text glass.text
+ * @param {string[]} pieces
+ */
+export const apart = (text, pieces) =>
+  pieces.map((piece, i) => {
+    if (!pieces.slice(0, i).some((one) => word(one) === word(piece))) return word(piece);
+    return piece.startsWith(" ") ? visible(piece) : text("why.joined", { word: word(piece) });
+  });
 
-/** A token within a sentence, in quotes: where its word stands in the text more than once, with its position. @param {Function} text @param {string[]} pieces @param {number} t */
+/**
+ * A token within a sentence, in quotes: where its word stands in the text more than once, with its position.
+ *
+ * @param {Function} text
+ * @param {string[]} pieces
+ * @param {number} t
+ */
 export function named(text, pieces, t) {
   const piece = word(pieces[t]);
-  return text(pieces.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", { piece, position: t });
+  return text(pieces.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {
+    piece,
+    position: t,
+  });
 }
 
-/** The other text that was chosen for the text up to a position; "" where none was. @param {number} at */
+/**
+ * The other text that was chosen for the text up to a position; "" where none was.
+ *
+ * @param {number} at
+ */
 export function otherText(glass, at) {
   const { text = "", at: chosenAt } = glass.settings.get("why");
   return chosenAt === String(at) ? text : "";
@@ -29,7 +53,11 @@ export const chooseText = (glass, text, at) => {
   glass.repaint();
 };
 
-/** Opens a panel of a chapter and brings it into view; from there a way leads back. @param {() => void} [select] what it is to show */
+/**
+ * Opens a panel of a chapter and brings it into view; from there a way leads back.
+ *
+ * @param {() => void} [select] what it is to show
+ */
 export async function leadTo(glass, chapter, kind, select) {
   glass.way.remember();
   select?.();
@@ -45,28 +73,55 @@ export function lead(glass, words, selection, chapter, kind) {
   return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
 }
 
-/** @typedef {"head"|"cross"|"neuron"|"encoder_head"|"encoder_neuron"} PartKind */
+/** @typedef {"head" | "cross" | "neuron" | "encoder_head" | "encoder_neuron"} PartKind */
 
-/** The pieces of the text that a head of a kind looks at: of a decoder's look at it, and of an encoder, that is the source. @param {PartKind} kind */
-export const readBy = (trace, kind) => (kind === "cross" || kind === "encoder_head" ? trace.encoder : trace).tokens.pieces;
+/**
+ * The pieces of the text that a head of a kind looks at: of a decoder's look at it, and of an encoder, that is the
+ * source.
+ *
+ * @param {PartKind} kind
+ */
+export const readBy = (trace, kind) =>
+  (kind === "cross" || kind === "encoder_head" ? trace.encoder : trace).tokens.pieces;
 
-/** The changes of a run in which the heads that read the answer are off. @param {{ kind?: "head"|"cross", heads: { layer: number, head: number }[] }} look */
-export const readersOff = ({ kind, heads }) => ({ [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]) });
+/**
+ * The changes of a run in which the heads that read the answer are off.
+ *
+ * @param {{ kind?: "head" | "cross"; heads: { layer: number; head: number }[] }} look
+ */
+export const readersOff = ({ kind, heads }) => ({
+  [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]),
+});
 
-/** Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is its panel's own setting. @param {number} query from where a decoder's head looks */
+/**
+ * Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is
+ * its panel's own setting.
+ *
+ * @param {number} query from where a decoder's head looks
+ */
 export function selectLook(glass, { kind, layer, head, key, query: own }, query, choose = glass.select) {
   if (kind === "encoder_head") return glass.readStack("encoder", { layer, head, query: own, key });
   if (kind === "cross") glass.settings.set("cross", { source: String(key) });
   return choose({ layer, head, query, ...(kind !== "cross" && { key }) });
 }
 
-/** A number that leads to the cell of a head, of whichever kind. @param {{ kind: PartKind, layer: number, head: number, key: number }} one */
+/**
+ * A number that leads to the cell of a head, of whichever kind.
+ *
+ * @param {{ kind: PartKind; layer: number; head: number; key: number }} one
+ */
 export function leadToCell(glass, words, one, query) {
-  const click = () => leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
+  const click = () =>
+    leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
   return h("button.wy-lead", { click }, words);
 }
 
-/** A text with elements in the place of its {placeholders}. @param {string} template @param {Object<string, Node|string>} given */
+/**
+ * A text with elements in the place of its {placeholders}.
+ *
+ * @param {string} template
+ * @param {Object<string, Node | string>} given
+ */
 export function filled(template, given) {
   const used = new Set();
   return template.split(/(\{\w+\})/).map((piece) => {
@@ -87,20 +142,39 @@ function again(part) {
 const LETTER = /[A-Za-z]/;
 /**
  * Which one of several a word is in the text.
- * @param {string} text @param {string} one @param {number} start in characters, as Python counts them @returns {number} from 1; 0 where it stands there once
+ *
+ * @param {string} text
+ * @param {string} one
+ * @param {number} start in characters, as Python counts them
+ * @returns {number} from 1; 0 where it stands there once
  */
 export function whichOf(text, one, start) {
   const all = [...text];
-  const here = (i) => all.slice(i, i + [...one].length).join("") === one
-    && !(LETTER.test(one) && (LETTER.test(all[i - 1] ?? "") || LETTER.test(all[i + [...one].length] ?? "")));
+  const here = (i) =>
+    all.slice(i, i + [...one].length).join("") === one &&
+    !(LETTER.test(one) && (LETTER.test(all[i - 1] ?? "") || LETTER.test(all[i + [...one].length] ?? "")));
   const places = all.map((_, i) => i).filter(here);
   return places.length > 1 ? places.indexOf(start) + 1 : 0;
 }
 
-/** Words to change as buttons, which hand on the text that then results. @param {{ swaps: { start: number, word: string, other: string, piece: string, text: string }[], text: string }} found the detail "words" @param {(text: string) => void} choose */
+/**
+ * Words to change as buttons, which hand on the text that then results.
+ *
+ * @param {{
+ *   swaps: { start: number; word: string; other: string; piece: string; text: string }[];
+ *   text: string;
+ * }} found
+ *   the detail "words"
+ * @param {(text: string) => void} choose
+ */
 export const swapButtons = (glass, { swaps, text }, choose) =>
   swaps.map((swap) => {
     const which = whichOf(text, swap.word, swap.start);
-    const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: swap.word, other: swap.other, answer: word(swap.piece) });
+    const words = glass.text(which ? "why.swap_one_of" : "why.swap", {
+      which,
+      word: swap.word,
+      other: swap.other,
+      answer: word(swap.piece),
+    });
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap.text) }, words);
   });

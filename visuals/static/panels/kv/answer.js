@@ -4,12 +4,21 @@ import { h } from "../../dom.js";
 import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
 
 /**
- * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each note in the reader's language; a code that the page does not know is said in English.
- * @param {object} glass @param {{ code: string, text: string, params: object }[]} notes @returns {HTMLElement[]}
+ * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
+ * note in the reader's language; a code that the page does not know is said in English.
+ *
+ * @param {object} glass
+ * @param {{ code: string; text: string; params: object }[]} notes
+ * @returns {HTMLElement[]}
  */
 export function notesOf(glass, notes) {
   return notes.map(({ code, text: english, params }) => {
-    const shown = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value]));
+    const shown = Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [
+        name,
+        typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value,
+      ]),
+    );
     const said = glass.text(`kv.note_${code}`, shown);
     return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
   });
@@ -30,29 +39,73 @@ export function answerView(glass) {
 
   /** What a token adds, as one sum of products under the names of their factors. */
   function rate(said, products) {
-    const names = new Set(products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")));
+    const names = new Set(
+      products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")),
+    );
     const sum = products.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
     const added = products.reduce((all, one) => all + BigInt(one.bytes), 0n);
-    return h("div.kv-rate", null, h("p", null, said, " ", h("strong", null, exactBytes(added)), added >= 1024n ? ` =\u00a0${scaled(added, "binary").replace(" ", "\u00a0")}` : ""),
-      h("p.gp-note", null, `${sum} = ${exactBytes(added)}`), h("p.gp-note", null, [...names].join(" + ")));
+    return h(
+      "div.kv-rate",
+      null,
+      h(
+        "p",
+        null,
+        said,
+        " ",
+        h("strong", null, exactBytes(added)),
+        added >= 1024n ? ` =\u00a0${scaled(added, "binary").replace(" ", "\u00a0")}` : "",
+      ),
+      h("p.gp-note", null, `${sum} = ${exactBytes(added)}`),
+      h("p.gp-note", null, [...names].join(" + ")),
+    );
   }
 
   /** Bytes a token: one figure, or more where a window drops older tokens once it is full. */
   function rates({ per_token, growth }) {
-    if (!growth) return [h("p.gp-note", null, text("per_token", { bytes: exactBytes(per_token), scaled: Number(per_token) < 1024 ? "" : ` = ${scaled(per_token, "binary")}` }))];
-    const said = (until, i) => (until === null ? text(`after_${growth.kind}`) : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) }));
+    if (!growth)
+      return [
+        h(
+          "p.gp-note",
+          null,
+          text("per_token", {
+            bytes: exactBytes(per_token),
+            scaled: Number(per_token) < 1024 ? "" : ` = ${scaled(per_token, "binary")}`,
+          }),
+        ),
+      ];
+    const said = (until, i) =>
+      until === null
+        ? text(`after_${growth.kind}`)
+        : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) });
     return growth.phases.map(({ until, terms }, i) => rate(said(until, i), terms));
   }
 
   function show(answer) {
     const { bytes, per_gpu, gpus, terms, notes, card } = answer;
     element.replaceChildren(
-      h("p.kv-total", null, h("strong", null, scaled(bytes, "binary")), h("span", null, ` = ${scaled(bytes, "decimal")}`)),
+      h(
+        "p.kv-total",
+        null,
+        h("strong", null, scaled(bytes, "binary")),
+        h("span", null, ` = ${scaled(bytes, "decimal")}`),
+      ),
       h("p.kv-exact", null, exactBytes(bytes)),
       ...rates(answer),
-      ...(gpus > 1 ? [h("p.gp-note", null, text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }))] : []),
+      ...(gpus > 1
+        ? [h("p.gp-note", null, text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }))]
+        : []),
       h("div.kv-terms", null, ...terms.map(term)),
-      ...(terms.length > 1 ? [h("p.kv-sum", null, terms.map((t) => exactBytes(t.bytes)).join(" + "), " = ", h("strong", null, exactBytes(bytes)))] : []),
+      ...(terms.length > 1
+        ? [
+            h(
+              "p.kv-sum",
+              null,
+              terms.map((t) => exactBytes(t.bytes)).join(" + "),
+              " = ",
+              h("strong", null, exactBytes(bytes)),
+            ),
+          ]
+        : []),
       ...notesOf(glass, notes),
       source(card),
     );
@@ -63,14 +116,27 @@ export function answerView(glass) {
     const remark = (one) => remarkIn(one, glass.state.language);
     const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
     const fields = unsure.map(remark).join(text("list_comma"));
-    const stated = published ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) }) : "";
-    return h("details.kv-source", opened ? { open: "" } : null, h("summary", null, text("source")), list(read),
+    const stated = published
+      ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
+      : "";
+    return h(
+      "details.kv-source",
+      opened ? { open: "" } : null,
+      h("summary", null, text("source")),
+      list(read),
       h("p.gp-note.kv-parameters", null, text("parameters", { count: whole(parameters) }), " ", stated),
       ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
-      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []));
+      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []),
+    );
   }
   let opened = false;
-  element.addEventListener("toggle", (event) => { if (event.target.matches(".kv-source")) opened = event.target.open; }, true);
+  element.addEventListener(
+    "toggle",
+    (event) => {
+      if (event.target.matches(".kv-source")) opened = event.target.open;
+    },
+    true,
+  );
 
   return { element, show };
 }

@@ -1,11 +1,14 @@
-// Asks the server a calculator's question. What it answers at every place of a slider is fetched when a hand comes near it: while
-// it moves nothing is asked, nothing is computed here, and the answer comes at once.
+// Asks the server a calculator's question. What it answers at every place of a slider is fetched when a hand comes near
+// it: while it moves nothing is asked, nothing is computed here, and the answer comes at once.
 
 import { latest } from "../../latest.js";
 
 /**
- * An answer, from the first one and what changes in it (app/chapters/kv.py). What stays is shared, so never write to it.
- * @param {any} first @param {null|[any]|object} change null: nothing; [value]: in its place; else changes by key or index
+ * An answer, from the first one and what changes in it (app/chapters/kv.py). What stays is shared, so never write
+ * to it.
+ *
+ * @param {any} first
+ * @param {null | [any] | object} change null: nothing; [value]: in its place; else changes by key or index
  */
 export function changed(first, change) {
   if (change === null) return first;
@@ -22,12 +25,18 @@ function without(request, along) {
 }
 
 /**
- * @param {object} glass @param {string} asked a question that app/chapters/kv.py knows
- * @returns {{ prepare: (request: object, along: string, values: number[]) => Promise<void>, at: (request: object) => object|null }}
- * `prepare` fetches once for each slider and setting of the others; `at` gives {data} or {message}, null where it is not here
+ * @param {object} glass
+ * @param {string} asked a question that app/chapters/kv.py knows
+ * @returns {{
+ *   prepare: (request: object, along: string, values: number[]) => Promise<void>;
+ *   at: (request: object) => object | null;
+ * }}
+ *   `prepare` fetches once for each slider and setting of the others; `at` gives {data} or {message}, null where it
+ *   is not here
  */
 export function createPlaces(glass, asked) {
-  const held = new Map(); // by slider: { others, first, changes: Map by value } of the last settings; null until they come
+  // by slider: { others, first, changes: Map by value } of the last settings; null until they come
+  const held = new Map();
 
   async function prepare(request, along, values) {
     const others = without(request, along);
@@ -35,7 +44,8 @@ export function createPlaces(glass, asked) {
     const mine = { others, first: null, changes: new Map() };
     held.set(along, mine);
     const { data } = await glass.calculate("kv_places", { ...request, asked, along, values });
-    if (!data) { // no connection: whoever comes near again asks again
+    if (!data) {
+      // no connection: whoever comes near again asks again
       if (held.get(along) === mine) held.delete(along);
       return;
     }
@@ -45,7 +55,8 @@ export function createPlaces(glass, asked) {
 
   function at(request) {
     for (const [along, { others, first, changes }] of held) {
-      if (first && changes.has(request[along]) && others === without(request, along)) return changed(first, changes.get(request[along]));
+      if (first && changes.has(request[along]) && others === without(request, along))
+        return changed(first, changes.get(request[along]));
     }
     return null;
   }
@@ -53,10 +64,14 @@ export function createPlaces(glass, asked) {
 }
 
 /**
- * @param {object} glass @param {string} asked a question that app/chapters/kv.py knows
- * @param {(answer: { data?: object, message?: object }, mark: any) => void} use told each answer, and what came with its
- * request, unless a place answered a later request
- * @returns {{ ask: (request: object, mark?: any) => void, near: (request: object, along: string, values: number[]) => void }}
+ * @param {object} glass
+ * @param {string} asked a question that app/chapters/kv.py knows
+ * @param {(answer: { data?: object; message?: object }, mark: any) => void} use told each answer, and what came
+ *   with its request, unless a place answered a later request
+ * @returns {{
+ *   ask: (request: object, mark?: any) => void;
+ *   near: (request: object, along: string, values: number[]) => void;
+ * }}
  */
 export function createAsker(glass, asked, use) {
   const places = createPlaces(glass, asked);

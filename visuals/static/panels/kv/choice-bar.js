@@ -3,23 +3,50 @@
 import { checkbox, segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 
-/** @param {object} glass @param {{ settings: object }} view @param {(change: object) => void} set */
+/**
+ * @param {object} glass
+ * @param {{ settings: object }} view
+ * @param {(change: object) => void} set
+ */
 export function choiceBar(glass, view, set, { compared, most, catalogue }) {
   const text = (name, params) => glass.text(`kv-chart.${name}`, params);
   const groups = [];
 
-  /** Buttons of which one is pressed. @param {[string, string][]} options value and text key */
+  /**
+   * Buttons of which one is pressed.
+   *
+   * @param {[string, string][]} options value and text key
+   */
   function group(name, label, options) {
     const keys = Object.fromEntries(options);
-    const buttons = segmented(Object.keys(keys), { label, text: (value) => keys[value], look: "kv-choice", choose: (value) => set({ [name]: value }) });
-    const element = h("div.kv-group", null, ...(label ? [h("span.gp-note", { "data-text": label })] : []), buttons.element);
+    const buttons = segmented(Object.keys(keys), {
+      label,
+      text: (value) => keys[value],
+      look: "kv-choice",
+      choose: (value) => set({ [name]: value }),
+    });
+    const element = h(
+      "div.kv-group",
+      null,
+      ...(label ? [h("span.gp-note", { "data-text": label })] : []),
+      buttons.element,
+    );
     groups.push({ name, mark: buttons.mark, element });
     return element;
   }
-  const scales = [["log", "kv-chart.log"], ["linear", "kv-chart.linear"]];
-  const views = group("view", undefined, [["lines", "kv-chart.lines"], ["stack", "kv-chart.stack"]]);
+  const scales = [
+    ["log", "kv-chart.log"],
+    ["linear", "kv-chart.linear"],
+  ];
+  const views = group("view", undefined, [
+    ["lines", "kv-chart.lines"],
+    ["stack", "kv-chart.stack"],
+  ]);
   const [x, y] = [group("x", "kv-chart.axis_x", scales), group("y", "kv-chart.axis_y", scales)];
-  const unit = group("unit", "kv-chart.unit", [["gib", "kv-chart.gib"], ["gb", "kv-chart.gb"]]);
+  const unit = group("unit", "kv-chart.unit", [
+    ["gib", "kv-chart.gib"],
+    ["gb", "kv-chart.gb"],
+  ]);
   const weights = checkbox("kv-chart.with_weights", (ticked) => set({ weights: ticked ? "1" : "" }));
   const why = h("span.gp-note", { "data-text": "kv-chart.stack_linear" });
   const chips = h("div.kv-chips");
@@ -28,11 +55,26 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     if (add.value) set({ compare: [...compared(), add.value].join("|") });
     add.value = "";
   });
-  const element = h("div.kv-choice-bar", null, views, x, y, unit, weights.element, why, h("div.kv-compare", null, h("span.gp-note", { "data-text": "kv-chart.compare" }), chips, add));
+  const element = h(
+    "div.kv-choice-bar",
+    null,
+    views,
+    x,
+    y,
+    unit,
+    weights.element,
+    why,
+    h("div.kv-compare", null, h("span.gp-note", { "data-text": "kv-chart.compare" }), chips, add),
+  );
   let offered = null;
 
   function chip(model) {
-    const remove = () => set({ compare: compared().filter((name) => name !== model).join("|") });
+    const remove = () =>
+      set({
+        compare: compared()
+          .filter((name) => name !== model)
+          .join("|"),
+      });
     return h("button.kv-chip.gp-holds", { "aria-label": text("remove", { model }), click: remove }, `${model} ×`);
   }
 
@@ -50,7 +92,10 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     if (known === offered) return;
     offered = known;
     const names = (catalogue()?.models ?? []).map(({ name }) => name).filter((name) => !compared().includes(name));
-    add.replaceChildren(h("option", { value: "" }, text("add")), ...names.map((name) => h("option", { value: name }, name)));
+    add.replaceChildren(
+      h("option", { value: "" }, text("add")),
+      ...names.map((name) => h("option", { value: name }, name)),
+    );
   }
   return { element, show };
 }

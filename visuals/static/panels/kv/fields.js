@@ -1,4 +1,5 @@
-// Controls of the calculators: a number with a slider beside it, a choice, a switch. Each says which setting it changes.
+// Controls of the calculators: a number with a slider beside it, a choice, a switch. Each says which setting it
+// changes.
 
 import { h } from "../../dom.js";
 
@@ -9,8 +10,13 @@ function field(name, ...controls) {
   const id = `kv-field-${++made}`;
   controls[0].id = id;
   const trouble = h("span.kv-trouble", { role: "alert" });
-  const element = h("div.kv-field", { "data-field": name },
-    h("label", { for: id, "data-text": `kv.field_${name}` }), ...controls, trouble);
+  const element = h(
+    "div.kv-field",
+    { "data-field": name },
+    h("label", { for: id, "data-text": `kv.field_${name}` }),
+    ...controls,
+    trouble,
+  );
   /** @param {string} text what is wrong with it, or "" */
   const complain = (text) => {
     if (trouble.textContent !== text) trouble.textContent = text;
@@ -26,24 +32,45 @@ const put = (control, value) => {
 };
 
 function numberBox(name, set, hint) {
-  const box = h("input", { type: "text", inputmode: "numeric", autocomplete: "off", placeholder: hint, input: () => set({ [name]: box.value.trim() }) });
+  const box = h("input", {
+    type: "text",
+    inputmode: "numeric",
+    autocomplete: "off",
+    placeholder: hint,
+    input: () => set({ [name]: box.value.trim() }),
+  });
   return box;
 }
 
-/** @param {(change: object) => void} set @param {string} hint shown while the field is empty */
+/**
+ * @param {(change: object) => void} set
+ * @param {string} hint shown while the field is empty
+ */
 export function numberField(name, set, hint = "") {
   const box = numberBox(name, set, hint);
   return { ...field(name, box), show: (settings) => put(box, settings[name] ?? "") };
 }
 
 /**
- * A number with a slider over powers of two, `steps` places for each doubling. @param {[number, number]} powers
- * @param {(name: string, values: number[]) => void} near told all values when a hand, or the focus, comes to the slider
+ * A number with a slider over powers of two, `steps` places for each doubling.
+ *
+ * @param {[number, number]} powers
+ * @param {(name: string, values: number[]) => void} near told all values when a hand, or the focus, comes to the
+ *   slider
  */
 export function slidingField(name, set, powers, steps, near = () => {}) {
   const values = valuesOf(powers, steps);
   const [box, come] = [numberBox(name, set), () => near(name, values)];
-  const how = { type: "range", min: 0, max: values.length - 1, step: 1, "data-text-label": `kv.field_${name}`, pointerenter: come, pointerdown: come, focus: come };
+  const how = {
+    type: "range",
+    min: 0,
+    max: values.length - 1,
+    step: 1,
+    "data-text-label": `kv.field_${name}`,
+    pointerenter: come,
+    pointerdown: come,
+    focus: come,
+  };
   const slider = h("input", { ...how, input: () => set({ [name]: String(values[slider.value]) }) });
   const show = (settings) => {
     put(box, settings[name] ?? "");
@@ -55,8 +82,9 @@ export function slidingField(name, set, powers, steps, near = () => {}) {
 }
 
 /** A slider's values, ascending, each once: among the smallest, several steps round to one number. */
-export const valuesOf = ([low, high], steps) =>
-  [...new Set(Array.from({ length: (high - low) * steps + 1 }, (_, i) => Math.round(2 ** (low + i / steps))))];
+export const valuesOf = ([low, high], steps) => [
+  ...new Set(Array.from({ length: (high - low) * steps + 1 }, (_, i) => Math.round(2 ** (low + i / steps)))),
+];
 
 /** The place of the value that is nearest to a number, by ratio; the first for what is no positive number. */
 export function placeOf(values, number) {
@@ -64,7 +92,10 @@ export function placeOf(values, number) {
   return number > 0 ? values.reduce((best, value, i) => (off(value) < off(values[best]) ? i : best), 0) : 0;
 }
 
-/** @param {() => [string, string][]|[string, [string, string][]][]} options value and label; or a group and its options */
+/**
+ * @param {() => [string, string][] | [string, [string, string][]][]} options value and label; or a group and its
+ *   options
+ */
 export function choiceField(name, set, options) {
   const box = h("select", { change: () => set({ [name]: box.value }) });
   let shown = "";
@@ -73,7 +104,9 @@ export function choiceField(name, set, options) {
     const list = options();
     const said = JSON.stringify(list);
     if (said !== shown) {
-      const entries = list.map(([value, label]) => (Array.isArray(label) ? h("optgroup", { label: value }, ...label.map(option)) : option([value, label])));
+      const entries = list.map(([value, label]) =>
+        Array.isArray(label) ? h("optgroup", { label: value }, ...label.map(option)) : option([value, label]),
+      );
       box.replaceChildren(...entries);
       shown = said;
     }
@@ -87,12 +120,20 @@ export function switchField(name, set) {
   const box = h("input", { type: "checkbox", change: () => set({ [name]: box.checked ? "1" : "" }) });
   const made = field(name, box);
   made.element.classList.add("is-switch");
-  return { ...made, show: (settings) => { box.checked = Boolean(settings[name]); } };
+  return {
+    ...made,
+    show: (settings) => {
+      box.checked = Boolean(settings[name]);
+    },
+  };
 }
 
 /** A text of several lines, sent when it has not changed for a moment. */
 export function textField(name, set, rows, hint = "") {
-  const box = rows > 1 ? h("textarea", { rows, spellcheck: "false", placeholder: hint }) : h("input", { type: "text", autocomplete: "off", placeholder: hint });
+  const box =
+    rows > 1
+      ? h("textarea", { rows, spellcheck: "false", placeholder: hint })
+      : h("input", { type: "text", autocomplete: "off", placeholder: hint });
   let timer = 0;
   box.addEventListener("input", () => {
     clearTimeout(timer);

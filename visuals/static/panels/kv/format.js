@@ -2,16 +2,30 @@
 
 import { h } from "../../dom.js";
 
-const UNITS = { binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]], decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]] };
+const UNITS = {
+  binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]],
+  decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]],
+};
 
 const SEPARATED = new Intl.NumberFormat("en-US");
-/** Whole numbers with separators, of any size. @param {number|string|bigint} count */
+/**
+ * Whole numbers with separators, of any size.
+ *
+ * @param {number | string | bigint} count
+ */
 export const whole = (count) => SEPARATED.format(BigInt(count));
 
-/** @param {number|string|bigint} count of bytes @returns {string} such as "8,589,934,592 B", on one line */
+/**
+ * @param {number | string | bigint} count of bytes
+ * @returns {string} such as "8,589,934,592 B", on one line
+ */
 export const exactBytes = (count) => `${whole(count)}\u00a0B`;
 
-/** In the unit that leaves a number under 1024 or 1000, to four digits. @param {"binary"|"decimal"} system */
+/**
+ * In the unit that leaves a number under 1024 or 1000, to four digits.
+ *
+ * @param {"binary" | "decimal"} system
+ */
 export function scaled(count, system) {
   const [base, names] = UNITS[system];
   let value = Number(count);
@@ -29,42 +43,81 @@ export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "de
 export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
 
 /**
- * A number of a product, as visuals/kv.py hands it over: `params` are of its name, and `how` is its own arithmetic, in
- * words where it is no text. @typedef {{ value: number, code: string, params?: object, how?: string|{ code: string, params: object } }} Factor
+ * A number of a product, as visuals/kv.py hands it over: `params` are of its name, and `how` is its own arithmetic,
+ * in words where it is no text.
+ *
+ * @typedef {{ value: number; code: string; params?: object; how?: string | { code: string; params: object } }} Factor
  */
 
-/** The arithmetic of one factor, "" where it has none. @param {Factor["how"]} how */
-export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : how ?? "");
+/**
+ * The arithmetic of one factor, "" where it has none.
+ *
+ * @param {Factor["how"]} how
+ */
+export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : (how ?? ""));
 
 /**
  * One product, each factor over its name.
- * @param {Factor[]} factors @param {(code: string, params?: object) => string} name of a factor @param {...Node} result after the last factor
+ *
+ * @param {Factor[]} factors
+ * @param {(code: string, params?: object) => string} name of a factor
+ * @param {...Node} result after the last factor
  */
 export function product(factors, name, ...result) {
   const parts = factors.flatMap(({ value, code, params, how }, i) => {
     const label = h("span.kv-name", null, name(code, params));
     const came = origin(how, name);
-    const cell = h("span.kv-factor", null, h("span.kv-number", null, whole(value)), label, ...(came ? [h("span.kv-how", null, came)] : []));
+    const cell = h(
+      "span.kv-factor",
+      null,
+      h("span.kv-number", null, whole(value)),
+      label,
+      ...(came ? [h("span.kv-how", null, came)] : []),
+    );
     return [i ? h("span.kv-pair", null, h("span.kv-times", null, "×"), cell) : cell];
   });
   return h("p.kv-product", null, ...parts, ...result);
 }
 
-/** A product under its title. @param {Factor[]} factors @param {string|number} bytes */
-export const titled = (title, factors, name, bytes) => h("div.kv-term", null, h("h4", null, title), product(factors, name, equals(bytes)));
+/**
+ * A product under its title.
+ *
+ * @param {Factor[]} factors
+ * @param {string | number} bytes
+ */
+export const titled = (title, factors, name, bytes) =>
+  h("div.kv-term", null, h("h4", null, title), product(factors, name, equals(bytes)));
 
-/** A product in two lines of running text, first the names, then the numbers; for narrow places. @param {Factor[]} factors */
+/**
+ * A product in two lines of running text, first the names, then the numbers; for narrow places.
+ *
+ * @param {Factor[]} factors
+ */
 export function shortProduct(factors, name, bytes) {
   const names = factors.map(({ code, params }) => name(code, params));
   const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
-  return h("div.kv-short", null, h("p.gp-note", null, names.join(" × ")), h("p", null, sum, h("strong", null, exactBytes(bytes))));
+  return h(
+    "div.kv-short",
+    null,
+    h("p.gp-note", null, names.join(" × ")),
+    h("p", null, sum, h("strong", null, exactBytes(bytes))),
+  );
 }
 
-/** "= bytes", the end of a product. @param {string|number} bytes */
+/**
+ * "= bytes", the end of a product.
+ *
+ * @param {string | number} bytes
+ */
 export const equals = (bytes) =>
   h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));
 
-/** What a weight's product is of; parts of one kind share a name. @param {Function} text @param {string} label of model/kv_math/weights.py */
+/**
+ * What a weight's product is of; parts of one kind share a name.
+ *
+ * @param {Function} text
+ * @param {string} label of model/kv_math/weights.py
+ */
 export function weightName(text, label) {
   const [, part, beside] = label.match(/^(.+)\.(scales|zeros|order|tables)$/) ?? [];
   if (beside) return text(`kv-fit.beside_${beside}`, { part: weightName(text, part) });
@@ -72,17 +125,39 @@ export function weightName(text, label) {
   return exact.startsWith("kv-fit.") ? text(`kv-fit.w_${label.split(".")[0]}`) : exact;
 }
 
-/** What a model is called: its own name, or the page's text for a pasted config. @param {object} glass @param {string} model */
+/**
+ * What a model is called: its own name, or the page's text for a pasted config.
+ *
+ * @param {object} glass
+ * @param {string} model
+ */
 export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
 
-/** What a model is called in a file: as a pasted config calls itself, where it does. @param {object} glass @param {any} card */
+/**
+ * What a model is called in a file: as a pasted config calls itself, where it does.
+ *
+ * @param {object} glass
+ * @param {any} card
+ */
 export const calledIn = (glass, card) => card.called ?? nameOf(glass, card.name);
 
-/** Where a model's numbers were read. @param {object} glass @param {any} card @returns {string} */
+/**
+ * Where a model's numbers were read.
+ *
+ * @param {object} glass
+ * @param {any} card
+ * @returns {string}
+ */
 export const sourcesOf = (glass, card) => card.source.map((one) => remarkIn(one, glass.state.language)).join("; ");
 
 /** What a file of the calculators is of: the model that was asked about, and where its numbers were read. */
-export const subjectOf = (glass, answer) => (answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "");
+export const subjectOf = (glass, answer) =>
+  answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "";
 
-/** A remark of visuals/kv.py in the reader's language. @param {Object<string, string>} remark @param {string} language */
+/**
+ * A remark of visuals/kv.py in the reader's language.
+ *
+ * @param {Object<string, string>} remark
+ * @param {string} language
+ */
 export const remarkIn = (remark, language) => remark[language] ?? remark.en;

@@ -10,7 +10,7 @@ import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
 import { troubleText } from "./trouble.js";
 
-/** @returns {(string|number)[][]} the products and the kinds of the shown answer */
+/** @returns {(string | number)[][]} the products and the kinds of the shown answer */
 function table(glass, { answer }) {
   if (!answer) return [];
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
@@ -19,26 +19,51 @@ function table(glass, { answer }) {
   const { tokens, batch, dtype, card } = answer;
   const row = (...values) => [calledIn(glass, card), tokens, batch, dtype, ...values, sourcesOf(glass, card)];
   const rows = answer.terms.map((term) => row(term.label, product(term), term.bytes));
-  const kinds = answer.kinds.filter(({ bytes }) => bytes)
+  const kinds = answer.kinds
+    .filter(({ bytes }) => bytes)
     .map(({ kind, terms, bytes }) => row(`as ${kind}`, terms.map(product).join(" + "), bytes));
   const names = ["model", "tokens", "batch", "dtype", "what", "product", "bytes", "source"];
   return [names, ...rows, row("total", "", answer.bytes), ...kinds];
 }
 
 /** Which settings the figures are of. */
-const settingsIn = (glass, { model, tokens, batch, dtype }) => ({ model: nameOf(glass, model), tokens: whole(tokens), batch: whole(batch), dtype });
+const settingsIn = (glass, { model, tokens, batch, dtype }) => ({
+  model: nameOf(glass, model),
+  tokens: whole(tokens),
+  batch: whole(batch),
+  dtype,
+});
 
 /** Settings that the comparison of the four kinds leaves out. */
-const PLAIN = ["tp", "pp", "dcp", "block_size", "shared_prefix", "shared_layers", "reserved_tokens", "reserved_batch", "window", "layout", "draft", "mtp", "indexer"];
+const PLAIN = [
+  "tp",
+  "pp",
+  "dcp",
+  "block_size",
+  "shared_prefix",
+  "shared_layers",
+  "reserved_tokens",
+  "reserved_batch",
+  "window",
+  "layout",
+  "draft",
+  "mtp",
+  "indexer",
+];
 
 export const about = { namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);
   const panel = frame(element, glass, "kv-calculator", {
-    csv: () => table(glass, asked), subject: () => subjectOf(glass, asked.answer),
-    parts: ["what", "formula", "myth"], pointed: false,
+    csv: () => table(glass, asked),
+    subject: () => subjectOf(glass, asked.answer),
+    parts: ["what", "formula", "myth"],
+    pointed: false,
   });
   const form = settingsForm(glass, asked);
   const answer = answerView(glass);
@@ -50,7 +75,9 @@ export default function kvCalculator(element, glass) {
   glass.translate(element);
 
   return inView(element, function draw() {
-    panel.title.textContent = asked.answer ? panel.text("title_of", settingsIn(glass, asked.answer)) : panel.text("title");
+    panel.title.textContent = asked.answer
+      ? panel.text("title_of", settingsIn(glass, asked.answer))
+      : panel.text("title");
     form.show();
     const said = asked.trouble ? troubleText(glass, asked.trouble) : "";
     const placed = form.complain(asked.trouble, said);
@@ -60,7 +87,10 @@ export default function kvCalculator(element, glass) {
     kinds.element.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
     if (!asked.answer) return;
     answer.show(asked.answer);
-    kinds.show(asked.answer.kinds, PLAIN.some((name) => asked.settings[name]));
+    kinds.show(
+      asked.answer.kinds,
+      PLAIN.some((name) => asked.settings[name]),
+    );
     const { model, tokens, batch, dtype, bytes } = asked.answer;
     panel.tell(`${model} tokens=${tokens} batch=${batch} dtype=${dtype} bytes=${bytes}`);
   });

@@ -12,32 +12,62 @@ import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
-export const FIRST = { gpu: "H100 80 GB", weights: "", embeddings: "", usable_percent: "90", users: "64", user_tokens: "32768", memory_gb: "80", bandwidth_gb_per_s: "2000" };
+export const FIRST = {
+  gpu: "H100 80 GB",
+  weights: "",
+  embeddings: "",
+  usable_percent: "90",
+  users: "64",
+  user_tokens: "32768",
+  memory_gb: "80",
+  bandwidth_gb_per_s: "2000",
+};
 const OWN_GPU = ":gpu";
 /** Settings that only the reverse question depends on. */
 const REVERSE = ["users", "user_tokens"];
 
 export const about = { namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvFit(element, glass) {
   const asked = question(glass);
   const { state: view, set } = linkedState(glass, "kvfit", FIRST, { kv_fit: null, kv_needs: null, gpus: null });
   const panel = frame(element, glass, "kv-fit", {
-    csv: () => table(glass, view, asked.answer), subject: () => subjectOf(glass, asked.answer),
-    parts: ["what", "formula", "myth"], pointed: false,
+    csv: () => table(glass, view, asked.answer),
+    subject: () => subjectOf(glass, asked.answer),
+    parts: ["what", "formula", "myth"],
+    pointed: false,
   });
-  glass.calculate("kv_gpus").then(({ data }) => { view.gpus = data; });
-  const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) => createAsker(glass, what, ({ data, message }) => {
-    Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
-  }));
+  glass.calculate("kv_gpus").then(({ data }) => {
+    view.gpus = data;
+  });
+  const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) =>
+    createAsker(glass, what, ({ data, message }) => {
+      Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
+    }),
+  );
 
   const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
-  const formats = () => (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
+  const formats = () =>
+    (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
-  const fields = [choiceField("gpu", set, gpus), ...own, choiceField("weights", set, () => [["", glass.text("kv.choice_as_config")], ...formats()]), choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]), numberField("usable_percent", set)];
-  const nearNeeds = (along, values) => { if (asked.answered) askNeeds.near(requestForNeeds(), along, values); };
-  const reverse = [slidingField("users", set, [0, 12], 4, nearNeeds), slidingField("user_tokens", set, [7, 20], 4, nearNeeds)];
+  const fields = [
+    choiceField("gpu", set, gpus),
+    ...own,
+    choiceField("weights", set, () => [["", glass.text("kv.choice_as_config")], ...formats()]),
+    choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]),
+    numberField("usable_percent", set),
+  ];
+  const nearNeeds = (along, values) => {
+    if (asked.answered) askNeeds.near(requestForNeeds(), along, values);
+  };
+  const reverse = [
+    slidingField("users", set, [0, 12], 4, nearNeeds),
+    slidingField("user_tokens", set, [7, 20], 4, nearNeeds),
+  ];
   const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const [fit, needs] = [fitView(glass), needsView(glass)];
@@ -46,13 +76,16 @@ export default function kvFit(element, glass) {
   panel.body.append(
     stale,
     h("div.kv-two", null, side(fields, limited), h("div", null, trouble.kv_fit, fit.element)),
-    h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)));
+    h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)),
+  );
   glass.translate(element);
 
   /** The settings of both panels, without what the question does not depend on. */
   function settingsFor(skipped) {
     const kept = Object.entries(view.settings).filter(([name]) => !skipped.includes(name));
-    const chosen = Object.fromEntries(kept.filter(([name]) => view.settings.gpu === OWN_GPU || !own.some((one) => one.name === name)));
+    const chosen = Object.fromEntries(
+      kept.filter(([name]) => view.settings.gpu === OWN_GPU || !own.some((one) => one.name === name)),
+    );
     return { ...asked.answered, ...chosen };
   }
 
@@ -64,7 +97,10 @@ export default function kvFit(element, glass) {
     return requestOf(kept);
   }
 
-  const questions = { fit: part((request) => askFit.ask(JSON.parse(request))), needs: part((request) => askNeeds.ask(JSON.parse(request))) };
+  const questions = {
+    fit: part((request) => askFit.ask(JSON.parse(request))),
+    needs: part((request) => askNeeds.ask(JSON.parse(request))),
+  };
   let fitting = null;
   const near = part(({ along, values }) => askFit.near(fitting, along, values));
   /** Asks what changed, now that the panel is in sight. */
@@ -80,10 +116,21 @@ export default function kvFit(element, glass) {
     need();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     const { model, batch, tokens, dtype } = asked.answer ?? {};
-    panel.title.textContent = model ? panel.text("title_of", { gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu, model: nameOf(glass, model), batch: whole(batch), tokens: whole(tokens), dtype }) : panel.text("title");
+    panel.title.textContent = model
+      ? panel.text("title_of", {
+          gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu,
+          model: nameOf(glass, model),
+          batch: whole(batch),
+          tokens: whole(tokens),
+          dtype,
+        })
+      : panel.text("title");
     for (const one of [...fields, ...reverse]) one.show(view.settings);
     for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
-    for (const [name, message, list, result] of [["kv_fit", bad, fields, fit], ["kv_needs", unmet, reverse, needs]]) {
+    for (const [name, message, list, result] of [
+      ["kv_fit", bad, fields, fit],
+      ["kv_needs", unmet, reverse, needs],
+    ]) {
       const said = message ? troubleText(glass, message) : "";
       const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
       for (const one of list) one.complain(one.name === aliased ? said : "");
@@ -95,14 +142,18 @@ export default function kvFit(element, glass) {
     limited.hidden = !found || found.use.percent >= Number(view.settings.usable_percent);
     if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
     const explained = { usable: found?.use.percent ?? view.settings.usable_percent };
-    for (const part of ["formula", "myth"]) element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
+    for (const part of ["formula", "myth"])
+      element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);
     if (needed) needs.show(needed);
-    if (found) panel.tell(`gpu=${found.use.gpu.name} fits=${found.use.fits} free=${found.use.free} batch=${found.batch.value ?? "none"} context=${found.context.value ?? "none"}`);
+    if (found)
+      panel.tell(
+        `gpu=${found.use.gpu.name} fits=${found.use.fits} free=${found.use.free} batch=${found.batch.value ?? "none"} context=${found.context.value ?? "none"}`,
+      );
   });
 }
 
-/** @returns {(string|number)[][]} what one GPU holds, and the GPUs that the reverse question found; a row a number */
+/** @returns {(string | number)[][]} what one GPU holds, and the GPUs that the reverse question found; a row a number */
 function table(glass, { kv_fit: found, kv_needs: need }, answer) {
   const rows = [];
   const add = (question, gpu, values) => {
@@ -113,12 +164,26 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
     add("model", "", { weights: found.use.weights_in, ...(found.use.stored[0] && { remark: found.use.stored[0].en }) });
     const { use, batch, context, bound } = found;
     add("fits", use.gpu.name, {
-      memory_bytes: use.gpu.memory, usable_bytes: use.usable, weights_bytes: use.weights, cache_bytes: use.cache, free_bytes: use.free,
-      fits: String(use.fits), largest_batch: batch.value, largest_context: context.value, tokens_per_second_at_most: bound.each,
+      memory_bytes: use.gpu.memory,
+      usable_bytes: use.usable,
+      weights_bytes: use.weights,
+      cache_bytes: use.cache,
+      free_bytes: use.free,
+      fits: String(use.fits),
+      largest_batch: batch.value,
+      largest_context: context.value,
+      tokens_per_second_at_most: bound.each,
     });
   }
   for (const { name, at_least, layout } of need?.gpus ?? []) {
-    add("needed", name, { users: need.users, tokens_each: need.tokens, gpus_by_bytes: at_least, gpus_that_fit: layout?.gpus, tp: layout?.tp, pp: layout?.pp });
+    add("needed", name, {
+      users: need.users,
+      tokens_each: need.tokens,
+      gpus_by_bytes: at_least,
+      gpus_that_fit: layout?.gpus,
+      tp: layout?.tp,
+      pp: layout?.pp,
+    });
   }
   return [["question", "gpu", "quantity", "value"], ...rows];
 }

@@ -1,5 +1,5 @@
-// What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows: side by side, bars to one scale, and the
-// product of each. The calculator shows the kinds of its own model so.
+// What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows: side by side, bars
+// to one scale, and the product of each. The calculator shows the kinds of its own model so.
 
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -18,7 +18,8 @@ export function kindsView(glass) {
   const element = h("div", null, h("h3.gp-subtitle", { "data-text": "kv.kinds_title" }), body, notes);
 
   function shape({ kind, n_kv_heads, head_dim, latent }) {
-    if (latent) return text("kind_latent", { latent: whole(latent[0]), rope: latent[1], sum: whole(latent[0] + latent[1]) });
+    if (latent)
+      return text("kind_latent", { latent: whole(latent[0]), rope: latent[1], sum: whole(latent[0] + latent[1]) });
     return text(`kind_${kind.toLowerCase()}`, { kv: n_kv_heads, head_dim });
   }
 
@@ -29,14 +30,21 @@ export function kindsView(glass) {
     const ratio = own && !row.own ? text("kind_ratio", { ratio: times(Number(bytes) / own) }) : "";
     if (row.assumed) title.append(h("span.kv-own", null, text("kind_assumed")));
     const bar = h("span.kv-kind-bar", { style: `width: ${(100 * Number(bytes)) / most}%` });
-    return h(`div.kv-kind${row.own ? ".is-own" : ""}`, null, title,
+    return h(
+      `div.kv-kind${row.own ? ".is-own" : ""}`,
+      null,
+      title,
       h("p.kv-kind-size", null, h("strong", null, scaled(bytes, "binary")), h("span.gp-note", null, ` ${ratio}`)),
       h("div.kv-kind-track", null, bar),
       h("p.gp-note", null, shape(row)),
-      ...row.terms.map((term) => shortProduct(term.factors, factor, term.bytes)));
+      ...row.terms.map((term) => shortProduct(term.factors, factor, term.bytes)),
+    );
   }
 
-  /** @param {object[]} kinds rows of kinds_message @param {boolean} plain whether the answer had options that these leave out */
+  /**
+   * @param {object[]} kinds rows of kinds_message
+   * @param {boolean} plain whether the answer had options that these leave out
+   */
   function show(kinds, plain = false) {
     const known = kinds.filter(({ bytes }) => bytes);
     const most = Math.max(...known.map(({ bytes }) => Number(bytes)));
@@ -64,12 +72,19 @@ export function grown(row, tokens) {
   const terms = row.terms.map((term) => {
     const written = !term.label.startsWith("cross.");
     const factor = (one) => (written && one.code === "tokens" ? { ...one, value: tokens } : one);
-    return { ...term, factors: term.factors.filter(({ code }) => code !== "sequences").map(factor), bytes: String(BigInt(term.bytes) * BigInt(written ? tokens : 1)) };
+    return {
+      ...term,
+      factors: term.factors.filter(({ code }) => code !== "sequences").map(factor),
+      bytes: String(BigInt(term.bytes) * BigInt(written ? tokens : 1)),
+    };
   });
   return { ...row, terms, bytes: String(terms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n)) };
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvKinds(element, glass) {
   const { state } = glass;
   let rows = [];
@@ -88,6 +103,8 @@ export default function kvKinds(element, glass) {
     if (!live) return;
     rows = live.kinds.map((row) => grown(row, tokens));
     view.show(rows);
-    panel.tell(`tokens=${tokens} ${rows.map(({ kind, bytes }) => `${kind}=${bytes}`).join(" ")} own=${rows.find(({ own }) => own)?.kind}`);
+    panel.tell(
+      `tokens=${tokens} ${rows.map(({ kind, bytes }) => `${kind}=${bytes}`).join(" ")} own=${rows.find(({ own }) => own)?.kind}`,
+    );
   });
 }

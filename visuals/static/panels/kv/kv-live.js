@@ -1,5 +1,6 @@
-// The live cache: which rows each token writes and reads, and its bytes as measured beside the formula. A
-// button plays the run again: the prefill, then one generated token after the other; where nothing was written yet, it has it written.
+// The live cache: which rows each token writes and reads, and its bytes as measured beside the formula. A button plays
+// the run again: the prefill, then one generated token after the other; where nothing was written yet, it has it
+// written.
 
 import { row as attentionRow } from "../../compute.js";
 import { h, share, shown, tinted } from "../../dom.js";
@@ -9,7 +10,19 @@ import { noCache } from "../../parts.js";
 import { inWidth, link, steer, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
-import { agreement, bytesOf, elementBytes, factorsOf, heldBytes, keptNumbers, latentOf, measuredAt, momentOf, piecesOf, sourceFactors } from "./live-state.js";
+import {
+  agreement,
+  bytesOf,
+  elementBytes,
+  factorsOf,
+  heldBytes,
+  keptNumbers,
+  latentOf,
+  measuredAt,
+  momentOf,
+  piecesOf,
+  sourceFactors,
+} from "./live-state.js";
 
 /** @returns {import("./live-grid.js").Scene} */
 function sceneOf(state, layer) {
@@ -20,12 +33,18 @@ function sceneOf(state, layer) {
   const known = layer && query < trace.T;
   const weights = known ? attentionRow(layer, trace.model, state.head, query).weights : null;
   return {
-    layers: trace.model.n_layers, columns: pieces.length, pieces, prompt: trace.nPrompt, layer: state.layer, head: state.head, weights,
+    layers: trace.model.n_layers,
+    columns: pieces.length,
+    pieces,
+    prompt: trace.nPrompt,
+    layer: state.layer,
+    head: state.head,
+    weights,
     ...momentOf(trace, query),
   };
 }
 
-/** @returns {(string|number)[][]} every length that was measured, with the formula's bytes beside it */
+/** @returns {(string | number)[][]} every length that was measured, with the formula's bytes beside it */
 function table({ trace }, detail) {
   const rows = Array.from({ length: trace.T }, (_, t) => t + 1);
   const cells = rows.map((held) => [held, heldBytes(trace, held), measuredAt(trace, detail, held) ?? ""]);
@@ -37,20 +56,37 @@ function sums(panel, glass, held, measured, tally) {
   const { trace } = glass.state;
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
   const [own, source, bytes] = [factorsOf(trace, held), sourceFactors(trace), heldBytes(trace, held)];
-  const more = source ? [
-    h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder.T })),
-    product(source, name, equals(bytesOf(source))),
-    h("p.kv-line", null, panel.text("together"), ` ${exactBytes(bytesOf(own))} + ${exactBytes(bytesOf(source))} = `, h("strong", null, exactBytes(bytes))),
-  ] : [];
-  const [look, verdict] = measured === null ? ["open", "unmeasured"] : measured === bytes ? ["equal", "equal"] : ["unequal", "unequal"];
+  const more = source
+    ? [
+        h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder.T })),
+        product(source, name, equals(bytesOf(source))),
+        h(
+          "p.kv-line",
+          null,
+          panel.text("together"),
+          ` ${exactBytes(bytesOf(own))} + ${exactBytes(bytesOf(source))} = `,
+          h("strong", null, exactBytes(bytes)),
+        ),
+      ]
+    : [];
+  const [look, verdict] =
+    measured === null ? ["open", "unmeasured"] : measured === bytes ? ["equal", "equal"] : ["unequal", "unequal"];
   const check = h(`span.kv-check.is-${look}`, null, panel.text(verdict));
   const said = measured === null ? "—" : exactBytes(measured);
   return [
     h("p.kv-line", null, panel.text("formula_line")),
     product(own, name, equals(bytesOf(own))),
     ...more,
-    h("p.kv-line.kv-verdict", null, panel.text("measured_line", { held: whole(held) }), " ", h("strong", null, said), " ", check,
-      h("span.gp-note", null, ` ${both(bytes)}`)),
+    h(
+      "p.kv-line.kv-verdict",
+      null,
+      panel.text("measured_line", { held: whole(held) }),
+      " ",
+      h("strong", null, said),
+      " ",
+      check,
+      h("span.gp-note", null, ` ${both(bytes)}`),
+    ),
     h("p.gp-note", null, panel.text("tally", tally)),
   ];
 }
@@ -65,27 +101,59 @@ function story(panel, trace, moment) {
   const read = heldBytes(trace, moment.held);
   const query = n_layers * n_heads * head_dim * size;
   const params = {
-    rows, held: moment.held, layers: n_layers, kv: n_kv_heads, heads: n_heads, head_dim, bytes: size, group: n_heads / n_kv_heads, latent, rope,
-    wrote: exactBytes(wrote), read: exactBytes(read), query: exactBytes(query), token: moment.query,
+    rows,
+    held: moment.held,
+    layers: n_layers,
+    kv: n_kv_heads,
+    heads: n_heads,
+    head_dim,
+    bytes: size,
+    group: n_heads / n_kv_heads,
+    latent,
+    rope,
+    wrote: exactBytes(wrote),
+    read: exactBytes(read),
+    query: exactBytes(query),
+    token: moment.query,
     percent: Math.round((100 * n_heads * head_dim) / keptNumbers(trace)),
   };
   const part = (title, ...names) =>
-    h("div", null, h("h3.gp-subtitle", null, panel.text(title)), ...names.map((name) => h("p", null, panel.text(name, params))));
+    h(
+      "div",
+      null,
+      h("h3.gp-subtitle", null, panel.text(title)),
+      ...names.map((name) => h("p", null, panel.text(name, params))),
+    );
   return [
-    part("step_title", moment.prefill ? "step_prefill" : "step_decode", moment.prefill ? "read_prefill" : "read_decode"),
+    part(
+      "step_title",
+      moment.prefill ? "step_prefill" : "step_decode",
+      moment.prefill ? "read_prefill" : "read_decode",
+    ),
     part("q_title", "q_used", "q_cost"),
   ];
 }
 
 function legend(panel) {
-  const sample = (role, name) => h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
-  return h("div.gp-samples.kv-legend", null, sample("new", "is_new"), sample("read", "is_read"), sample("held", "is_held"),
-    sample("empty", "is_empty"), h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")));
+  const sample = (role, name) =>
+    h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
+  return h(
+    "div.gp-samples.kv-legend",
+    null,
+    sample("new", "is_new"),
+    sample("read", "is_read"),
+    sample("held", "is_held"),
+    sample("empty", "is_empty"),
+    h("span.gp-sample", null, tinted("k", "K"), " | ", tinted("v", "V")),
+  );
 }
 
 const PACE = 160; // ms a token: slow enough to follow, whatever the model took
 
-/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} */
+/**
+ * @param {object} glass
+ * @returns {{ element: HTMLElement; draw: () => void }}
+ */
 export function player(glass) {
   const { state } = glass;
   let timer = 0;
@@ -120,26 +188,43 @@ export function player(glass) {
   function draw() {
     const { trace } = state;
     const written = isWritten(state);
-    button.textContent = glass.text(timer ? "kv-live.pause" : written || trace?.generating ? "kv-live.play" : "kv-live.write");
+    button.textContent = glass.text(
+      timer ? "kv-live.pause" : written || trace?.generating ? "kv-live.play" : "kv-live.write",
+    );
     button.disabled = !trace || trace.generating || (!written && state.status !== "idle");
     note.textContent = written || trace?.generating ? "" : glass.text("kv-live.nothing_written");
   }
   return { element: h("div.kv-player", null, button, note), draw };
 }
 
-export const about = { tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"], absent: noCache, forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []) };
+export const about = {
+  tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"],
+  absent: noCache,
+  forms: ({ parts }) => (parts.latent ? ["latent"] : parts.stack ? ["source"] : []),
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvLive(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas.kv-grid", { "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
-  const panel = frame(element, glass, "kv-live", { csv: () => table(state, detailOf()), parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "kv-live", {
+    csv: () => table(state, detailOf()),
+    parts: ["what", "formula", "myth"],
+  });
   const play = player(glass);
   const arithmetic = h("div.kv-sums");
   const stories = h("div.gp-columns.kv-story");
   const caption = h("p.gp-note.kv-caption");
-  panel.body.append(h("div.kv-bar", null, play.element, legend(panel)), h("div", null, caption, canvas), arithmetic, stories);
+  panel.body.append(
+    h("div.kv-bar", null, play.element, legend(panel)),
+    h("div", null, caption, canvas),
+    arithmetic,
+    stories,
+  );
   let [scene, size] = [null, null];
   link(canvas, glass, (x, y) => {
     const cell = scene && !state.trace.generating && cellAt(scene, size, x, y);
@@ -152,9 +237,17 @@ export default function kvLive(element, glass) {
     const { trace, layer } = state;
     const { query, held } = scene;
     const at = layer * trace.T + query;
-    const norms = detail && query < trace.T ? [shown(detail.k_norm.data[at], 4), shown(detail.v_norm.data[at], 4)] : ["…", "…"];
+    const norms =
+      detail && query < trace.T ? [shown(detail.k_norm.data[at], 4), shown(detail.v_norm.data[at], 4)] : ["…", "…"];
     const bytesEach = whole(bytesOf(factorsOf(trace, 1)) / trace.model.n_layers);
-    const reading = { layer, token: query, piece: visible(scene.pieces[query]), k: norms[0], v: norms[1], bytes: bytesEach };
+    const reading = {
+      layer,
+      token: query,
+      piece: visible(scene.pieces[query]),
+      k: norms[0],
+      v: norms[1],
+      bytes: bytesEach,
+    };
     const value = `layer ${layer} token ${query} tokens=${held} bytes=${bytes} measured=${measured ?? "none"} ${roleOf(scene, query)}`;
     panel.tell(value, panel.text("read", reading));
   }
@@ -165,8 +258,15 @@ export default function kvLive(element, glass) {
     play.draw();
     scene = sceneOf(state, glass.layer());
     const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
-    panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", { tokens: whole(scene.held), source: whole(trace.encoder?.T ?? 0), layers: trace.model.n_layers, bytes: exactBytes(bytes) });
-    caption.textContent = scene.weights ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) }) : "";
+    panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", {
+      tokens: whole(scene.held),
+      source: whole(trace.encoder?.T ?? 0),
+      layers: trace.model.n_layers,
+      bytes: exactBytes(bytes),
+    });
+    caption.textContent = scene.weights
+      ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) })
+      : "";
     size = drawGrid(canvas, scene, width, panel.text);
     arithmetic.replaceChildren(...sums(panel, glass, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));

@@ -17,12 +17,21 @@ export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { t
 
 export const about = { namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvMyth(element, glass) {
   const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
   const view = watched({ answer: null }, glass.repaint);
-  const table = () => [["sum", "bytes"], ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""], ["right", view.answer?.bytes ?? ""]];
-  glass.calculate("kv", ASKED).then(({ data }) => { view.answer = data; });
+  const table = () => [
+    ["sum", "bytes"],
+    ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""],
+    ["right", view.answer?.bytes ?? ""],
+  ];
+  glass.calculate("kv", ASKED).then(({ data }) => {
+    view.answer = data;
+  });
   const body = h("div");
   panel.body.append(body);
 
@@ -34,17 +43,59 @@ export default function kvMyth(element, glass) {
     const wrong = bytesOf(copied);
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
     const grouped = kinds.find(({ kind }) => kind === "GQA");
-    const params = { model: card.name, batch, tokens: tokens.toLocaleString("en-US"), dtype, d_model, heads: n_heads, head_dim, copied: exactBytes(wrong), binary: scaled(wrong, "binary"), decimal: scaled(wrong, "decimal") };
+    const params = {
+      model: card.name,
+      batch,
+      tokens: tokens.toLocaleString("en-US"),
+      dtype,
+      d_model,
+      heads: n_heads,
+      head_dim,
+      copied: exactBytes(wrong),
+      binary: scaled(wrong, "binary"),
+      decimal: scaled(wrong, "decimal"),
+    };
     const side = (name, role, size, ...content) =>
-      h(`div.kv-verdict-card.is-${role}`, null, h("h3.gp-subtitle", null, panel.text(name)), h("p.kv-total", null, h("strong", null, size)), ...content,
-        h("p", null, panel.text(`${name}_text`, params)));
+      h(
+        `div.kv-verdict-card.is-${role}`,
+        null,
+        h("h3.gp-subtitle", null, panel.text(name)),
+        h("p.kv-total", null, h("strong", null, size)),
+        ...content,
+        h("p", null, panel.text(`${name}_text`, params)),
+      );
     body.replaceChildren(
       h("p", null, panel.text("question", params)),
-      h("div.gp-columns", null,
+      h(
+        "div.gp-columns",
+        null,
         side("wrong", "wrong", scaled(wrong, "binary"), product(copied, factor, equals(wrong))),
-        side("right", "right", scaled(bytes, "binary"), ...terms.map((term) => product(term.factors, factor, equals(term.bytes))))),
-      h("p", null, panel.text("ratio", { ...params, wrong: scaled(wrong, "binary"), right: scaled(bytes, "binary"), ratio: wrong / Number(bytes) })),
-      h("p", null, panel.text("gqa", { bytes: exactBytes(grouped.bytes), gib: scaled(grouped.bytes, "binary"), group: n_heads / grouped.n_kv_heads })),
+        side(
+          "right",
+          "right",
+          scaled(bytes, "binary"),
+          ...terms.map((term) => product(term.factors, factor, equals(term.bytes))),
+        ),
+      ),
+      h(
+        "p",
+        null,
+        panel.text("ratio", {
+          ...params,
+          wrong: scaled(wrong, "binary"),
+          right: scaled(bytes, "binary"),
+          ratio: wrong / Number(bytes),
+        }),
+      ),
+      h(
+        "p",
+        null,
+        panel.text("gqa", {
+          bytes: exactBytes(grouped.bytes),
+          gib: scaled(grouped.bytes, "binary"),
+          group: n_heads / grouped.n_kv_heads,
+        }),
+      ),
       h("p.gp-note", null, h("strong", null, panel.text("check"), ": "), panel.text("check_text")),
     );
     panel.tell(`wrong=${wrong} right=${bytes}`);

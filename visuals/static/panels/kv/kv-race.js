@@ -27,18 +27,35 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
   const context = fit(canvas, width, tall);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
   const [first, last] = [steps[0].tokens, Math.max(steps.at(-1).tokens, steps[0].tokens + 8)];
-  const chart = chartIn([width, tall], [LEFT, 12, TOP, BELOW], { low: first, high: last }, { low: 0, high: most * 1.08 });
+  const chart = chartIn(
+    [width, tall],
+    [LEFT, 12, TOP, BELOW],
+    { low: first, high: last },
+    { low: 0, high: most * 1.08 },
+  );
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
   const { colour } = ink();
-  for (const [name, hue, dash] of [[full, "output", [6, 4]], [cached, "accent", []]]) {
-    path(context, chart, steps.map((step) => [step.tokens, step[name] * scale]), { colour: colour(hue), width: 2.5, dash });
+  for (const [name, hue, dash] of [
+    [full, "output", [6, 4]],
+    [cached, "accent", []],
+  ]) {
+    path(
+      context,
+      chart,
+      steps.map((step) => [step.tokens, step[name] * scale]),
+      { colour: colour(hue), width: 2.5, dash },
+    );
     if (at) dot(context, chart, at.tokens, at[name] * scale, colour(hue));
   }
   if (at) rule(context, chart, { x: at.tokens, colour: colour("muted"), dash: [2, 3] });
   return chart;
 }
 
-/** The count of one step, written out. @returns {HTMLElement[]} */
+/**
+ * The count of one step, written out.
+ *
+ * @returns {HTMLElement[]}
+ */
 function arithmetic(panel, { model }, at) {
   const { n_layers, n_heads, head_dim, d_model, vocab_size } = model;
   const weights = layerWeights(model);
@@ -56,12 +73,23 @@ function arithmetic(panel, { model }, at) {
 
 const table = (race) => [
   ["tokens", "token_id", "cached_seconds", "full_seconds", "cached_multiply_adds", "full_multiply_adds", "same_token"],
-  ...race.steps.map((s) => [s.tokens, s.token_id, s.cached_seconds, s.full_seconds, s.cached_work, s.full_work, String(s.same)]),
+  ...race.steps.map((s) => [
+    s.tokens,
+    s.token_id,
+    s.cached_seconds,
+    s.full_seconds,
+    s.cached_work,
+    s.full_work,
+    String(s.same),
+  ]),
 ];
 
 export const about = { namesChanges: false, absent: oneText };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function kvRace(element, glass) {
   const { state } = glass;
   const race = raceOf(glass);
@@ -69,7 +97,11 @@ export default function kvRace(element, glass) {
   const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
   const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });
   const status = h("span.gp-note", { role: "status" });
-  const charts = Object.keys(CHARTS).map((name) => ({ name, title: h("h3.gp-subtitle"), canvas: h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` }) }));
+  const charts = Object.keys(CHARTS).map((name) => ({
+    name,
+    title: h("h3.gp-subtitle"),
+    canvas: h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` }),
+  }));
   const side = ({ title, canvas }) => h("div", null, title, h("div", null, canvas));
   const stroke = (name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
   const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
@@ -82,9 +114,12 @@ export default function kvRace(element, glass) {
   for (const { canvas } of charts) {
     canvas.addEventListener("pointermove", (event) => {
       const tokens = chart && xAt(chart, placeIn(event, canvas).x);
-      view.hovered = chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
+      view.hovered =
+        chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
     });
-    canvas.addEventListener("pointerleave", () => { view.hovered = null; });
+    canvas.addEventListener("pointerleave", () => {
+      view.hovered = null;
+    });
   }
 
   function tell(at) {
@@ -92,17 +127,41 @@ export default function kvRace(element, glass) {
     const sum = totals(steps);
     const ratio = (a, b) => times(b / a);
     const reading = {
-      tokens: at.tokens, cached: milli(at.cached_seconds), full: milli(at.full_seconds), ratio: ratio(at.cached_seconds, at.full_seconds),
-      cached_work: million(at.cached_work), full_work: million(at.full_work), work_ratio: ratio(at.cached_work, at.full_work),
+      tokens: at.tokens,
+      cached: milli(at.cached_seconds),
+      full: milli(at.full_seconds),
+      ratio: ratio(at.cached_seconds, at.full_seconds),
+      cached_work: million(at.cached_work),
+      full_work: million(at.full_work),
+      work_ratio: ratio(at.cached_work, at.full_work),
     };
-    panel.tell(`tokens=${at.tokens} cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`, panel.text("read", reading));
+    panel.tell(
+      `tokens=${at.tokens} cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`,
+      panel.text("read", reading),
+    );
     const differ = steps.filter(({ same }) => !same).length;
-    const all = { count: steps.length, cached: milli(sum.cached), full: milli(sum.full), ratio: ratio(sum.cached, sum.full), work_ratio: ratio(sum.cachedWork, sum.fullWork) };
-    const check = differ ? panel.text("differ", { count: differ, all: steps.length, dtype: state.trace.model.dtype }) : panel.text("same", { count: steps.length });
+    const all = {
+      count: steps.length,
+      cached: milli(sum.cached),
+      full: milli(sum.full),
+      ratio: ratio(sum.cached, sum.full),
+      work_ratio: ratio(sum.cachedWork, sum.fullWork),
+    };
+    const check = differ
+      ? panel.text("differ", { count: differ, all: steps.length, dtype: state.trace.model.dtype })
+      : panel.text("same", { count: steps.length });
     const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
     sums.replaceChildren(
-      h("p", null, h("strong", null, panel.text("sum", all)), " ", h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check)),
-      ...arithmetic(panel, state.trace, at), h("p.gp-note", null, panel.text("overhead", { floor })));
+      h(
+        "p",
+        null,
+        h("strong", null, panel.text("sum", all)),
+        " ",
+        h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check),
+      ),
+      ...arithmetic(panel, state.trace, at),
+      h("p.gp-note", null, panel.text("overhead", { floor })),
+    );
   }
 
   return inView(element, function draw() {
@@ -113,7 +172,13 @@ export default function kvRace(element, glass) {
     go.textContent = panel.text(running ? "stop" : steps.length ? "more" : "start");
     anew.hidden = running || !steps.length;
     go.disabled = trace.generating;
-    status.textContent = trouble ? troubleText(glass, trouble) : running ? panel.text("running", { count: steps.length }) : steps.length ? "" : panel.text("ready", { count: AT_ONCE });
+    status.textContent = trouble
+      ? troubleText(glass, trouble)
+      : running
+        ? panel.text("running", { count: steps.length })
+        : steps.length
+          ? ""
+          : panel.text("ready", { count: AT_ONCE });
     results.hidden = !steps.length;
     if (!steps.length) return panel.tell("none", "");
     const width = wide(); // known once the results are in view

@@ -10,16 +10,29 @@ const [LOW, LOWEST] = [7, 4]; // a row; where a taller picture would be shown sm
 const NAMES = 0.3; // of the height that there is, the tokens' names at most
 
 /**
- * @typedef {{ layers: number, columns: number, pieces: string[], prompt: number, held: number, from: number,
- *             query: number, layer: number, head: number, weights: ArrayLike<number>|null }} Scene
- * Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
+ * @typedef {{
+ *   layers: number;
+ *   columns: number;
+ *   pieces: string[];
+ *   prompt: number;
+ *   held: number;
+ *   from: number;
+ *   query: number;
+ *   layer: number;
+ *   head: number;
+ *   weights: ArrayLike<number> | null;
+ * }} Scene
+ *   Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
  */
 
 /**
- * How the tokens' names stand under their columns: in a line where each fits, else turned, one a column as long as that is
- * wide enough. @param {number[]} widths of the names @param {number} [room] the height that there is for the whole picture
- * @returns {{ turned: boolean, apart: number, high: number, most: number }} every how many columns one stands, the height of
- * all, and how long one may be
+ * How the tokens' names stand under their columns: in a line where each fits, else turned, one a column as long as
+ * that is wide enough.
+ *
+ * @param {number[]} widths of the names
+ * @param {number} [room] the height that there is for the whole picture
+ * @returns {{ turned: boolean; apart: number; high: number; most: number }} every how many columns one stands, the
+ *   height of all, and how long one may be
  */
 export function labelsOf(widths, column, room = Infinity) {
   const [longest, most] = [Math.max(...widths, 0), Math.min(LONGEST, Math.floor(NAMES * room))];
@@ -27,7 +40,12 @@ export function labelsOf(widths, column, room = Infinity) {
   return { turned: true, apart: Math.ceil((LINE - 2) / column), high: Math.min(most, longest) + 4, most };
 }
 
-/** Sizes for a width, in pixels to draw in. @param {number} [names] the height of the tokens' names @param {number} [room] as in `labelsOf` */
+/**
+ * Sizes for a width, in pixels to draw in.
+ *
+ * @param {number} [names] the height of the tokens' names
+ * @param {number} [room] as in `labelsOf`
+ */
 export function measure({ layers, columns }, width, names = LINE, room = Infinity) {
   const fitting = Math.min(280, room - TOP - names - BELOW);
   const row = Math.max(room < Infinity ? LOWEST : LOW, Math.min(24, Math.floor(fitting / layers)));
@@ -35,14 +53,21 @@ export function measure({ layers, columns }, width, names = LINE, room = Infinit
   return { width, row, column, high: row * layers, height: TOP + row * layers + names + BELOW };
 }
 
-/** @param {{ row: number, column: number }} size of `measure` @returns {{ layer: number, token: number }|null} the cell under a point; layer 0 is at the bottom */
+/**
+ * @param {{ row: number; column: number }} size of `measure`
+ * @returns {{ layer: number; token: number } | null} the cell under a point; layer 0 is at the bottom
+ */
 export function cellAt(scene, { row, column }, x, y) {
   const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - TOP) / row)];
   if (token < 0 || token >= scene.columns || index < 0 || index >= scene.layers) return null;
   return { layer: scene.layers - 1 - index, token };
 }
 
-/** What becomes of a token's rows in this step. @returns {"new"|"read"|"held"|"empty"} */
+/**
+ * What becomes of a token's rows in this step.
+ *
+ * @returns {"new" | "read" | "held" | "empty"}
+ */
 export function roleOf({ held, from, query }, token) {
   if (token >= held) return "empty";
   if (token >= from) return "new";
@@ -102,7 +127,10 @@ function drawLabels(context, scene, { row, column, high }, { turned, apart, most
     context.save();
     context.translate(place, TOP + high + (turned ? 8 : LINE));
     if (turned) context.rotate(-Math.PI / 2);
-    write(context, nameOf(scene, token), 0, 0, { ...(turned ? { align: "right", base: "middle", most } : { align: "center" }), colour: colour("muted") });
+    write(context, nameOf(scene, token), 0, 0, {
+      ...(turned ? { align: "right", base: "middle", most } : { align: "center" }),
+      colour: colour("muted"),
+    });
     context.restore();
   }
 }
@@ -111,7 +139,10 @@ function drawLabels(context, scene, { row, column, high }, { turned, apart, most
 function drawPhases(context, scene, { column, width, height }, text) {
   const { colour } = ink();
   const y = height - 24;
-  const parts = [["prefill", 0, Math.min(scene.prompt, scene.columns)], ["decode", scene.prompt, scene.columns]];
+  const parts = [
+    ["prefill", 0, Math.min(scene.prompt, scene.columns)],
+    ["decode", scene.prompt, scene.columns],
+  ];
   for (const [name, from, to] of parts) {
     if (to <= from) continue;
     const [x, wide] = [LEFT + from * column, (to - from) * column - 2];
@@ -124,7 +155,13 @@ function drawPhases(context, scene, { column, width, height }, text) {
 
 const nameOf = ({ pieces }, token) => visible(pieces[token] ?? "");
 
-/** @param {HTMLCanvasElement} canvas @param {Scene} scene @param {number} width @param {Function} text @returns {ReturnType<typeof measure>} */
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Scene} scene
+ * @param {number} width
+ * @param {Function} text
+ * @returns {ReturnType<typeof measure>}
+ */
 export function drawGrid(canvas, scene, width, text) {
   const widths = scene.pieces.map((_, token) => textWidth(canvas.getContext("2d"), nameOf(scene, token)));
   const room = roomToDraw();

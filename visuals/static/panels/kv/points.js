@@ -1,6 +1,6 @@
-// A chart's figure with its points: heights and what is said of each, from the exact bytes that the server counted; and its
-// legend. Plotly's own measures its words anew whenever the chart is drawn, a quarter of what a slider's step takes; this one is made when a
-// name changes.
+// A chart's figure with its points: heights and what is said of each, from the exact bytes that the server counted; and
+// its legend. Plotly's own measures its words anew whenever the chart is drawn, a quarter of what a slider's step
+// takes; this one is made when a name changes.
 
 import { dressed } from "../../chart.js";
 import { h, svg } from "../../dom.js";
@@ -10,21 +10,29 @@ import { exactBytes } from "./format.js";
 /**
  * The traces as plotly takes them. customdata of a point: model, tokens, exact bytes as text, and with separators;
  * where the trace has `contexts`, also the model's own context if the point is beyond it, else null.
- * @param {{ data: object[], layout: object, unit: number }} figure of visuals/kv_charts.py
+ *
+ * @param {{ data: object[]; layout: object; unit: number }} figure of visuals/kv_charts.py
  */
 export function drawable({ data, layout, unit }) {
   const traces = data.map(({ models, tokens, bytes, contexts, ...looks }) => ({
     ...looks,
     y: bytes.map((count) => Number(count) / unit),
-    customdata: bytes.map((count, i) => [models[i], tokens[i], count, exactBytes(count), ...(contexts ? [contexts[i]] : [])]),
+    customdata: bytes.map((count, i) => [
+      models[i],
+      tokens[i],
+      count,
+      exactBytes(count),
+      ...(contexts ? [contexts[i]] : []),
+    ]),
   }));
   const yaxis = layout.yaxis?.type === "log" ? { ...layout.yaxis, range: decades(traces) } : layout.yaxis;
   return { data: traces, layout: { ...layout, yaxis } };
 }
 
 /**
- * Whole powers of ten around all heights, as powers; undefined where nothing has a height. While a slider moves, the axis
- * so stands still and the lines move; and plotly, which measures the words of an axis that changes, has nothing to measure.
+ * Whole powers of ten around all heights, as powers; undefined where nothing has a height. While a slider moves,
+ * the axis so stands still and the lines move; and plotly, which measures the words of an axis that changes, has
+ * nothing to measure.
  */
 function decades(traces) {
   const heights = traces.flatMap(({ y }) => y).filter((height) => height > 0);
@@ -33,35 +41,64 @@ function decades(traces) {
   return [lowest, Math.max(lowest + 1, Math.ceil(Math.log10(Math.max(...heights))))];
 }
 
-/** Models with a bar beyond their own context. @returns {[string, number][]} model and context */
+/**
+ * Models with a bar beyond their own context.
+ *
+ * @returns {[string, number][]} model and context
+ */
 export function beyondContext(data) {
   const points = data.flatMap(({ customdata }) => customdata.filter((point) => point[4]));
   return [...new Map(points.map(([model, , , , context]) => [model, context]))];
 }
 
 const [WIDTH, HEIGHT] = [28, 14];
-const DASHES = { solid: "none", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "12 4", longdashdot: "11 3 2 3" };
+const DASHES = {
+  solid: "none",
+  dash: "7 4",
+  dot: "2 3",
+  dashdot: "7 3 2 3",
+  longdash: "12 4",
+  longdashdot: "11 3 2 3",
+};
 /** Plotly's patterns as strokes over the ground. */
 const PATTERNS = { "": "", "/": "M0 14 14 0M7 14 21 0M14 14 28 0", x: "M0 14 14 0M14 14 28 0M0 0 14 14M14 0 28 14" };
 
 /** A piece of the line or of the ground that a trace is drawn with. */
 function sample({ line, marker }) {
-  const picture = svg("svg", { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
+  const picture = svg("svg", {
+    width: WIDTH,
+    height: HEIGHT,
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    "aria-hidden": "true",
+  });
   if (line) {
     const { color, width, dash } = line;
-    picture.append(svg("path", { d: `M0 7H${WIDTH}`, stroke: color, "stroke-width": width, "stroke-dasharray": DASHES[dash] }));
+    picture.append(
+      svg("path", { d: `M0 7H${WIDTH}`, stroke: color, "stroke-width": width, "stroke-dasharray": DASHES[dash] }),
+    );
   } else {
     const { color, pattern } = marker;
     picture.append(svg("rect", { width: WIDTH, height: HEIGHT, fill: color }));
-    if (pattern.shape) picture.append(svg("path", { d: PATTERNS[pattern.shape], stroke: pattern.fgcolor, "stroke-width": 2 }));
+    if (pattern.shape)
+      picture.append(svg("path", { d: PATTERNS[pattern.shape], stroke: pattern.fgcolor, "stroke-width": 2 }));
   }
   return picture;
 }
 
-/** One entry for each named trace, a stack's from its top. @param {object[]} data  plotly's traces @param {object} glass @returns {HTMLElement[]} */
+/**
+ * One entry for each named trace, a stack's from its top.
+ *
+ * @param {object[]} data plotly's traces
+ * @param {object} glass
+ * @returns {HTMLElement[]}
+ */
 export function entriesOf(data, glass) {
   const named = data.filter(({ name }) => name);
-  const looks = dressed(named.map(({ name, line, marker }) => ({ name, line, marker })), ink().colour, glass.text);
+  const looks = dressed(
+    named.map(({ name, line, marker }) => ({ name, line, marker })),
+    ink().colour,
+    glass.text,
+  );
   const entries = looks.map((trace) => h("span.gp-sample", null, sample(trace), h("span", null, trace.name)));
   return looks[0]?.marker ? entries.reverse() : entries;
 }

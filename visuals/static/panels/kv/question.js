@@ -5,37 +5,78 @@ import { createAsker } from "./asking.js";
 
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
-const COUNTS = ["tokens", "batch", "tp", "pp", "block_size", "shared_prefix", "shared_layers", "encoder_tokens", "batched_tokens",
-  "reserved_tokens", "reserved_batch", "prompt_tokens", "n_kv_heads", "dcp"];
-const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]); // the last five: of kv-fit.js
+const COUNTS = [
+  "tokens",
+  "batch",
+  "tp",
+  "pp",
+  "block_size",
+  "shared_prefix",
+  "shared_layers",
+  "encoder_tokens",
+  "batched_tokens",
+  "reserved_tokens",
+  "reserved_batch",
+  "prompt_tokens",
+  "n_kv_heads",
+  "dcp",
+];
+// the last five: of kv-fit.js
+const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
 
 /** The calculator's own settings. */
 const NAMES = ["model", "dtype", "config", "hub", "window", "layout", "indexer", "state", "mtp", "draft", ...COUNTS];
 
 /** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
-  const [, digits, thousands] = text.normalize("NFKC").replace(/[\s,_]/g, "").match(/^(-?\d{1,15})(k?)$/i) ?? [];
+  const [, digits, thousands] =
+    text
+      .normalize("NFKC")
+      .replace(/[\s,_]/g, "")
+      .match(/^(-?\d{1,15})(k?)$/i) ?? [];
   return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
 }
 
 /** What no question goes without: empty, it is sent so, and refused by its name. */
-const NEEDED = new Set(["tokens", "batch", "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+const NEEDED = new Set([
+  "tokens",
+  "batch",
+  "users",
+  "user_tokens",
+  "usable_percent",
+  "memory_gb",
+  "bandwidth_gb_per_s",
+]);
 
-/** The settings as a request: other empty ones left out, numbers as numbers. @param {Object<string, string>} settings */
+/**
+ * The settings as a request: other empty ones left out, numbers as numbers.
+ *
+ * @param {Object<string, string>} settings
+ */
 export function requestOf(settings) {
   const given = Object.entries(settings).filter(([name, value]) => value !== "" || NEEDED.has(name));
-  return Object.fromEntries(given.map(([name, value]) => [name, name === "mtp" ? true : NUMBERS.has(name) ? asNumber(value) : value]));
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, name === "mtp" ? true : NUMBERS.has(name) ? asNumber(value) : value]),
+  );
 }
 
 let shared = null;
 
 /**
  * The question that all panels of the chapter share.
- * @param {object} glass
- * `answered` are the settings that `answer` is of: the other panels go by them, so that the numbers come first.
- * `sliding` is the slider that a hand is near, and its values.
- * @returns {{ settings: Object<string, string>, answered: Object<string, string>|null, answer: object|null, trouble: object|null, catalogue: object|null,
- *             sliding: { along: string, values: number[] }|null, set: (change: object) => void, near: (along: string, values: number[]) => void }}
+ *
+ * @param {object} glass `answered` are the settings that `answer` is of: the other panels go by them, so that the
+ *   numbers come first. `sliding` is the slider that a hand is near, and its values.
+ * @returns {{
+ *   settings: Object<string, string>;
+ *   answered: Object<string, string> | null;
+ *   answer: object | null;
+ *   trouble: object | null;
+ *   catalogue: object | null;
+ *   sliding: { along: string; values: number[] } | null;
+ *   set: (change: object) => void;
+ *   near: (along: string, values: number[]) => void;
+ * }}
  */
 export function question(glass) {
   shared ??= createQuestion(glass);
@@ -44,7 +85,13 @@ export function question(glass) {
 
 /** As `question`, a new one. */
 export function createQuestion(glass) {
-  const { state, set } = linkedState(glass, "kv", FIRST, { answered: null, answer: null, trouble: null, catalogue: null, sliding: null }, { names: NAMES });
+  const { state, set } = linkedState(
+    glass,
+    "kv",
+    FIRST,
+    { answered: null, answer: null, trouble: null, catalogue: null, sliding: null },
+    { names: NAMES },
+  );
   const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
@@ -67,7 +114,9 @@ export function createQuestion(glass) {
     asker.near(requestOf(state.settings), along, values);
   };
 
-  glass.on?.("restored", () => { if (state.settings !== asked) ask(); });
+  glass.on?.("restored", () => {
+    if (state.settings !== asked) ask();
+  });
   glass.calculate("kv_models").then(({ data, message }) => {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
   });

@@ -5,7 +5,11 @@ import { watched } from "../../reads.js";
 export const AT_ONCE = 32; // tokens a press of the button measures
 
 let shared = null;
-/** The measurement that the panel and whoever else speaks of it share; as `createRace`. @param {object} glass */
+/**
+ * The measurement that the panel and whoever else speaks of it share; as `createRace`.
+ *
+ * @param {object} glass
+ */
 export function raceOf(glass) {
   shared ??= createRace(glass);
   return shared;
@@ -13,7 +17,14 @@ export function raceOf(glass) {
 
 /**
  * @param {object} glass
- * @returns {{ steps: object[], running: boolean, trouble: object|null, start: (anew: boolean) => Promise<void>, stop: () => void, follow: (trace: object) => void }}
+ * @returns {{
+ *   steps: object[];
+ *   running: boolean;
+ *   trouble: object | null;
+ *   start: (anew: boolean) => Promise<void>;
+ *   stop: () => void;
+ *   follow: (trace: object) => void;
+ * }}
  */
 export function createRace(glass) {
   const race = watched({ steps: [], running: false, trouble: null }, glass.repaint);
@@ -34,7 +45,9 @@ export function createRace(glass) {
     reset();
   };
 
-  race.stop = () => { race.running = false; };
+  race.stop = () => {
+    race.running = false;
+  };
 
   race.start = async (anew) => {
     if (race.running) return;
@@ -64,13 +77,22 @@ export const layerWeights = ({ n_layers, n_heads, n_kv_heads, head_dim, d_model,
 
 /**
  * Multiply–adds to read `fresh` tokens, whose queries meet keys in `pairs` pairs, and to score the next token
- * (model/analysis/cacheless.py has the same sum). @param {object} model of the run
+ * (model/analysis/cacheless.py has the same sum).
+ *
+ * @param {object} model of the run
  */
 export const workOf = (model, fresh, pairs) =>
-  fresh * layerWeights(model) + model.vocab_size * model.d_model + model.n_layers * model.n_heads * 2 * model.head_dim * pairs;
+  fresh * layerWeights(model) +
+  model.vocab_size * model.d_model +
+  model.n_layers * model.n_heads * 2 * model.head_dim * pairs;
 
 /** Sums over the measured tokens. */
 export function totals(steps) {
   const sum = (name) => steps.reduce((all, step) => all + step[name], 0);
-  return { cached: sum("cached_seconds"), full: sum("full_seconds"), cachedWork: sum("cached_work"), fullWork: sum("full_work") };
+  return {
+    cached: sum("cached_seconds"),
+    full: sum("full_seconds"),
+    cachedWork: sum("cached_work"),
+    fullWork: sum("full_work"),
+  };
 }

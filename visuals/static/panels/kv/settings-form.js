@@ -11,7 +11,8 @@ const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "ind
 /** Models by family as a choice's groups. */
 function modelChoices(catalogue, text) {
   const families = new Map();
-  for (const { name, family } of catalogue?.models ?? []) families.set(family, [...(families.get(family) ?? []), [name, name]]);
+  for (const { name, family } of catalogue?.models ?? [])
+    families.set(family, [...(families.get(family) ?? []), [name, name]]);
   return [...families, [text("own_model"), OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)])]];
 }
 
@@ -26,12 +27,18 @@ function withoutParticulars(settings) {
   return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
 }
 
-/** @param {object} glass @param asked what question() gives */
+/**
+ * @param {object} glass
+ * @param asked what question() gives
+ */
 export function settingsForm(glass, asked) {
   const text = (name, params) => glass.text(`kv.${name}`, params);
   const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
-  const options = (first, ...values) => () => [["", text(first)], ...values.map((value) => [value, text(`choice_${value}`)])];
-  const formats = () => (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
+  const options =
+    (first, ...values) =>
+    () => [["", text(first)], ...values.map((value) => [value, text(`choice_${value}`)])];
+  const formats = () =>
+    (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
@@ -42,17 +49,39 @@ export function settingsForm(glass, asked) {
     choiceField("dtype", set, formats),
   ];
   const more = [
-    numberField("tp", set, "1"), numberField("pp", set, "1"), numberField("dcp", set, "1"), numberField("block_size", set, "1"),
-    numberField("shared_prefix", set, "0"), numberField("shared_layers", set, "—"), numberField("reserved_tokens", set, "—"), numberField("reserved_batch", set, "—"),
-    numberField("encoder_tokens", set, "—"), choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
+    numberField("tp", set, "1"),
+    numberField("pp", set, "1"),
+    numberField("dcp", set, "1"),
+    numberField("block_size", set, "1"),
+    numberField("shared_prefix", set, "0"),
+    numberField("shared_layers", set, "—"),
+    numberField("reserved_tokens", set, "—"),
+    numberField("reserved_batch", set, "—"),
+    numberField("encoder_tokens", set, "—"),
+    choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
     numberField("batched_tokens", set, "—"),
-    choiceField("layout", set, () => layouts(cardOf(asked), text)), choiceField("indexer", set, options("choice_fp8", "dtype")),
-    choiceField("state", set, options("choice_own", "dtype", "fp32")), switchField("mtp", set),
-    choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]), numberField("prompt_tokens", set, "—"), numberField("n_kv_heads", set, "—"),
+    choiceField("layout", set, () => layouts(cardOf(asked), text)),
+    choiceField("indexer", set, options("choice_fp8", "dtype")),
+    choiceField("state", set, options("choice_own", "dtype", "fp32")),
+    switchField("mtp", set),
+    choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]),
+    numberField("prompt_tokens", set, "—"),
+    numberField("n_kv_heads", set, "—"),
   ];
-  const fold = h("details.kv-more", null, h("summary", { "data-text": "kv.more" }), h("div.kv-fields", null, ...more.map(({ element }) => element)));
-  const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () => location.href); // which holds every setting
-  const element = h("form.kv-form", { submit: (event) => event.preventDefault() }, ...[model, config, hub, families, ...main].map((one) => one.element), share);
+  const fold = h(
+    "details.kv-more",
+    null,
+    h("summary", { "data-text": "kv.more" }),
+    h("div.kv-fields", null, ...more.map(({ element }) => element)),
+  );
+  // which holds every setting
+  const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () => location.href);
+  const element = h(
+    "form.kv-form",
+    { submit: (event) => event.preventDefault() },
+    ...[model, config, hub, families, ...main].map((one) => one.element),
+    share,
+  );
   const all = [model, config, hub, ...main, ...more];
 
   /** Which options mean something for the model and the format. */
@@ -74,10 +103,18 @@ export function settingsForm(glass, asked) {
     families.show();
   }
 
-  /** Puts what is wrong under its field. @returns {boolean} whether there is such a field */
+  /**
+   * Puts what is wrong under its field.
+   *
+   * @returns {boolean} whether there is such a field
+   */
   function complain(trouble, said) {
     const own = trouble?.code === "hf_config" || trouble?.code === "hub";
-    const name = own ? asked.settings.model.slice(1) : trouble?.code === "unknown_model" ? (trouble.params.field ?? "model") : trouble?.params.field;
+    const name = own
+      ? asked.settings.model.slice(1)
+      : trouble?.code === "unknown_model"
+        ? (trouble.params.field ?? "model")
+        : trouble?.params.field;
     for (const one of all) one.complain(one.name === name ? said : "");
     const place = all.find((one) => one.name === name && !one.element.hidden);
     if (place && more.includes(place)) fold.open = true;
@@ -86,7 +123,10 @@ export function settingsForm(glass, asked) {
   return { element, fold, show, complain };
 }
 
-/** Behind a fold, for a model of the reader's own, every model_type that the server reads; where GGUF metadata was refused, every architecture. */
+/**
+ * Behind a fold, for a model of the reader's own, every model_type that the server reads; where GGUF metadata was
+ * refused, every architecture.
+ */
 function familiesFold(glass, asked) {
   const [summary, names] = [h("summary"), h("p.gp-note")];
   const element = h("details.kv-families", null, summary, names);

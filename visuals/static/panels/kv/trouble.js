@@ -8,7 +8,10 @@ const FEW = 4;
 /** What would be right: its text with its particulars; else the names that the server lists. */
 function expectedText(said, { expected, expected_code: code, expected_params: params }) {
   const names = code?.startsWith("one_of") ? params.names.split(", ") : [];
-  const [key, told] = names.length > MOST ? [`many_${code}`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }] : [`expected_${code}`, params];
+  const [key, told] =
+    names.length > MOST
+      ? [`many_${code}`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }]
+      : [`expected_${code}`, params];
   return (code && said(`kv.${key}`, told)) || [expected].flat().join(", ");
 }
 
@@ -25,8 +28,10 @@ function configText(said, params) {
 }
 
 /**
- * While the calculator's settings are refused, of which ones the shown numbers still are; where none were ever good, why
- * there is nothing to show; else "". @param asked what question() gives
+ * While the calculator's settings are refused, of which ones the shown numbers still are; where none were ever
+ * good, why there is nothing to show; else "".
+ *
+ * @param asked what question() gives
  */
 export function staleText(glass, { trouble, answer }) {
   if (!trouble) return "";
@@ -44,7 +49,11 @@ function named(glass, params) {
 /** No blank stands between two Chinese characters, where a text's place for a number holds words. */
 const tight = (text) => text.replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, "");
 
-/** @param {object} glass @param {{ code: string, params: object }} message @returns {string} */
+/**
+ * @param {object} glass
+ * @param {{ code: string; params: object }} message
+ * @returns {string}
+ */
 export function troubleText(glass, { code, params: given }) {
   const params = named(glass, given);
   const said = (key, more = {}) => {
@@ -55,6 +64,7 @@ export function troubleText(glass, { code, params: given }) {
   if (hub) return hub;
   if (code === "hf_config" && (params.reason || params.expected)) return configText(said, params);
   const name = params.field && (said(`kv.field_${params.field}`) ?? params.field);
-  if (name && params.expected !== undefined) return said("kv.wrong_value", { field: name, expected: expectedText(said, params) });
+  if (name && params.expected !== undefined)
+    return said("kv.wrong_value", { field: name, expected: expectedText(said, params) });
   return said(`message.${code}`) ?? params.detail ?? code;
 }

@@ -9,24 +9,46 @@ const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
 export const LINES = 3; // channels that are drawn
 const DASHES = [[], [7, 4], [2, 3]];
 
-/** Norms in the order of the computation, the final one after the last layer. @returns {{ layer: number, norm: "attn"|"ffn"|"final" }[]} */
-export const placesOf = (model) => Array.from({ length: rowCount(model) }, (_, row) => ({ ...normAt(row, model), layer: Math.min(model.n_layers - 1, Math.floor(row / perLayer(model))) }));
+/**
+ * Norms in the order of the computation, the final one after the last layer.
+ *
+ * @returns {{ layer: number; norm: "attn" | "ffn" | "final" }[]}
+ */
+export const placesOf = (model) =>
+  Array.from({ length: rowCount(model) }, (_, row) => ({
+    ...normAt(row, model),
+    layer: Math.min(model.n_layers - 1, Math.floor(row / perLayer(model))),
+  }));
 
-/** What every norm divides a token's vector by. @returns {number[]} a value for each of rmsnorm-map.js's rows */
+/**
+ * What every norm divides a token's vector by.
+ *
+ * @returns {number[]} a value for each of rmsnorm-map.js's rows
+ */
 export function growth(trace, token) {
   return placesOf(trace.model).map((at) => rmsAt(trace, at, token));
 }
 
-/** A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and the final one. */
+/**
+ * A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and
+ * the final one.
+ */
 function channelPoints({ values }, token, index, per) {
   const [levels, tokens, count] = values.shape;
-  return Array.from({ length: levels }, (_, i) => [per * i, Math.abs(values.data[(i * tokens + token) * count + index])]);
+  return Array.from({ length: levels }, (_, i) => [
+    per * i,
+    Math.abs(values.data[(i * tokens + token) * count + index]),
+  ]);
 }
 
 const medianPoints = ({ median }, token, per) =>
   Array.from({ length: median.shape[0] }, (_, i) => [per * i, median.data[i * median.shape[1] + token]]);
 
-/** Labels at the lines' right ends, moved apart where they would overlap. @param {{ y: number }[]} labels */
+/**
+ * Labels at the lines' right ends, moved apart where they would overlap.
+ *
+ * @param {{ y: number }[]} labels
+ */
 function apart(labels, step = 18) {
   labels.sort((a, b) => a.y - b.y);
   labels.forEach((label, i) => {
@@ -36,8 +58,12 @@ function apart(labels, step = 18) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas @param {number} width @param {object} trace @param {number} token
- * @param {{ layer: number, norm: string }} selected @param {object|null} depth the answer to norm_depth, if it has come
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {object} trace
+ * @param {number} token
+ * @param {{ layer: number; norm: string }} selected
+ * @param {object | null} depth the answer to norm_depth, if it has come
  * @param {Function} text
  */
 export function drawDepth(canvas, width, trace, token, selected, depth, text) {
@@ -46,28 +72,53 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   const per = perLayer(model);
   const rms = growth(trace, token);
   const shown = depth ? depth.channels.slice(0, LINES) : [];
-  const lines = shown.map((channel, i) => ({ points: channelPoints(depth, token, i, per), name: text("line", { channel }), dash: DASHES[i], role: "residual" }));
-  if (depth) lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
+  const lines = shown.map((channel, i) => ({
+    points: channelPoints(depth, token, i, per),
+    name: text("line", { channel }),
+    dash: DASHES[i],
+    role: "residual",
+  }));
+  if (depth)
+    lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
   lines.push({ points: rms.map((value, i) => [i, value]), name: centres(model) ? "σ" : "RMS", dash: [], role: "norm" });
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const chart = chartOf(width, rowCount(model) - 1, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
   const xTicks = spread(model.n_layers, Math.max(3, chart.width / 60)).map((layer) => per * layer);
-  axes(context, chart, { xTicks, xText: (v) => String(v / per), xName: text("depth_axis"), yName: text("depth_scale") });
+  axes(context, chart, {
+    xTicks,
+    xText: (v) => String(v / per),
+    xName: text("depth_axis"),
+    yName: text("depth_scale"),
+  });
   const at = rowOf(selected, model);
   rule(context, chart, { x: at, colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
-    path(context, chart, points.filter(([, value]) => value > 0), { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 });
+    path(
+      context,
+      chart,
+      points.filter(([, value]) => value > 0),
+      { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 },
+    );
   }
-  const labels = lines.map(({ points, name, role }) => ({ y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)), name, role }));
+  const labels = lines.map(({ points, name, role }) => ({
+    y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)),
+    name,
+    role,
+  }));
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
   dot(context, chart, at, rms[at], ink().colour("norm"), 6);
 }
 
-const chartOf = (width, last, low, high) => chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: last }, { low, high, log: true });
+const chartOf = (width, last, low, high) =>
+  chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: last }, { low, high, log: true });
 
-/** The norm nearest to a point of the chart. @returns {{ layer: number, norm: string }} */
+/**
+ * The norm nearest to a point of the chart.
+ *
+ * @returns {{ layer: number; norm: string }}
+ */
 export function findDepth(width, model, x) {
   return placesOf(model)[Math.round(xAt(chartOf(width, rowCount(model) - 1, 1, 10), x))];
 }

@@ -1,4 +1,5 @@
-// Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all panels.
+// Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all
+// panels.
 
 import { segmented } from "../../controls.js";
 import { layerNorms } from "../../parts.js";
@@ -6,19 +7,31 @@ import { keptChannel } from "../../settings.js";
 
 export const NORMS = ["attn", "cross", "ffn", "final"];
 
-/** The norms that a network has. @returns {("attn"|"cross"|"ffn"|"final")[]} */
+/**
+ * The norms that a network has.
+ *
+ * @returns {("attn" | "cross" | "ffn" | "final")[]}
+ */
 const normsOf = (model) => [...layerNorms(model), "final"];
 
-/** @returns {"attn"|"cross"|"ffn"|"final"} */
+/** @returns {"attn" | "cross" | "ffn" | "final"} */
 export function chosenNorm({ settings, state }) {
   const { which } = settings.get("norm");
   return normsOf(state.trace.model).includes(which) ? which : "attn";
 }
 
-/** The channel that was clicked, where there is one and a vector of this width has it; else null. @returns {number|null} */
+/**
+ * The channel that was clicked, where there is one and a vector of this width has it; else null.
+ *
+ * @returns {number | null}
+ */
 export const chosenChannel = (glass, width) => keptChannel(glass.settings.get("norm"), width);
 
-/** The buttons of that choice. @returns {{ element: HTMLElement, mark: () => void }} */
+/**
+ * The buttons of that choice.
+ *
+ * @returns {{ element: HTMLElement; mark: () => void }}
+ */
 export function normButtons(glass) {
   const { element, mark } = segmented(NORMS, {
     label: "norm-vector.which",
@@ -28,7 +41,9 @@ export function normButtons(glass) {
   });
   const show = () => {
     const there = normsOf(glass.state.trace.model);
-    NORMS.forEach((norm, i) => { element.children[i].hidden = !there.includes(norm); });
+    NORMS.forEach((norm, i) => {
+      element.children[i].hidden = !there.includes(norm);
+    });
     mark(chosenNorm(glass));
   };
   return { element, mark: show };

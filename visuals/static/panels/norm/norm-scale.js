@@ -1,5 +1,5 @@
-// What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it, measured; and
-// the sliders for it, a·x + b: one setting, kept in the link, for every run.
+// What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it,
+// measured; and the sliders for it, a·x + b: one setting, kept in the link, for every run.
 
 import { largest } from "../../arrays.js";
 import { checkbox, slider } from "../../controls.js";
@@ -25,10 +25,18 @@ export const METHODS = [
   ["layer_zero", layerNorm, false],
 ];
 export const CASES = ["scaled", "shifted", "both"];
-/** The network's own norm, as METHODS has it; a LayerNorm alone has a β. @param {import("./vector.js").Vector} vector */
+/**
+ * The network's own norm, as METHODS has it; a LayerNorm alone has a β.
+ *
+ * @param {import("./vector.js").Vector} vector
+ */
 export const ownMethod = ({ beta }) => METHODS[beta ? 2 : 0];
 
-/** Relative change of each method's output in each case. @returns {number[][]} METHODS × CASES */
+/**
+ * Relative change of each method's output in each case.
+ *
+ * @returns {number[][]} METHODS × CASES
+ */
 export function changes({ x, eps }, a, b) {
   const inputs = [changed(x, a, 0), changed(x, 1, b), changed(x, a, b)];
   return METHODS.map(([, norm, own]) => {
@@ -40,7 +48,12 @@ export function changes({ x, eps }, a, b) {
 /** The change by the formula for every a, and the slider's a on it. */
 function drawCurve(canvas, width, { meanSquare, eps }, a, text) {
   const context = fit(canvas, width, HIGH);
-  const chart = chartIn([width, HIGH], [62, 16, 30, 46], { low: 10 ** -DECADES, high: 10 ** DECADES, log: true }, { low: FLOOR, high: 10, log: true });
+  const chart = chartIn(
+    [width, HIGH],
+    [62, 16, 30, 46],
+    { low: 10 ** -DECADES, high: 10 ** DECADES, log: true },
+    { low: FLOOR, high: 10, log: true },
+  );
   axes(context, chart, { xName: text("curve_x"), yName: text("curve_y") });
   const { colour } = ink();
   rule(context, chart, { x: 1, colour: colour("line"), width: 2 });
@@ -72,8 +85,10 @@ const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: lo
 const between = (value, most) => Math.max(-most, Math.min(most, Number(value) || 0));
 
 /**
- * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x). @param {number} rms
- * @param {number|null} pointed the exponent under the pointer
+ * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x).
+ *
+ * @param {number} rms
+ * @param {number | null} pointed the exponent under the pointer
  */
 export function settingsOf({ settings }, rms, pointed = null) {
   const { scale = FIRST.scale, shift = FIRST.shift, flip } = settings.get("norm");
@@ -81,22 +96,37 @@ export function settingsOf({ settings }, rms, pointed = null) {
   return { exponent, share, flipped, a: (flipped ? -1 : 1) * 10 ** exponent, b: share * rms };
 }
 
-/** What b is a multiple of. @param {import("./vector.js").Vector} vector */
+/**
+ * What b is a multiple of.
+ *
+ * @param {import("./vector.js").Vector} vector
+ */
 export const sizeName = ({ beta }) => (beta ? "σ(x)" : "RMS(x)");
 
 /**
  * The choice of norm, the two sliders, the sign of a, and the way back to a = 1, b = 0.
- * @returns {{ elements: HTMLElement[], mark: () => void, show: (set: object, shift: string) => void }} `mark`: the chosen
- * norm; `show`: what settingsOf gave, and what the shift is in words
+ *
+ * @returns {{ elements: HTMLElement[]; mark: () => void; show: (set: object, shift: string) => void }} `mark`: the
+ *   chosen norm; `show`: what settingsOf gave, and what the shift is in words
  */
 export function createScaling(glass) {
   const norms = normButtons(glass);
   const set = (change) => setNorm(glass, change);
-  const scale = slider("gp-slider", `${KIND}.scale`, { min: -DECADES, max: DECADES, step: 0.05 }, (value) => set({ scale: value }));
-  const shift = slider("gp-slider", `${KIND}.shift`, { min: -MOST, max: MOST, step: 0.05 }, (value) => set({ shift: value }));
+  const scale = slider("gp-slider", `${KIND}.scale`, { min: -DECADES, max: DECADES, step: 0.05 }, (value) =>
+    set({ scale: value }),
+  );
+  const shift = slider("gp-slider", `${KIND}.shift`, { min: -MOST, max: MOST, step: 0.05 }, (value) =>
+    set({ shift: value }),
+  );
   const flip = checkbox(`${KIND}.flip`, (ticked) => set({ flip: ticked ? 1 : "" }));
-  const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => set({ scale: 0, shift: 0, flip: "" }) });
-  const elements = [h("div.norm-bar", null, norms.element, flip.element, reset), h("div.norm-sliders", null, scale.element, shift.element)];
+  const reset = h("button.gp-tab", {
+    "data-text": `${KIND}.reset`,
+    click: () => set({ scale: 0, shift: 0, flip: "" }),
+  });
+  const elements = [
+    h("div.norm-bar", null, norms.element, flip.element, reset),
+    h("div.norm-sliders", null, scale.element, shift.element),
+  ];
   function show({ exponent, share, flipped, a }, words) {
     flip.box.checked = flipped;
     scale.show(exponent, `a = ${shown(a, 4)}`);
@@ -107,14 +137,36 @@ export function createScaling(glass) {
 
 /** A row a method, a column a case. */
 function makeTable() {
-  const table = createTable(KIND, [["method", "th.gp-token.norm-method"], ...CASES.map((name) => [name, "td.gp-number"])], { rows: METHODS.length });
-  table.rows.forEach(({ fields: [name] }, i) => { name.dataset.text = `${KIND}.${METHODS[i][0]}`; });
+  const table = createTable(
+    KIND,
+    [["method", "th.gp-token.norm-method"], ...CASES.map((name) => [name, "td.gp-number"])],
+    { rows: METHODS.length },
+  );
+  table.rows.forEach(({ fields: [name] }, i) => {
+    name.dataset.text = `${KIND}.${METHODS[i][0]}`;
+  });
   return table;
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_mean", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
+export const about = {
+  tensors: [
+    "resid_in",
+    "attn_norm_mean",
+    "attn_norm_rms",
+    "attn_normed",
+    "resid_mid",
+    "ffn_norm_mean",
+    "ffn_norm_rms",
+    "ffn_normed",
+  ],
+  minus: "norm",
+  forms: normForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function normScale(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.strips` });
@@ -164,14 +216,24 @@ export default function normScale(element, glass) {
     const { a, b } = view;
     view.found = changes(vector, a, b);
     panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
-    table.fill(view.found, ([, ...fields], row) => writeTexts(fields, row.map((value) => shown(value, 3))));
+    table.fill(view.found, ([, ...fields], row) =>
+      writeTexts(
+        fields,
+        row.map((value) => shown(value, 3)),
+      ),
+    );
     formula.replaceChildren(...arithmetic(vector, a));
     view.chart = drawCurve(curve, curveWide(), vector, a, panel.text);
     const [, norm] = ownMethod(vector);
     const [before, after] = [norm(vector.x, vector.eps), norm(changed(vector.x, a, b), vector.eps)];
     const stages = { before, after, apart: after.map((value, i) => value - before[i]) };
     const limit = Math.max(...Object.values(stages).map(largest)); // one for all three, so that they compare
-    const named = Object.entries(stages).map(([name, values]) => ({ name: panel.text(name), role: "norm", values, limit }));
+    const named = Object.entries(stages).map(([name, values]) => ({
+      name: panel.text(name),
+      role: "norm",
+      values,
+      limit,
+    }));
     strips.draw(width, named, { chosen: null, lead: named[0] });
     tell(vector);
   });

@@ -1,4 +1,5 @@
-// One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to single values.
+// One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to
+// single values.
 
 import { strongest } from "../../arrays.js";
 import { linkRows } from "../../controls.js";
@@ -28,17 +29,31 @@ export function stagesOf(vector) {
 /** What a strip of each stage is drawn in. */
 const ROLES = { x: "residual", after: "norm", gamma: "text", beta: "text", product: "norm" };
 /** What the stages are called in a table that is saved. */
-const COLUMNS = { after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" }, product: { rms: "product", layer: "output" } };
+const COLUMNS = {
+  after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" },
+  product: { rms: "product", layer: "output" },
+};
 
 const ROWS = 8;
 const FIELDS = ["channel", "x", "share", "after", "gamma", "product"];
 
-/** @param {(channel: number|null, keep: boolean) => void} act called with the row's channel, null when the pointer leaves */
+/**
+ * @param {(channel: number | null, keep: boolean) => void} act called with the row's channel, null when the pointer
+ *   leaves
+ */
 function createChannels(act) {
-  const table = createTable("norm-vector", FIELDS.map((name, i) => [name, i ? "td.gp-number" : "th.gp-number"]), { rows: ROWS, focus: true });
+  const table = createTable(
+    "norm-vector",
+    FIELDS.map((name, i) => [name, i ? "td.gp-number" : "th.gp-number"]),
+    { rows: ROWS, focus: true },
+  );
   let channels = [];
   const look = (channel) => act(channel, false);
-  linkRows(table.element, { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) }, ({ sectionRowIndex }) => channels[sectionRowIndex]);
+  linkRows(
+    table.element,
+    { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) },
+    ({ sectionRowIndex }) => channels[sectionRowIndex],
+  );
 
   /** @param {import("./vector.js").Vector} vector */
   function fill(vector, chosen) {
@@ -54,9 +69,25 @@ function createChannels(act) {
   return { box: listed(".norm-channels", "norm-vector.largest", table), fill };
 }
 
-export const about = { tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "resid_mid", "ffn_norm_mean", "ffn_norm_rms", "ffn_normed"], minus: "norm", forms: normForms };
+export const about = {
+  tensors: [
+    "resid_in",
+    "attn_norm_mean",
+    "attn_norm_rms",
+    "attn_normed",
+    "resid_mid",
+    "ffn_norm_mean",
+    "ffn_norm_rms",
+    "ffn_normed",
+  ],
+  minus: "norm",
+  forms: normForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function normVector(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
@@ -67,15 +98,31 @@ export default function normVector(element, glass) {
     if (!drawn.stages) return [];
     const kind = drawn.vector.beta ? "layer" : "rms";
     const stages = Object.entries(drawn.stages);
-    return [["channel", ...stages.map(([name]) => COLUMNS[name]?.[kind] ?? name)], ...Array.from(drawn.vector.x, (_, i) => [i, ...stages.map(([, values]) => values[i])])];
+    return [
+      ["channel", ...stages.map(([name]) => COLUMNS[name]?.[kind] ?? name)],
+      ...Array.from(drawn.vector.x, (_, i) => [i, ...stages.map(([, values]) => values[i])]),
+    ];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const norms = normButtons(glass);
-  const [formula, note, massive, depthTitle] = [h("div.gp-formula"), h("p.gp-note"), h("p.gp-note"), h("h3.gp-subtitle")];
+  const [formula, note, massive, depthTitle] = [
+    h("div.gp-formula"),
+    h("p.gp-note"),
+    h("p.gp-note"),
+    h("h3.gp-subtitle"),
+  ];
   const channels = createChannels((channel, keep) => pick(channel, keep));
   const bar = h("div.norm-bar", null, norms.element, zoomButtons(zoomBy));
   const columns = h("div.gp-columns", null, h("div", null, formula, massive), channels.box);
-  panel.body.append(bar, canvas, note, columns, depthTitle, h("p.gp-note", { "data-text": `${KIND}.depth_note` }), chart);
+  panel.body.append(
+    bar,
+    canvas,
+    note,
+    columns,
+    depthTitle,
+    h("p.gp-note", { "data-text": `${KIND}.depth_note` }),
+    chart,
+  );
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const wide = widthOf(panel.body, glass);
 
@@ -91,11 +138,20 @@ export default function normVector(element, glass) {
     if (name === "all") view.zoom = { start: 0, count: size };
     else view.zoom = zoomed(view.zoom, size, fewest(wide()), drawn.chosen, name === "closer");
   }
-  const pointed = pointAt(canvas, glass, (x) => (drawn.vector ? strips.find(x) : null), (channel) => pick(channel, true));
+  const pointed = pointAt(
+    canvas,
+    glass,
+    (x) => (drawn.vector ? strips.find(x) : null),
+    (channel) => pick(channel, true),
+  );
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
   const key = (name) => () => (zoomBy(name), {});
   steer(canvas, glass, {
-    ...along(() => drawn.vector?.x.length ?? 0, () => drawn.chosen, (channel) => (pick(channel, true), {})),
+    ...along(
+      () => drawn.vector?.x.length ?? 0,
+      () => drawn.chosen,
+      (channel) => (pick(channel, true), {}),
+    ),
     "+": key("closer"),
     "=": key("closer"),
     "-": key("wider"),
@@ -118,10 +174,31 @@ export default function normVector(element, glass) {
     const { after, product } = normedAt(vector, channel);
     const name = `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} channel ${channel}`;
     const numbers = beta
-      ? { before: x[channel], mean, variance: meanSquare, eps, deviation: rms, after, gamma: gamma[channel], beta: beta[channel], output: product }
+      ? {
+          before: x[channel],
+          mean,
+          variance: meanSquare,
+          eps,
+          deviation: rms,
+          after,
+          gamma: gamma[channel],
+          beta: beta[channel],
+          output: product,
+        }
       : { before: x[channel], mean_square: meanSquare, eps, rms, after, gamma: gamma[channel], product };
-    const params = { channel, x: shown(x[channel], 5), product: shown(product, 5), rms: shown(rms, 5), mean: shown(mean, 5) };
-    panel.tell(`${name} ${Object.entries(numbers).map(([key, value]) => `${key}=${exact(value)}`).join(" ")}`, panel.text("read", params));
+    const params = {
+      channel,
+      x: shown(x[channel], 5),
+      product: shown(product, 5),
+      rms: shown(rms, 5),
+      mean: shown(mean, 5),
+    };
+    panel.tell(
+      `${name} ${Object.entries(numbers)
+        .map(([key, value]) => `${key}=${exact(value)}`)
+        .join(" ")}`,
+      panel.text("read", params),
+    );
   }
 
   const deepen = part((width, vector, depth) => {
@@ -143,7 +220,11 @@ export default function normVector(element, glass) {
     Object.assign(drawn, { vector, stages: drawn.vector === vector ? drawn.stages : stagesOf(vector), chosen });
     deepen(width, vector, depth);
     const { x } = vector;
-    const named = Object.entries(drawn.stages).map(([name, values]) => ({ name: panel.text(`strip_${name}`), role: ROLES[name], values }));
+    const named = Object.entries(drawn.stages).map(([name, values]) => ({
+      name: panel.text(`strip_${name}`),
+      role: ROLES[name],
+      values,
+    }));
     strips.draw(width, named, { chosen, lead: named[0], ...zoom });
     const each = strips.perColumn(count);
     note.textContent =

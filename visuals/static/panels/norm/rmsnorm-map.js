@@ -9,7 +9,10 @@ import { chosenNorm, setNorm } from "./norm-choice.js";
 
 const LINE = 18; // height of a row's name
 
-/** @typedef {{ layer: number|null, norm: "attn"|"cross"|"ffn"|"final" }} Norm  the final norm belongs to no layer */
+/**
+ * @typedef {{ layer: number | null; norm: "attn" | "cross" | "ffn" | "final" }} Norm the final norm belongs to no
+ *   layer
+ */
 
 /** How many norms a layer has. */
 export const perLayer = (model) => layerNorms(model).length;
@@ -17,18 +20,37 @@ export const perLayer = (model) => layerNorms(model).length;
 /** Rows of the map: one for each norm of each layer, and the final norm. */
 export const rowCount = (model) => perLayer(model) * model.n_layers + 1;
 
-/** Row from below, in the order of the computation: the norms of layer 0, of layer 1, …, the final norm. @returns {Norm} */
+/**
+ * Row from below, in the order of the computation: the norms of layer 0, of layer 1, …, the final norm.
+ *
+ * @returns {Norm}
+ */
 export function normAt(row, model) {
   const norms = layerNorms(model);
-  return row === rowCount(model) - 1 ? { layer: null, norm: "final" } : { layer: Math.floor(row / norms.length), norm: norms[row % norms.length] };
+  return row === rowCount(model) - 1
+    ? { layer: null, norm: "final" }
+    : { layer: Math.floor(row / norms.length), norm: norms[row % norms.length] };
 }
 
-/** The row that normAt reads back. @param {Norm} norm @returns {number} */
-export const rowOf = ({ layer, norm }, model) => (norm === "final" ? rowCount(model) - 1 : perLayer(model) * layer + layerNorms(model).indexOf(norm));
+/**
+ * The row that normAt reads back.
+ *
+ * @param {Norm} norm
+ * @returns {number}
+ */
+export const rowOf = ({ layer, norm }, model) =>
+  norm === "final" ? rowCount(model) - 1 : perLayer(model) * layer + layerNorms(model).indexOf(norm);
 
-/** What a run's message says of a norm at a token. @param {"rms"|"mean"} what @param {Norm} place */
-const figureAt = (what) => ({ [what]: figures, T }, { layer, norm }, token) =>
-  (norm === "final" ? figures.final.data[token] : figures[norm].data[layer * T + token]);
+/**
+ * What a run's message says of a norm at a token.
+ *
+ * @param {"rms" | "mean"} what
+ * @param {Norm} place
+ */
+const figureAt =
+  (what) =>
+  ({ [what]: figures, T }, { layer, norm }, token) =>
+    norm === "final" ? figures.final.data[token] : figures[norm].data[layer * T + token];
 
 /** What the vector before that norm is divided by: its RMS, or its standard deviation. */
 export const rmsAt = figureAt("rms");
@@ -37,27 +59,46 @@ export const rmsAt = figureAt("rms");
 export const meanAt = figureAt("mean");
 
 const pointed = ownChoice(null); // under the pointer; what is kept is the panels' common setting
-/** What is looked at. @returns {Norm & { token: number }} */
-export const selectedNorm = ({ layer, query }, glass) => pointed.now() ?? { layer, norm: chosenNorm(glass), token: query };
-export const normName = (glass, { layer, norm }) => (norm === "final" ? glass.text("rmsnorm.final") : glass.text(`minus.norm_${norm}`, { layer }));
+/**
+ * What is looked at.
+ *
+ * @returns {Norm & { token: number }}
+ */
+export const selectedNorm = ({ layer, query }, glass) =>
+  pointed.now() ?? { layer, norm: chosenNorm(glass), token: query };
+export const normName = (glass, { layer, norm }) =>
+  norm === "final" ? glass.text("rmsnorm.final") : glass.text(`minus.norm_${norm}`, { layer });
 
 /** One norm up or down the network. */
-const step = (glass, by) => ({ layer, trace: { model } }) => {
-  const row = rowOf({ layer, norm: chosenNorm(glass) }, model) + by;
-  const next = normAt(Math.max(0, Math.min(rowCount(model) - 1, row)), model);
-  pointed.hover(null);
-  setNorm(glass, { which: next.norm });
-  return next.layer === null ? {} : { layer: next.layer };
-};
+const step =
+  (glass, by) =>
+  ({ layer, trace: { model } }) => {
+    const row = rowOf({ layer, norm: chosenNorm(glass) }, model) + by;
+    const next = normAt(Math.max(0, Math.min(rowCount(model) - 1, row)), model);
+    pointed.hover(null);
+    setNorm(glass, { which: next.norm });
+    return next.layer === null ? {} : { layer: next.layer };
+  };
 
-/** Each layer's name between its rows, where there is room, and the final norm's above them. @returns {[string, number][]} */
+/**
+ * Each layer's name between its rows, where there is room, and the final norm's above them.
+ *
+ * @returns {[string, number][]}
+ */
 function names(glass, rows, cell, per) {
   const every = Math.ceil(LINE / (per * cell));
   const layers = Array.from({ length: Math.ceil((rows - 1) / per / every) }, (_, i) => i * every);
-  return [...layers.map((layer) => [glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)]), [glass.text("rmsnorm.final"), rows - 0.5]];
+  return [
+    ...layers.map((layer) => [glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)]),
+    [glass.text("rmsnorm.final"), rows - 0.5],
+  ];
 }
 
-/** @param {object} glass @param {string} label the key of its name @param {() => "rms"|"mean"} shown which of the two figures */
+/**
+ * @param {object} glass
+ * @param {string} label the key of its name
+ * @param {() => "rms" | "mean"} shown which of the two figures
+ */
 export function createMap(glass, label, shown = () => "rms") {
   const what = () => (shown() === "mean" ? "mean" : centres(glass.state.trace.model) ? "deviation" : "rms");
   return createDepthMap(glass, {
@@ -65,9 +106,14 @@ export function createMap(glass, label, shown = () => "rms") {
     cell: (rows) => Math.max(6, Math.min(14, Math.floor(300 / rows))),
     values({ trace: { model, T }, trace }) {
       const at = shown() === "mean" ? meanAt : rmsAt;
-      return Float64Array.from({ length: rowCount(model) * T }, (_, i) => at(trace, normAt(Math.floor(i / T), model), i % T));
+      return Float64Array.from({ length: rowCount(model) * T }, (_, i) =>
+        at(trace, normAt(Math.floor(i / T), model), i % T),
+      );
     },
-    scale: (values) => ({ ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)), name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]) }),
+    scale: (values) => ({
+      ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
+      name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
+    }),
     change: () => glass.text(`minus.n_${what()}`),
     name: (row, { trace }) => normName(glass, normAt(row, trace.model)),
     names: (rows, cell, { trace }) => names(glass, rows, cell, perLayer(trace.model)),

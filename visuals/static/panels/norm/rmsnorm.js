@@ -8,18 +8,29 @@ import { centres, normForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { createMap, meanAt, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
 
-/** @returns {(string|number)[][]} every value of the map, layer 0 first */
+/** @returns {(string | number)[][]} every value of the map, layer 0 first */
 function table({ trace }) {
   const { model } = trace;
   const places = Array.from({ length: rowCount(model) }, (_, row) => normAt(row, model));
   const figures = centres(model) ? { mean: meanAt, deviation: rmsAt } : { rms: rmsAt };
   const rows = places.flatMap((place) =>
-    trace.tokens.pieces.map((piece, t) => [place.layer ?? "", place.norm, t, piece, ...Object.values(figures).map((at) => at(trace, place, t))]),
+    trace.tokens.pieces.map((piece, t) => [
+      place.layer ?? "",
+      place.norm,
+      t,
+      piece,
+      ...Object.values(figures).map((at) => at(trace, place, t)),
+    ]),
   );
   return [["layer", "norm", "token", "piece", ...Object.keys(figures)], ...rows];
 }
 
-/** The formula with the numbers of one norm, found back from the recorded RMS or σ, which has ε in it. @param {number|null} mean of a LayerNorm @returns {HTMLElement[]} */
+/**
+ * The formula with the numbers of one norm, found back from the recorded RMS or σ, which has ε in it.
+ *
+ * @param {number | null} mean of a LayerNorm
+ * @returns {HTMLElement[]}
+ */
 function arithmetic(mean, value, eps) {
   const centred = mean !== null;
   const [kind, square, end] = centred ? ["LayerNorm", "(x − μ)²", " ⊙ γ + β"] : ["RMSNorm", "x²", " ⊙ γ"];
@@ -32,9 +43,16 @@ function arithmetic(mean, value, eps) {
   ];
 }
 
-export const about = { tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"], minus: "glance", forms: normForms };
+export const about = {
+  tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"],
+  minus: "glance",
+  forms: normForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function rmsnorm(element, glass) {
   const { state } = glass;
   const figure = choices(glass, "rmsnorm", "figure", ["deviation", "mean"]);
@@ -48,14 +66,26 @@ export default function rmsnorm(element, glass) {
 
   function tell({ layer, norm, token }) {
     panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
-    const { trace, trace: { model } } = state;
+    const {
+      trace,
+      trace: { model },
+    } = state;
     const value = rmsAt(trace, { layer, norm }, token);
     const mean = centres(model) ? meanAt(trace, { layer, norm }, token) : null;
     sums.replaceChildren(...arithmetic(mean, value, model.norm_eps));
     note.textContent = panel.text("note", { d_model: model.d_model });
     const name = norm === "final" ? `final token ${token}` : `layer ${layer} ${norm} token ${token}`;
-    const reading = { layer, token, piece: visible(state.trace.tokens.pieces[token]), rms: shown(value, 5), mean: mean === null ? "" : shown(mean, 5) };
-    panel.tell(`${name} ${mean === null ? `rms=${exact(value)}` : `mean=${exact(mean)} deviation=${exact(value)}`}`, panel.text(`read_${norm}`, reading));
+    const reading = {
+      layer,
+      token,
+      piece: visible(state.trace.tokens.pieces[token]),
+      rms: shown(value, 5),
+      mean: mean === null ? "" : shown(mean, 5),
+    };
+    panel.tell(
+      `${name} ${mean === null ? `rms=${exact(value)}` : `mean=${exact(mean)} deviation=${exact(value)}`}`,
+      panel.text(`read_${norm}`, reading),
+    );
   }
 
   return inWidth(element, widthOf(map.element, glass), function draw(width, fresh) {

@@ -10,9 +10,20 @@ import { centred, meanOf, meanSquare } from "./norms.js";
 const ALL_BYTES = 400_000;
 
 /**
- * @typedef {{ norm: "attn"|"ffn"|"final", layer: number, token: number, x: Float32Array, gamma: Float32Array,
- *             beta: Float32Array|null, eps: number, mean: number, meanSquare: number, rms: number }} Vector  x before the norm. A LayerNorm,
- * which alone has a beta, subtracts `mean`; an RMSNorm subtracts nothing, 0. meanSquare is of what is left, rms = √(meanSquare + eps)
+ * @typedef {{
+ *   norm: "attn" | "ffn" | "final";
+ *   layer: number;
+ *   token: number;
+ *   x: Float32Array;
+ *   gamma: Float32Array;
+ *   beta: Float32Array | null;
+ *   eps: number;
+ *   mean: number;
+ *   meanSquare: number;
+ *   rms: number;
+ * }} Vector
+ *   x before the norm. A LayerNorm, which alone has a beta, subtracts `mean`; an RMSNorm subtracts nothing, 0.
+ *   meanSquare is of what is left, rms = √(meanSquare + eps)
  */
 
 const vectorOf = onceFor((held, _name, trace, norm, layer, token) => {
@@ -23,15 +34,28 @@ const vectorOf = onceFor((held, _name, trace, norm, layer, token) => {
   return { norm, layer, token, x, ...learned, eps, mean, meanSquare: square, rms: Math.sqrt(square + eps) };
 });
 
-/** The vector at a place of a run, from the answer to what `request` asks. @returns {Vector} */
-export const readVector = (held, trace, norm, layer, query) => vectorOf(held, `${norm} ${layer} ${query}`, trace, norm, layer, query);
+/**
+ * The vector at a place of a run, from the answer to what `request` asks.
+ *
+ * @returns {Vector}
+ */
+export const readVector = (held, trace, norm, layer, query) =>
+  vectorOf(held, `${norm} ${layer} ${query}`, trace, norm, layer, query);
 
 const fitsWhole = ({ T, model }) => T * model.d_model * 4 <= ALL_BYTES;
 
 /** What is asked of the server (app/chapters/norm.py) for that vector. */
-export const request = (trace, norm, layer, query) => ({ layer: norm === "final" ? 0 : layer, norm, token: fitsWhole(trace) ? null : query });
+export const request = (trace, norm, layer, query) => ({
+  layer: norm === "final" ? 0 : layer,
+  norm,
+  token: fitsWhole(trace) ? null : query,
+});
 
-/** The vector at what is pointed at, where it is here; else at what is locked; null until that has come. @returns {Vector|null} */
+/**
+ * The vector at what is pointed at, where it is here; else at what is locked; null until that has come.
+ *
+ * @returns {Vector | null}
+ */
 export function vectorAt(glass) {
   const { trace, locked } = glass.state;
   const norm = chosenNorm(glass);
@@ -45,13 +69,23 @@ export function vectorAt(glass) {
 /** How a vector is named: parameters of the texts read_attn, read_ffn and read_final. */
 export const nameOf = ({ layer, token }, { trace }) => ({ layer, token, piece: visible(trace.tokens.pieces[token]) });
 
-/** x after the norm's division, of one channel, and after its γ and β. @param {Vector} vector */
+/**
+ * x after the norm's division, of one channel, and after its γ and β.
+ *
+ * @param {Vector} vector
+ */
 export function normedAt({ x, gamma, beta, mean, rms }, channel) {
   const after = (x[channel] - mean) / rms;
   return { after, product: after * gamma[channel] + (beta ? beta[channel] : 0) };
 }
 
-/** The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not. @param {Vector} vector @param {number} channel @param {Function} text */
+/**
+ * The norm step by step: a LayerNorm's mean, the variance about it and β, which an RMSNorm has not.
+ *
+ * @param {Vector} vector
+ * @param {number} channel
+ * @param {Function} text
+ */
 export function arithmetic(vector, channel, text) {
   const { x, gamma, beta, eps, mean, meanSquare, rms } = vector;
   const { after, product } = normedAt(vector, channel);

@@ -1,4 +1,5 @@
-// The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each tensor.
+// The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each
+// tensor.
 
 import { svg as s } from "../../dom.js";
 import { cells, centred, ink } from "../../draw.js";
@@ -8,22 +9,38 @@ import { columnsOf } from "./rows.js";
 const MOST_COLUMNS = 512;
 let made = 0; // diagrams
 
-/** One row: its box or ⊕, its texts, its strip. @returns the parts that change with the run */
+/**
+ * One row: its box or ⊕, its texts, its strip.
+ *
+ * @returns the parts that change with the run
+ */
 function makeRow(one, layout, act) {
   const { key, chapter } = one;
   const index = layout.index(key);
   const [y, middle] = [layout.y(index), layout.middle(index)];
   const { columns, wide } = layout;
-  const ground = s("rect.ov-ground", { x: 0, y: y + 1, width: layout.width, height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2, rx: 6 });
+  const ground = s("rect.ov-ground", {
+    x: 0,
+    y: y + 1,
+    width: layout.width,
+    height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2,
+    rx: 6,
+  });
   const label = s("text.ov-label");
   const mark = s("g.ov-mark");
   if (key.endsWith("_add")) {
-    mark.append(s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }), s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }));
+    mark.append(
+      s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }),
+      s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }),
+    );
     label.setAttribute("x", wide ? 56 : 48);
-    label.setAttribute("y", wide ? middle - 8 : middle + (layout.parallel ? 28 : -10)); // clear of the line from the feed-forward
+    // clear of the line from the feed-forward
+    label.setAttribute("y", wide ? middle - 8 : middle + (layout.parallel ? 28 : -10));
   } else {
     const { left, width } = boxOf(one, layout);
-    mark.append(s("rect.ov-box", { x: left, y: middle - layout.box / 2, width, height: layout.box, rx: 6, "data-part": key }));
+    mark.append(
+      s("rect.ov-box", { x: left, y: middle - layout.box / 2, width, height: layout.box, rx: 6, "data-part": key }),
+    );
     label.setAttribute("x", left + width / 2);
     label.setAttribute("y", middle + 5);
     label.classList.add("is-middle");
@@ -31,7 +48,8 @@ function makeRow(one, layout, act) {
   mark.append(label);
   if (chapter) {
     mark.classList.add("is-link");
-    for (const [name, value] of Object.entries({ role: "button", tabindex: "0", "data-chapter": chapter })) mark.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ role: "button", tabindex: "0", "data-chapter": chapter }))
+      mark.setAttribute(name, value);
     mark.addEventListener("click", (event) => {
       event.stopPropagation();
       act.open(key);
@@ -48,7 +66,12 @@ function makeRow(one, layout, act) {
     name: s("text.ov-name", { x: columns.name, y: line(0) }),
     shape: s("text.ov-shape", { x: columns.name, y: line(1) }),
     size: s("text.ov-size", wide ? { x: columns.size, y: middle + 5 } : { x: columns.size, y: line(2) }),
-    limit: s("text.ov-limit", wide ? { x: columns.limit, y: middle + 5, "text-anchor": "end" } : { x: columns.end, y: line(1), "text-anchor": "end" }),
+    limit: s(
+      "text.ov-limit",
+      wide
+        ? { x: columns.limit, y: middle + 5, "text-anchor": "end" }
+        : { x: columns.end, y: line(1), "text-anchor": "end" },
+    ),
     inner: s("text.ov-inner", { x: columns.strip, y: middle + 17 }),
     channel: s("rect.ov-channel", { y: 0, width: 3, height: 0 }),
   };
@@ -72,10 +95,16 @@ function indexAt({ clientX, currentTarget }, { drawn, place }, { width }) {
   if (!drawn) return null;
   const box = currentTarget.ownerSVGElement.getBoundingClientRect();
   const x = (clientX - box.left) * (width / box.width) - place.x;
-  return drawn.columns[Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))];
+  return drawn.columns[
+    Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))
+  ];
 }
 
-/** A vector as one row of pixels, for an <image>. @returns {{ address: string, columns: number[] }} */
+/**
+ * A vector as one row of pixels, for an <image>.
+ *
+ * @returns {{ address: string; columns: number[] }}
+ */
 function stripOf(values, width, positive, pool) {
   const columns = pool(values, Math.min(MOST_COLUMNS, Math.floor(width)));
   const picked = columns.map((i) => values[i]);
@@ -85,7 +114,10 @@ function stripOf(values, width, positive, pool) {
   return { address: image.toDataURL(), columns, limit };
 }
 
-/** @param {SVGSVGElement} svg @param {object} act  hover(key), choose(key), open(key), channel(key, index, lock) */
+/**
+ * @param {SVGSVGElement} svg
+ * @param {object} act hover(key), choose(key), open(key), channel(key, index, lock)
+ */
 export function createDiagram(svg, act) {
   const tip = `ov-head-${(made += 1)}`; // one in each diagram: what a hidden one holds cannot be used by another
   let layout = null;
@@ -97,10 +129,25 @@ export function createDiagram(svg, act) {
   function build(width, model) {
     layout = layoutOf(width, model);
     const { total, y, high, gap, index, all } = layout;
-    for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` })) svg.setAttribute(name, value);
-    const head = s("marker", { id: tip, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }));
+    for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` }))
+      svg.setAttribute(name, value);
+    const head = s(
+      "marker",
+      {
+        id: tip,
+        viewBox: "0 0 8 8",
+        refX: 6,
+        refY: 4,
+        markerWidth: 8,
+        markerHeight: 8,
+        markerUnits: "userSpaceOnUse",
+        orient: "auto",
+      },
+      s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }),
+    );
     const [from, to] = [y(index("attn_norm")) - gap + 2, y(index("ffn_add")) + high + 4];
-    for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from })) frame.box.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from }))
+      frame.box.setAttribute(name, value);
     frame.title.setAttribute("x", layout.wide ? 56 : 46);
     frame.title.setAttribute("y", from + 18);
     frame.note.setAttribute("x", layout.columns.name);
@@ -108,11 +155,22 @@ export function createDiagram(svg, act) {
     rows = new Map(all.map((one) => [one.key, makeRow(one, layout, act)]));
     const marks = [...rows.values()].map(({ group }) => group);
     const grounds = marks.map((group) => group.querySelector(".ov-ground"));
-    svg.replaceChildren(s("defs", {}, head), frame.box, ...grounds, flows(layout, tip), frame.title, frame.note, ...marks, dot);
+    svg.replaceChildren(
+      s("defs", {}, head),
+      frame.box,
+      ...grounds,
+      flows(layout, tip),
+      frame.title,
+      frame.note,
+      ...marks,
+      dot,
+    );
   }
 
   /**
-   * The vector of a row as a strip, or an empty place where it is not here. @param {ArrayLike<number>|null} values
+   * The vector of a row as a strip, or an empty place where it is not here.
+   *
+   * @param {ArrayLike<number> | null} values
    * @param {boolean} positive on the scale of magnitudes, else on the one for both signs
    * @param {(values, columns: number) => number[]} pool which value each column shows
    */
@@ -146,7 +204,16 @@ export function createDiagram(svg, act) {
     const middle = layout.middle(index);
     dot.style.transform = `translate(${one.branch ? boxOf(one, layout).left : STREAM}px, ${middle}px)`;
   }
-  return { build, drawStrip, markChannel, activate, row: (key) => rows.get(key), title: frame.title, note: frame.note, layout: () => layout };
+  return {
+    build,
+    drawStrip,
+    markChannel,
+    activate,
+    row: (key) => rows.get(key),
+    title: frame.title,
+    note: frame.note,
+    layout: () => layout,
+  };
 }
 
 /** The column of a strip that stands for an index. */

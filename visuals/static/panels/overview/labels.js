@@ -3,8 +3,11 @@
 import { innerShapes, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
 
 /**
- * Names of the parts, and of the expanded layer. @param {object} diagram of createDiagram
- * @param {{ trace: object, layer: number }} run @param {Function} text of the section "overview"
+ * Names of the parts, and of the expanded layer.
+ *
+ * @param {object} diagram of createDiagram
+ * @param {{ trace: object; layer: number }} run
+ * @param {Function} text of the section "overview"
  */
 export function nameParts(diagram, { trace: { model }, layer }, text) {
   const { n_layers: layers, n_heads: heads, n_kv_heads: kv } = model;
@@ -14,10 +17,12 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
     let name = text(`part_${key}`);
     if (key === "before") name = text(`before_${range(0, layer - 1)}`, { last: layer - 1 });
     if (key === "after") name = text(`after_${range(layer + 1, layers - 1)}`, { first: layer + 1, last: layers - 1 });
-    if (key === "attn" && diagram.layout().wide && !sideBySide(model)) name = text(model.parts.latent ? "attn_mla" : kv === heads ? "attn_mha" : kv === 1 ? "attn_mqa" : "attn_gqa");
+    if (key === "attn" && diagram.layout().wide && !sideBySide(model))
+      name = text(model.parts.latent ? "attn_mla" : kv === heads ? "attn_mha" : kv === 1 ? "attn_mqa" : "attn_gqa");
     if (key === "ffn" && model.parts.ffn[layer].experts) name = text("part_experts");
     parts.label.textContent = name;
-    if (parts.label.parentNode.getAttribute("role")) parts.label.parentNode.setAttribute("aria-label", text("open", { name }));
+    if (parts.label.parentNode.getAttribute("role"))
+      parts.label.parentNode.setAttribute("aria-label", text("open", { name }));
   }
   diagram.title.textContent = text("layer_of", { layer, last: layers - 1 });
   diagram.note.textContent = diagram.layout().wide ? positionOf(model, text) : "";
@@ -28,10 +33,17 @@ export function positionOf(model, text) {
   const { rotary, bias, latent } = model.parts;
   if (!rotary) return text(model.parts.buckets ? "position_buckets" : bias ? "position_bias" : "position_none");
   const turned = 2 * rotary.inv_freq.data.length;
-  return text(latent ? "position_latent" : turned < model.head_dim ? "position_partial" : "position_rope", { turned, width: model.head_dim });
+  return text(latent ? "position_latent" : turned < model.head_dim ? "position_partial" : "position_rope", {
+    turned,
+    width: model.head_dim,
+  });
 }
 
-/** Names and shapes of the tensors. @param {object} run as tensorOf takes it */
+/**
+ * Names and shapes of the tensors.
+ *
+ * @param {object} run as tensorOf takes it
+ */
 export function nameTensors(diagram, run) {
   const { wide } = diagram.layout();
   for (const { key } of rowsOf(run.trace.model)) {
@@ -39,7 +51,9 @@ export function nameTensors(diagram, run) {
     const { name, dims, shape } = tensorOf(key, run);
     parts.name.textContent = name;
     parts.shape.textContent = wide ? `${dims} = ${shapeText(shape)}` : shapeText(shape);
-    const inner = innerShapes(key, run.trace, run.layer).map(([part, size]) => `${part} ${shapeText(size)}`).join(" · ");
+    const inner = innerShapes(key, run.trace, run.layer)
+      .map(([part, size]) => `${part} ${shapeText(size)}`)
+      .join(" · ");
     parts.inner.textContent = wide ? inner : "";
     // A latent's shapes are too many for the strip's width: they end where the row does.
     const { strip, limit } = diagram.layout().columns;

@@ -24,10 +24,27 @@ export function layoutOf(width, model) {
   const columns = wide
     ? { name: diagram + 16, size: diagram + 176, strip: diagram + 326, end: width - 84, limit: width - 12 }
     : { name: diagram + 8, size: diagram + 8, strip: diagram + 8, end: width - MARGIN, limit: width - MARGIN };
-  return { width, wide, parallel, all, index, high, diagram, gap, y, middle, columns, total: y(all.length) + 4, box: wide ? 34 : 38 };
+  return {
+    width,
+    wide,
+    parallel,
+    all,
+    index,
+    high,
+    diagram,
+    gap,
+    y,
+    middle,
+    columns,
+    total: y(all.length) + 4,
+    box: wide ? 34 : 38,
+  };
 }
 
-/** The frame of a row's box: on the stream, or beside it; of two parts side by side, attention to the right of the feed-forward. */
+/**
+ * The frame of a row's box: on the stream, or beside it; of two parts side by side, attention to the right of the
+ * feed-forward.
+ */
 export function boxOf({ key, branch }, { wide, parallel, diagram, index }) {
   const left = branch ? (wide ? 92 : 46) : MARGIN;
   const width = diagram - left;
@@ -50,7 +67,9 @@ export function flows(layout, tip) {
     const norm = own ? `${part}_norm` : "attn_norm";
     if (own) path(`M${STREAM} ${middle(norm)} H${boxOf(all[index(norm)], layout).left - 3}`);
     path(`M${across} ${middle(norm) + box / 2} V${middle(part) - box / 2 - 3}`);
-    path(`M${across} ${middle(part) + box / 2} V${middle(index(`${part}_add`) >= 0 ? `${part}_add` : "ffn_add")} H${STREAM + 14}`);
+    path(
+      `M${across} ${middle(part) + box / 2} V${middle(index(`${part}_add`) >= 0 ? `${part}_add` : "ffn_add")} H${STREAM + 14}`,
+    );
   }
   return group;
 }

@@ -16,9 +16,18 @@ import { createBand } from "./stacks.js";
 import { sumsOf } from "./sums.js";
 
 /** In which form the diagram speaks of a network: its norms, that of the embedding, and parts side by side. */
-const forms = (model) => [...(model.parts.causal === false ? ["sees_all"] : []), ...(model.parts.embed_norm ? ["normed"] : []), ...(sideBySide(model) ? ["parallel"] : []), ...normForms(model)];
+const forms = (model) => [
+  ...(model.parts.causal === false ? ["sees_all"] : []),
+  ...(model.parts.embed_norm ? ["normed"] : []),
+  ...(sideBySide(model) ? ["parallel"] : []),
+  ...normForms(model),
+];
 
-export const about = { tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"], minus: "overview", forms };
+export const about = {
+  tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"],
+  minus: "overview",
+  forms,
+};
 
 /** The row that is looked at; an index of its values. */
 export const row = ownChoice("attn");
@@ -37,20 +46,28 @@ export function createView(glass) {
     leave();
   };
   const player = createPlayer(glass, { now: row.kept, go });
-  const pointing = (act) => (...values) => {
-    if (player.playing()) return;
-    act(...values);
-    glass.repaint();
-  };
+  const pointing =
+    (act) =>
+    (...values) => {
+      if (player.playing()) return;
+      act(...values);
+      glass.repaint();
+    };
   const diagram = createDiagram(svg, {
-    hover: pointing((key) => { row.hover(key); channel.hover(null); }),
+    hover: pointing((key) => {
+      row.hover(key);
+      channel.hover(null);
+    }),
     choose(key) {
       channel.keep(channel.now());
       row.keep(key);
       glass.repaint();
     },
     open: (key) => glass.open(rowsOf(glass.state.trace.model).find((one) => one.key === key).chapter),
-    channel: pointing((_key, index, lock) => { channel.hover(index); if (lock) channel.keep(index); }),
+    channel: pointing((_key, index, lock) => {
+      channel.hover(index);
+      if (lock) channel.keep(index);
+    }),
   });
   function leave() {
     row.hover(null);
@@ -61,7 +78,10 @@ export function createView(glass) {
   return { svg, player, diagram, room: h("div.ov-room", null, svg) };
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function overview(element, glass) {
   const { state } = glass;
   const { svg, player, diagram, room } = createView(glass);
@@ -89,7 +109,8 @@ export default function overview(element, glass) {
       const tensor = tensorOf(key, run);
       parts.size.textContent = sizeText(key, tensor);
       const drawn = diagram.drawStrip(key, tensor.values, key === "softmax");
-      parts.limit.textContent = drawn && key !== "softmax" ? `±${shown(drawn.limit, 3)}` : drawn ? `0–${shown(drawn.limit, 3)}` : "";
+      parts.limit.textContent =
+        drawn && key !== "softmax" ? `±${shown(drawn.limit, 3)}` : drawn ? `0–${shown(drawn.limit, 3)}` : "";
     }
   }
 
@@ -107,7 +128,11 @@ export default function overview(element, glass) {
     const { trace, layer, token, stream } = run;
     const { model, T, rms, mean } = trace;
     const at = layer * T + token;
-    const divided = (name, i) => ({ rms: shown(rms[name].data[i], 5), mean: centres(model) ? shown(mean[name].data[i], 5) : "", norm: norm(`${name}_norm`) });
+    const divided = (name, i) => ({
+      rms: shown(rms[name].data[i], 5),
+      mean: centres(model) ? shown(mean[name].data[i], 5) : "",
+      norm: norm(`${name}_norm`),
+    });
     const norm = (name) => shown(tensorOf(name, run).norm, 5);
     const piece = visible(trace.tokens.pieces[token]);
     const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
@@ -123,14 +148,26 @@ export default function overview(element, glass) {
       cross_add: () => ({ from: norm("attn_add"), to: norm("cross_add") }),
       ffn_norm: () => divided("ffn", at),
       ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
-      ffn_add: () => ({ from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"), to: norm("ffn_add") }),
+      ffn_add: () => ({
+        from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"),
+        to: norm("ffn_add"),
+      }),
       after: () => ({ norm: norm("after") }),
       final_norm: () => divided("final", token),
       head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
       softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
     };
     const { activation, gated, experts } = model.parts.ffn[layer];
-    const name = key === "attn" && model.parts.latent ? "attn_latent" : key !== "ffn" ? key : experts ? "experts" : gated && activation === "silu" ? "ffn" : "ffn_plain";
+    const name =
+      key === "attn" && model.parts.latent
+        ? "attn_latent"
+        : key !== "ffn"
+          ? key
+          : experts
+            ? "experts"
+            : gated && activation === "silu"
+              ? "ffn"
+              : "ffn_plain";
     const said = panel.text(`say_${name}`, { ...common, ...of[key]() });
     return key === "attn" ? `${said} ${positionOf(model, panel.text)}` : said;
   }
@@ -147,15 +184,34 @@ export default function overview(element, glass) {
     const where = `${key} layer ${layer} token ${token} ${name}`;
     const length = norm === null ? "" : ` norm=${exact(norm)}`;
     if (!values || !(stage && ends)) {
-      sums.replaceChildren(h("p", null, key === "ids" ? panel.text("ids_note", { piece: visible(trace.tokens.pieces[token]), id: trace.tokens.ids[token] }) : panel.text("locked_only")));
-      return panel.tell(`${where}${length}`, panel.text("read_row", { name, piece: visible(trace.tokens.pieces[token]) }));
+      sums.replaceChildren(
+        h(
+          "p",
+          null,
+          key === "ids"
+            ? panel.text("ids_note", { piece: visible(trace.tokens.pieces[token]), id: trace.tokens.ids[token] })
+            : panel.text("locked_only"),
+        ),
+      );
+      return panel.tell(
+        `${where}${length}`,
+        panel.text("read_row", { name, piece: visible(trace.tokens.pieces[token]) }),
+      );
     }
     const wanted = chosenIndex();
     const j = wanted !== null && wanted < values.length ? wanted : largest(values, key);
     diagram.markChannel(key, j);
     const index = ids ? ids[j] : j;
     sums.replaceChildren(...sumsOf(key, run, values, j, ids));
-    panel.tell(`${where}${length} channel ${index} value=${exact(values[j])}`, panel.text(ids ? "read_token" : "read", { name, index, value: shown(values[j], 5), piece: visible(trace.tokens.pieces[token]) }));
+    panel.tell(
+      `${where}${length} channel ${index} value=${exact(values[j])}`,
+      panel.text(ids ? "read_token" : "read", {
+        name,
+        index,
+        value: shown(values[j], 5),
+        piece: visible(trace.tokens.pieces[token]),
+      }),
+    );
   }
 
   const largest = (values, key) => {
@@ -181,7 +237,11 @@ export default function overview(element, glass) {
     name(width, trace, layer);
     fill(width, ...Object.values(run));
     const { model } = trace;
-    panel.title.textContent = panel.text("title", { ...model, name: glass.modelName(model.name), piece: visible(trace.tokens.pieces[token]) });
+    panel.title.textContent = panel.text("title", {
+      ...model,
+      name: glass.modelName(model.name),
+      piece: visible(trace.tokens.pieces[token]),
+    });
     player.show();
     band.draw();
     tell();

@@ -8,7 +8,10 @@ import { stops } from "./rows.js";
 const PACE = 900; // ms a stop
 const CALM = 1800; // where the reader asks for less motion
 
-/** @param {object} glass @param {{ now: () => string, go: (key: string) => void }} diagram */
+/**
+ * @param {object} glass
+ * @param {{ now: () => string; go: (key: string) => void }} diagram
+ */
 export function createPlayer(glass, diagram) {
   const { state } = glass;
   const walk = watched({ timer: 0 });
@@ -41,9 +44,13 @@ export function createPlayer(glass, diagram) {
     if (place(way) >= way.length - 1) restart();
     played = state.trace;
     clearInterval(walk.timer);
-    walk.timer = setInterval(() => {
-      if (!play_.getClientRects().length || state.trace !== played || state.chapter !== "overview" || !move(1)) pause();
-    }, calm.matches ? CALM : PACE);
+    walk.timer = setInterval(
+      () => {
+        if (!play_.getClientRects().length || state.trace !== played || state.chapter !== "overview" || !move(1))
+          pause();
+      },
+      calm.matches ? CALM : PACE,
+    );
     show();
   }
   function restart() {
@@ -51,7 +58,8 @@ export function createPlayer(glass, diagram) {
     glass.select({ layer: 0 });
   }
 
-  const button = (name, act) => h("button.gp-option", { "data-text": `overview.${name}`, click: () => state.trace && act() });
+  const button = (name, act) =>
+    h("button.gp-option", { "data-text": `overview.${name}`, click: () => state.trace && act() });
   const play_ = button("play", () => (walk.timer ? pause() : play()));
   play_.classList.add("ov-play");
   const stepping = (by) => () => {
@@ -62,7 +70,14 @@ export function createPlayer(glass, diagram) {
   const element = h(
     "div.ov-player",
     null,
-    h("div.gp-choices", null, play_, button("back", stepping(-1)), button("step", stepping(1)), button("restart", () => (walk.timer ? pause() : null, restart()))),
+    h(
+      "div.gp-choices",
+      null,
+      play_,
+      button("back", stepping(-1)),
+      button("step", stepping(1)),
+      button("restart", () => (walk.timer ? pause() : null, restart())),
+    ),
     layers.element,
   );
 

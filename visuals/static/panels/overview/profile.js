@@ -1,4 +1,5 @@
-// One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that points.
+// One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that
+// points.
 
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
@@ -10,20 +11,34 @@ const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
 export const HUES = { attn: "v", cross: "k", ffn: "gate" };
 
 /** Rows of the panel in the order of the network: what writes in layer 0, in layer 1, … */
-export const partAt = (row, model) => ({ part: sublayers(model)[row % sublayers(model).length], layer: Math.floor(row / sublayers(model).length) });
-export const rowOf = ({ part, layer }, model) => sublayers(model).length * layer + Math.max(0, sublayers(model).indexOf(part));
+export const partAt = (row, model) => ({
+  part: sublayers(model)[row % sublayers(model).length],
+  layer: Math.floor(row / sublayers(model).length),
+});
+export const rowOf = ({ part, layer }, model) =>
+  sublayers(model).length * layer + Math.max(0, sublayers(model).indexOf(part));
 
 const top = TOP + HIGH + GAP; // of the cosines
 const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
-const normY = ({ low, high }) => (x) => TOP + ((high - Math.log10(x)) / (high - low)) * HIGH;
+const normY =
+  ({ low, high }) =>
+  (x) =>
+    TOP + ((high - Math.log10(x)) / (high - low)) * HIGH;
 
 /** Titles, grids and layer numbers: the same for every token, so that a hover writes no text again. */
 function drawGround(context, { width, slot, count, range }, words) {
   write(context, words.norms, 0, 16, { weight: 600, most: width });
   write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
   levels(context, LEFT, width - RIGHT, [
-    ...ticks({ low: 10 ** range.low, high: 10 ** range.high, log: true }).map((value) => [normY(range)(value), tickText(value)]),
-    ...[[1, "1"], [0, "0", "muted"], [-1, "−1"]].map(([value, ...how]) => [cosineY(value), ...how]),
+    ...ticks({ low: 10 ** range.low, high: 10 ** range.high, log: true }).map((value) => [
+      normY(range)(value),
+      tickText(value),
+    ]),
+    ...[
+      [1, "1"],
+      [0, "0", "muted"],
+      [-1, "−1"],
+    ].map(([value, ...how]) => [cosineY(value), ...how]),
   ]);
   const y = top + LOW + 20;
   layerNumbers(context, count / words.per, LEFT + (words.per / 2) * slot, words.per * slot, y);
@@ -60,7 +75,11 @@ function drawCosines(context, { slot }, added) {
   });
 }
 
-/** The logarithms that all norms of a run but 0 span, so that every token is drawn to one scale. @param {Iterable<number>[]} norms */
+/**
+ * The logarithms that all norms of a run but 0 span, so that every token is drawn to one scale.
+ *
+ * @param {Iterable<number>[]} norms
+ */
 export function rangeOf(...norms) {
   let [low, high] = [Infinity, -Infinity];
   for (const values of norms) {
@@ -73,10 +92,10 @@ export function rangeOf(...norms) {
 export function createProfile(canvas) {
   const surface = createSurface(canvas);
   /**
-   * @param {{ low: number, high: number }} range
-   * @param {{ part: string, norm: number, cosine: number }[]} added in the order of the network
+   * @param {{ low: number; high: number }} range
+   * @param {{ part: string; norm: number; cosine: number }[]} added in the order of the network
    * @param {number[]} stream the stream's norm before each of them, and after the last
-   * @param {{ norms: string, cosines: string, axis: string, per: number }} words, and how many parts a layer has
+   * @param {{ norms: string; cosines: string; axis: string; per: number }} words, and how many parts a layer has
    */
   return function draw(width, range, added, stream, selected, words) {
     const size = { width, range, count: added.length, slot: (width - LEFT - RIGHT) / added.length };
@@ -93,13 +112,17 @@ export function createProfile(canvas) {
   };
 }
 
-/** @returns {number|null} which sub-layer is at x */
+/** @returns {number | null} which sub-layer is at x */
 export function rowAt(x, width, count) {
   const row = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * count);
   return row >= 0 && row < count ? row : null;
 }
 
-/** The numbers of one place of the answer "stream". @returns {{ norm, cosine, before, after: number }} cosine: NaN where what is added, or the stream, is 0 */
+/**
+ * The numbers of one place of the answer "stream".
+ *
+ * @returns {{ norm; cosine; before; after: number }} cosine: NaN where what is added, or the stream, is 0
+ */
 export function placeOf(answer, { part, layer }, token) {
   const [, tokens] = answer.resid.shape;
   const at = layer * tokens + token;

@@ -13,7 +13,11 @@ import { inView, link, steer, widthOf } from "../../pointing.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
-const QUANTITIES = { share: ({ norm, before }) => norm / before, norm: ({ norm }) => norm, cosine: ({ cosine }) => cosine };
+const QUANTITIES = {
+  share: ({ norm, before }) => norm / before,
+  norm: ({ norm }) => norm,
+  cosine: ({ cosine }) => cosine,
+};
 
 /** Which of a layer's sub-layers is selected: the store knows the layer alone. */
 export const part = ownChoice("attn");
@@ -28,24 +32,36 @@ export function partName(glass, row) {
 const rowsIn = (model) => sublayers(model).length * model.n_layers;
 
 /** One sub-layer up or down the network. */
-const step = (by) => ({ layer, trace }) => {
-  const { model } = trace;
-  const to = partAt(Math.max(0, Math.min(rowsIn(model) - 1, streamRow({ layer, trace }) + by)), model);
-  part.keep(to.part);
-  part.hover(null);
-  return { layer: to.layer };
-};
+const step =
+  (by) =>
+  ({ layer, trace }) => {
+    const { model } = trace;
+    const to = partAt(Math.max(0, Math.min(rowsIn(model) - 1, streamRow({ layer, trace }) + by)), model);
+    part.keep(to.part);
+    part.hover(null);
+    return { layer: to.layer };
+  };
 
-/** A quantity of every sub-layer and token, row 0 the attention of layer 0. @param {string} label the key of its name @param {() => string} quantity */
+/**
+ * A quantity of every sub-layer and token, row 0 the attention of layer 0.
+ *
+ * @param {string} label the key of its name
+ * @param {() => string} quantity
+ */
 export const addedMap = (glass, label, quantity) =>
   createDepthMap(glass, {
     label,
     left: 128,
     values({ trace: { model, T }, details: { stream } }) {
       const value = QUANTITIES[quantity()];
-      return Float64Array.from({ length: rowsIn(model) * T }, (_, i) => value(placeOf(stream, partAt(Math.floor(i / T), model), i % T)));
+      return Float64Array.from({ length: rowsIn(model) * T }, (_, i) =>
+        value(placeOf(stream, partAt(Math.floor(i / T), model), i % T)),
+      );
     },
-    scale: (values) => ({ ...(quantity() === "cosine" ? signedScale(largest(values), 2) : logScale(values)), name: glass.text(`residual.scale_${quantity()}`) }),
+    scale: (values) => ({
+      ...(quantity() === "cosine" ? signedScale(largest(values), 2) : logScale(values)),
+      name: glass.text(`residual.scale_${quantity()}`),
+    }),
     change: () => glass.text(`minus.n_${quantity()}`),
     name: (row) => partName(glass, row),
     at: (state) => ({ row: streamRow(state) }),
@@ -57,7 +73,10 @@ export const addedMap = (glass, label, quantity) =>
 
 export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], minus: "depth" };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function residual(element, glass) {
   const { state } = glass;
   const profile = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
@@ -77,10 +96,26 @@ export default function residual(element, glass) {
   const quantity = choices(glass, "residual", "quantity", Object.keys(QUANTITIES));
   const map = addedMap(glass, "residual.map", quantity.now);
   const crossing = sample("span.gp-swatch", "residual.cross", HUES.cross);
-  const legend = h("div.gp-samples", null, sample("span.gp-swatch", "residual.attn", HUES.attn), crossing, sample("span.gp-swatch", "residual.ffn", HUES.ffn), sample("span.gp-stroke", "residual.stream", "residual"));
+  const legend = h(
+    "div.gp-samples",
+    null,
+    sample("span.gp-swatch", "residual.attn", HUES.attn),
+    crossing,
+    sample("span.gp-swatch", "residual.ffn", HUES.ffn),
+    sample("span.gp-stroke", "residual.stream", "residual"),
+  );
   const sums = h("div.gp-formula.ov-scroll");
-  const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" }); // where the map has cells without an angle
-  panel.body.append(legend, h("div", null, profile), sums, h("h3.gp-subtitle", { "data-text": "residual.all" }), h("div.gp-options", null, quantity.element), map.element, angles);
+  // where the map has cells without an angle
+  const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" });
+  panel.body.append(
+    legend,
+    h("div", null, profile),
+    sums,
+    h("h3.gp-subtitle", { "data-text": "residual.all" }),
+    h("div.gp-options", null, quantity.element),
+    map.element,
+    angles,
+  );
   const drawProfile = createProfile(profile);
   const wide = widthOf(profile.parentElement, glass);
   const mapWide = widthOf(map.element, glass);
@@ -96,7 +131,12 @@ export default function residual(element, glass) {
   function drawToken({ row, token }) {
     const every = Array.from({ length: rows() }, (_, i) => ({ ...at(i), ...placeOf(answer, at(i), token) }));
     const stream = [...every.map(({ before }) => before), every.at(-1).after];
-    const words = { norms: panel.text("norms"), cosines: panel.text("cosines"), axis: panel.text("layers"), per: sublayers(state.trace.model).length };
+    const words = {
+      norms: panel.text("norms"),
+      cosines: panel.text("cosines"),
+      axis: panel.text("layers"),
+      per: sublayers(state.trace.model).length,
+    };
     drawProfile(wide(), range, every, stream, row, words);
   }
 
@@ -107,12 +147,29 @@ export default function residual(element, glass) {
     const measured = h("p", null, panel.text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
     if (Number.isNaN(cosine)) {
       const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
-      return [h("p", null, panel.text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum), measured];
+      return [
+        h("p", null, panel.text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum),
+        measured,
+      ];
     }
     const squares = before * before + norm * norm + 2 * before * norm * cosine;
     return [
-      h("p", null, "‖", x(), " + ", a(), "‖ = ", root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"), " = ",
-        root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${cosine < 0 ? "−" : "+"} ${shown(Math.abs(2 * before * norm * cosine), 5)}`), " = ", h("strong", null, shown(Math.sqrt(squares), 5))),
+      h(
+        "p",
+        null,
+        "‖",
+        x(),
+        " + ",
+        a(),
+        "‖ = ",
+        root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"),
+        " = ",
+        root(
+          `${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${cosine < 0 ? "−" : "+"} ${shown(Math.abs(2 * before * norm * cosine), 5)}`,
+        ),
+        " = ",
+        h("strong", null, shown(Math.sqrt(squares), 5)),
+      ),
       measured,
     ];
   }
@@ -121,15 +178,33 @@ export default function residual(element, glass) {
     const one = at(row);
     const place = placeOf(answer, one, token);
     sums.replaceChildren(...arithmetic(one, place));
-    const params = { part: partName(glass, row), token, piece: visible(state.trace.tokens.pieces[token]), norm: lengthText(place.norm), before: lengthText(place.before), percent: shown((100 * place.norm) / place.before, 3), cosine: signed(place.cosine, 4) };
+    const params = {
+      part: partName(glass, row),
+      token,
+      piece: visible(state.trace.tokens.pieces[token]),
+      norm: lengthText(place.norm),
+      before: lengthText(place.before),
+      percent: shown((100 * place.norm) / place.before, 3),
+      cosine: signed(place.cosine, 4),
+    };
     panel.title.textContent = panel.text("title", params);
-    panel.tell(`layer ${one.layer} ${one.part} token ${token} norm=${exact(place.norm)} cosine=${exact(place.cosine)} before=${exact(place.before)} after=${exact(place.after)}`, panel.text("read", params));
+    panel.tell(
+      `layer ${one.layer} ${one.part} token ${token} norm=${exact(place.norm)} cosine=${exact(place.cosine)} before=${exact(place.before)} after=${exact(place.after)}`,
+      panel.text("read", params),
+    );
   }
 
   return inView(element, function draw(fresh) {
     const { trace, query } = state;
     const came = glass.detail("stream");
-    if (came && came !== answer) range = rangeOf(came.resid.data, ...(came.resid_mid ? [came.resid_mid.data] : []), came.attn_out.data, ...(came.cross_out ? [came.resid_cross.data, came.cross_out.data] : []), came.ffn_out.data);
+    if (came && came !== answer)
+      range = rangeOf(
+        came.resid.data,
+        ...(came.resid_mid ? [came.resid_mid.data] : []),
+        came.attn_out.data,
+        ...(came.cross_out ? [came.resid_cross.data, came.cross_out.data] : []),
+        came.ffn_out.data,
+      );
     answer = came;
     element.toggleAttribute("data-loading", !answer);
     const widths = [wide(), mapWide()];
@@ -139,7 +214,9 @@ export default function residual(element, glass) {
     const selected = { row: streamRow(state), token: query };
     drawToken(selected);
     map.draw([{ trace, details: { stream: answer } }], widths[1], fresh);
-    angles.hidden = quantity.now() !== "cosine" || ![answer.attn_cosine, answer.cross_cosine, answer.ffn_cosine].some((found) => found?.data.some(Number.isNaN));
+    angles.hidden =
+      quantity.now() !== "cosine" ||
+      ![answer.attn_cosine, answer.cross_cosine, answer.ffn_cosine].some((found) => found?.data.some(Number.isNaN));
     tell(selected);
   });
 }

@@ -3,11 +3,17 @@
 import { once, poolColumns } from "../../arrays.js";
 
 /**
- * @typedef {{ key: string, chapter: string|null, inside: boolean, branch: boolean, inner: boolean }} Row
- * `inside` the expanded layer; `branch`: beside the stream; `inner`: has tensors of its own to name
+ * @typedef {{ key: string; chapter: string | null; inside: boolean; branch: boolean; inner: boolean }} Row
+ *   `inside` the expanded layer; `branch`: beside the stream; `inner`: has tensors of its own to name
  */
 
-const row = (key, chapter = null, inside = false, branch = false) => ({ key, chapter, inside, branch, inner: ["attn", "cross", "ffn"].includes(key) });
+const row = (key, chapter = null, inside = false, branch = false) => ({
+  key,
+  chapter,
+  inside,
+  branch,
+  inner: ["attn", "cross", "ffn"].includes(key),
+});
 
 /** @type {Row[]} Of a network that has them all. */
 const ROWS = [
@@ -37,7 +43,10 @@ export const sideBySide = ({ parts: { norms } }) => (norms.ffn_norm ?? norms.att
 /** Whether a layer looks at a source between its attention and its feed-forward. */
 export const crosses = ({ parts: { norms } }) => Boolean(norms.cross_norm);
 
-/** Whether a network has a row: side by side both parts are added at once, one norm may stand before both, an encoder has no head. */
+/**
+ * Whether a network has a row: side by side both parts are added at once, one norm may stand before both, an
+ * encoder has no head.
+ */
 function has(model, key) {
   const { norms, stack } = model.parts;
   if (key.startsWith("cross")) return crosses(model);
@@ -45,7 +54,11 @@ function has(model, key) {
   return (key !== "attn_add" || !sideBySide(model)) && (key !== "ffn_norm" || Boolean(norms.ffn_norm));
 }
 
-/** The rows that a network has. @type {(model: object) => Row[]} */
+/**
+ * The rows that a network has.
+ *
+ * @type {(model: object) => Row[]}
+ */
 export const rowsOf = once((model) => ROWS.filter(({ key }) => has(model, key)));
 
 export const indexOf = (model, key) => rowsOf(model).findIndex((one) => one.key === key);
@@ -57,7 +70,11 @@ export function rowFor(model, key) {
   return key === "attn_add" ? "ffn_add" : key === "ffn_norm" ? "attn_norm" : "final_norm";
 }
 
-/** The run's way through the network: every stop by row, and by layer inside the layers. @returns {{ key: string, layer: number|null }[]} */
+/**
+ * The run's way through the network: every stop by row, and by layer inside the layers.
+ *
+ * @returns {{ key: string; layer: number | null }[]}
+ */
 export function stops(model) {
   const layers = model.n_layers;
   const inside = rowsOf(model).filter((one) => one.inside);
@@ -84,7 +101,8 @@ const TENSORS = {
 };
 
 /** What stands after attention: where another follows that looks at a source, it reads this. */
-const tensorsOf = (key, model) => (key === "attn_add" && crosses(model) ? ["resid_cross", "stage", "resid_cross"] : TENSORS[key]);
+const tensorsOf = (key, model) =>
+  key === "attn_add" && crosses(model) ? ["resid_cross", "stage", "resid_cross"] : TENSORS[key];
 
 /** ‖x‖ at a row for any token, from the answer "stream". */
 function normOf(key, { stream, layer, token, trace }) {
@@ -100,9 +118,17 @@ function normOf(key, { stream, layer, token, trace }) {
 
 /** Shapes of what attention computes inside itself: where keys and values are rebuilt from a latent, that first. */
 function attnShapes({ n_heads, n_kv_heads, head_dim, parts: { latent } }, T) {
-  const [q, scores] = [["q", [n_heads, T, head_dim]], ["scores", [n_heads, T, T]]];
+  const [q, scores] = [
+    ["q", [n_heads, T, head_dim]],
+    ["scores", [n_heads, T, T]],
+  ];
   if (!latent) return [q, ["k, v", [n_kv_heads, T, head_dim]], scores];
-  return [["latent", [T, latent.rank]], ["k rope", [T, latent.rope]], ["q, k", [n_heads, T, head_dim]], ["v", [n_heads, T, latent.value]]];
+  return [
+    ["latent", [T, latent.rank]],
+    ["k rope", [T, latent.rope]],
+    ["q, k", [n_heads, T, head_dim]],
+    ["v", [n_heads, T, latent.value]],
+  ];
 }
 
 /** Shapes of what a feed-forward computes inside itself: of experts, for each token those that it goes to. */
@@ -112,16 +138,34 @@ function ffnShapes({ gated, neurons, width, experts, top_k, shared }, T) {
   return [["router", [T, experts]], [name, [T, top_k, width]], ...(shared ? [[`shared ${name}`, [T, shared]]] : [])];
 }
 
-/** Shapes of what a part computes inside itself. @returns {[string, number[]][]} */
+/**
+ * Shapes of what a part computes inside itself.
+ *
+ * @returns {[string, number[]][]}
+ */
 export function innerShapes(key, { model, T, encoder }, layer) {
-  if (key === "cross" && encoder) return [["q", [model.n_heads, T, model.head_dim]], ["k, v", [model.n_heads, encoder.T, model.head_dim]], ["scores", [model.n_heads, T, encoder.T]]];
+  if (key === "cross" && encoder)
+    return [
+      ["q", [model.n_heads, T, model.head_dim]],
+      ["k, v", [model.n_heads, encoder.T, model.head_dim]],
+      ["scores", [model.n_heads, T, encoder.T]],
+    ];
   return key === "attn" ? attnShapes(model, T) : key === "ffn" ? ffnShapes(model.parts.ffn[layer], T) : [];
 }
 
 /**
- * @param {string} key @param {{ trace, layer, token, stream, stage, ends }} run  the answers are null until they came
- * @returns {{ name: string, shape: number[], dims: string, norm: number|null, values: ArrayLike<number>|null, ids: ArrayLike<number>|null }}
- * `values`: the selected token's vector, known for the locked token; `ids`: which index each value has, where not its place
+ * @param {string} key
+ * @param {{ trace; layer; token; stream; stage; ends }} run the answers are null until they came
+ * @returns {{
+ *   name: string;
+ *   shape: number[];
+ *   dims: string;
+ *   norm: number | null;
+ *   values: ArrayLike<number> | null;
+ *   ids: ArrayLike<number> | null;
+ * }}
+ *   `values`: the selected token's vector, known for the locked token; `ids`: which index each value has, where not
+ *   its place
  */
 export function tensorOf(key, run) {
   const { trace, stream, ends } = run;
@@ -130,13 +174,23 @@ export function tensorOf(key, run) {
   if (key === "ids") return { name: "ids", shape: [T], dims: "T", norm: null, values: null, ids: null };
   if (key === "head" || key === "softmax") {
     const logits = ends?.logits;
-    const values = logits && (key === "head" ? logits.values.data : Float64Array.from(logits.values.data, (x) => Math.exp(x - ends.log_z)));
+    const values =
+      logits &&
+      (key === "head" ? logits.values.data : Float64Array.from(logits.values.data, (x) => Math.exp(x - ends.log_z)));
     const name = key === "head" ? "logits" : "probabilities";
-    return { name, shape: [model.vocab_size], dims: "V", norm: null, values: values ?? null, ids: logits?.ids.data ?? null };
+    return {
+      name,
+      shape: [model.vocab_size],
+      dims: "V",
+      norm: null,
+      values: values ?? null,
+      ids: logits?.ids.data ?? null,
+    };
   }
   const [name, from, part] = tensorsOf(key, model);
   const values = run[from]?.[part].data ?? null;
-  if (key === "final_norm") return { name, shape: [model.d_model], dims: "d", norm: stream && normOf(key, run), values, ids: null };
+  if (key === "final_norm")
+    return { name, shape: [model.d_model], dims: "d", norm: stream && normOf(key, run), values, ids: null };
   return { name, shape: [T, model.d_model], dims: "T × d", norm: stream && normOf(key, run), values, ids: null };
 }
 

@@ -1,16 +1,33 @@
-// A network with two stacks as a whole: what each reads and is built of, and what goes from the one to the other. A click expands
-// the layers of that stack below.
+// A network with two stacks as a whole: what each reads and is built of, and what goes from the one to the other. A
+// click expands the layers of that stack below.
 
 import { h } from "../../dom.js";
 import { part } from "../../reads.js";
 
-/** The sub-layers of a stack, in the order of the computation. @returns {string[]} keys of the texts */
-const sublayers = ({ parts: { norms, causal } }) => [causal === false ? "stacks_all" : "stacks_causal", ...(norms.cross_norm ? ["stacks_cross"] : []), "stacks_ffn"];
+/**
+ * The sub-layers of a stack, in the order of the computation.
+ *
+ * @returns {string[]} keys of the texts
+ */
+const sublayers = ({ parts: { norms, causal } }) => [
+  causal === false ? "stacks_all" : "stacks_causal",
+  ...(norms.cross_norm ? ["stacks_cross"] : []),
+  "stacks_ffn",
+];
 
-/** @param {object} glass @param {Function} text of the section "overview" @returns {{ element: HTMLElement, draw: () => void }} */
+/**
+ * @param {object} glass
+ * @param {Function} text of the section "overview"
+ * @returns {{ element: HTMLElement; draw: () => void }}
+ */
 export function createBand(glass, text) {
   const { state } = glass;
-  const boxes = Object.fromEntries(["encoder", "decoder"].map((stack) => [stack, h("button.ov-stack", { "data-stack": stack, click: () => glass.readStack(stack) })]));
+  const boxes = Object.fromEntries(
+    ["encoder", "decoder"].map((stack) => [
+      stack,
+      h("button.ov-stack", { "data-stack": stack, click: () => glass.readStack(stack) }),
+    ]),
+  );
   const between = h("p.ov-between");
   const element = h("div.ov-stacks", { hidden: "" }, boxes.encoder, between, boxes.decoder);
 

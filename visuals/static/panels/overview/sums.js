@@ -36,22 +36,41 @@ const added = (x, a, sum, j, name) =>
   line`${at(tinted("residual", "x"), j)} + ${at(tinted(HUES[name], name), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} = ${strong(sum[j])}`;
 
 /**
- * @param {string} key the row @param {{ trace, layer, token, stage, ends }} run @param {ArrayLike<number>} values of the row
- * @param {number} j which of them @param {ArrayLike<number>|null} ids their indices, where a value's place is not its index
+ * @param {string} key the row
+ * @param {{ trace; layer; token; stage; ends }} run
+ * @param {ArrayLike<number>} values of the row
+ * @param {number} j which of them
+ * @param {ArrayLike<number> | null} ids their indices, where a value's place is not its index
  * @returns {HTMLElement[]}
  */
 export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids) {
   const { rms, mean, T, model } = trace;
   const place = layer * T + token;
   const after = (name, x, learned, i) =>
-    (centres(model) ? centred(x, mean[name].data[i], rms[name].data[i], learned[`${name}_gain`].data, learned[`${name}_bias`].data, values, j) : normed(x, rms[name].data[i], learned[`${name}_gain`].data, values, j));
-  if (key === "head") return [line`${at("logit", ids[j])} = ${at("W", ids[j])} · ${tinted("norm", "final_normed")} = ${strong(values[j], 6)}`];
+    centres(model)
+      ? centred(
+          x,
+          mean[name].data[i],
+          rms[name].data[i],
+          learned[`${name}_gain`].data,
+          learned[`${name}_bias`].data,
+          values,
+          j,
+        )
+      : normed(x, rms[name].data[i], learned[`${name}_gain`].data, values, j);
+  if (key === "head")
+    return [
+      line`${at("logit", ids[j])} = ${at("W", ids[j])} · ${tinted("norm", "final_normed")} = ${strong(values[j], 6)}`,
+    ];
   if (key === "softmax") {
     const logit = ends.logits.values.data[j];
-    return [line`${at(tinted("output", "p"), ids[j])} = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = ${strong(values[j])}`];
+    return [
+      line`${at(tinted("output", "p"), ids[j])} = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = ${strong(values[j])}`,
+    ];
   }
   const lines = [lengthOf(values)];
-  if (key === "embed" && model.parts.embed_norm) lines.push(line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(values[j])}`);
+  if (key === "embed" && model.parts.embed_norm)
+    lines.push(line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(values[j])}`);
   else if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
   if (key === "attn_norm") lines.push(after("attn", stage.resid_in.data, stage, place));
   if (key === "cross_norm") lines.push(after("cross", stage.resid_cross.data, stage, place));
@@ -59,8 +78,10 @@ export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids
   if (key === "ffn_norm") lines.push(after("ffn", stage[model.parts.norms.ffn_norm].data, stage, place));
   if (key === "final_norm") lines.push(after("final", ends.final.data, ends, token));
   if (key === "attn_add") lines.push(added(stage.resid_in.data, stage.attn_out.data, values, j, "attn"));
-  if (key === "ffn_add" && sideBySide(model)) lines.push(addedBoth(stage.resid_in.data, stage.attn_out.data, stage.ffn_out.data, values, j));
+  if (key === "ffn_add" && sideBySide(model))
+    lines.push(addedBoth(stage.resid_in.data, stage.attn_out.data, stage.ffn_out.data, values, j));
   else if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
-  if (["attn", "cross", "ffn", "before", "after"].includes(key)) lines.push(line`${at(HUES[key] ? tinted(HUES[key], key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
+  if (["attn", "cross", "ffn", "before", "after"].includes(key))
+    lines.push(line`${at(HUES[key] ? tinted(HUES[key], key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
   return lines;
 }

@@ -16,11 +16,22 @@ function skillRows(measured, text) {
     const lines = measured.filter((line) => line.name === name);
     const cells = languages.map((language) => {
       const line = lines.find((one) => one.language === language);
-      return line ? h("td.gp-number", null, percent(line.right / line.cases), h("small", null, ` ${line.right}/${line.cases}`)) : h("td");
+      return line
+        ? h("td.gp-number", null, percent(line.right / line.cases), h("small", null, ` ${line.right}/${line.cases}`))
+        : h("td");
     });
-    return h("tr", null, h("th.gp-token", { scope: "row" }, text(`skill_${name}`)), ...cells, h("td.gp-number", null, percent(lines[0].bar)));
+    return h(
+      "tr",
+      null,
+      h("th.gp-token", { scope: "row" }, text(`skill_${name}`)),
+      ...cells,
+      h("td.gp-number", null, percent(lines[0].bar)),
+    );
   });
-  return [h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))), h("tbody", null, ...rows)];
+  return [
+    h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))),
+    h("tbody", null, ...rows),
+  ];
 }
 
 /** What each line of the chart of answers is: its stroke and its skill. */
@@ -36,28 +47,63 @@ function legend({ data }, text) {
 /** Which stage has which number in the chart, and where it begins. */
 function stageRows(stages, text, name, language) {
   const count = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }); // "8M", "800万"
-  return stages.map((stage) => h("li", null, h("strong", null, String(stage.number)), " ", name(stage.name), " ", h("small", null, text("stage_from", { tokens: count.format(stage.tokens) }))));
+  return stages.map((stage) =>
+    h(
+      "li",
+      null,
+      h("strong", null, String(stage.number)),
+      " ",
+      name(stage.name),
+      " ",
+      h("small", null, text("stage_from", { tokens: count.format(stage.tokens) })),
+    ),
+  );
 }
 
-/** The log, the answers while training went on, and what the finished model was measured to do. @returns {(string|number)[][]} */
+/**
+ * The log, the answers while training went on, and what the finished model was measured to do.
+ *
+ * @returns {(string | number)[][]}
+ */
 function table({ log, answers, measured }) {
   const losses = log.flatMap(([stage, tokens, loss, heldout]) => [
     ["training_loss", stage, "", tokens, loss],
     ["heldout_loss", stage, "", tokens, heldout],
   ]);
   const lines = (answers?.data ?? []).flatMap(({ name, x, y }) =>
-    x.map((millions, i) => ["right_answers", name.replace("text:training.skill_", ""), "", Math.round(millions * 1e6), y[i]]));
-  const skills = measured.map(({ name, language, right, cases }) => ["measured", name, language, "", right / cases, right, cases]);
+    x.map((millions, i) => [
+      "right_answers",
+      name.replace("text:training.skill_", ""),
+      "",
+      Math.round(millions * 1e6),
+      y[i],
+    ]),
+  );
+  const skills = measured.map(({ name, language, right, cases }) => [
+    "measured",
+    name,
+    language,
+    "",
+    right / cases,
+    right,
+    cases,
+  ]);
   const widths = [...losses, ...lines].map((row) => [...row, "", ""]);
   return [["what", "stage_or_skill", "language", "tokens_read", "value", "right", "cases"], ...widths, ...skills];
 }
 
 export const about = { namesChanges: false };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function training(element, glass) {
   const { state } = glass;
-  const charts = { loss: createChart(glass, { label: "training.loss" }), answers: createChart(glass, { label: "training.answers" }) };
+  const charts = {
+    loss: createChart(glass, { label: "training.loss" }),
+    answers: createChart(glass, { label: "training.answers" }),
+  };
   let known = null;
   const csv = () => (known ? table(known) : []);
   const panel = frame(element, glass, "training", { csv, pointed: false });
@@ -68,8 +114,17 @@ export default function training(element, glass) {
   const named = (name) => (name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name);
   const samples = h("div.gp-samples");
   const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
-  const part = (name, ...content) => h(`div.ov-${name}`, null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
-  const parts = { loss: part("loss", charts.loss.element, begin, stages, leap), answers: part("answers", charts.answers.element, samples), measured: part("measured", h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills), aim) };
+  const part = (name, ...content) =>
+    h(`div.ov-${name}`, null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
+  const parts = {
+    loss: part("loss", charts.loss.element, begin, stages, leap),
+    answers: part("answers", charts.answers.element, samples),
+    measured: part(
+      "measured",
+      h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills),
+      aim,
+    ),
+  };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
   return inView(element, function draw() {
@@ -79,9 +134,14 @@ export default function training(element, glass) {
     const nothing = !found?.log.length && !found?.measured.length;
     empty.hidden = !nothing;
     empty.textContent = panel.text(found ? "empty" : "waiting");
-    for (const [name, box] of Object.entries(parts)) box.hidden = !(name === "measured" ? found?.measured.length : found?.[name]);
+    for (const [name, box] of Object.entries(parts))
+      box.hidden = !(name === "measured" ? found?.measured.length : found?.[name]);
     for (const [name, chart] of Object.entries(charts)) {
-      if (found?.[name]) chart.draw(found[name], name).catch((error) => { empty.hidden = false; empty.textContent = String(error.message); });
+      if (found?.[name])
+        chart.draw(found[name], name).catch((error) => {
+          empty.hidden = false;
+          empty.textContent = String(error.message);
+        });
     }
     if (found?.loss) {
       stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));

@@ -13,8 +13,8 @@ import { beforeRope, spokenOf, turnsPart } from "./place.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 
 /**
- * Everything the dials show. `sum`: what the pairs add to q·k; `rest`: what the channels add that are not turned; `kv`: the K/V
- * head; `kBefore`: k before RoPE, also where the run has it after RoPE alone and `k` is null
+ * Everything the dials show. `sum`: what the pairs add to q·k; `rest`: what the channels add that are not turned;
+ * `kv`: the K/V head; `kBefore`: k before RoPE, also where the run has it after RoPE alone and `k` is null
  */
 export function partsOf(layer, { trace, head, query, key }) {
   const { model } = trace;
@@ -22,8 +22,21 @@ export function partsOf(layer, { trace, head, query, key }) {
   const kv = kvHead(model, head);
   const [qTurned, kTurned] = rotatedPair(layer, model, { head, query, key });
   const terms = pairTerms(qTurned, kTurned, rotary);
-  const before = { q: vectorOf(layer.q, head, query), k: layer.k && vectorOf(layer.k, kv, key), kBefore: beforeRope(layer, model, "k", kv, key) };
-  return { ...before, qTurned, kTurned, terms, sum: terms.reduce((a, b) => a + b, 0), rest: unrotatedTerm(qTurned, kTurned, rotary), rotary, kv };
+  const before = {
+    q: vectorOf(layer.q, head, query),
+    k: layer.k && vectorOf(layer.k, kv, key),
+    kBefore: beforeRope(layer, model, "k", kv, key),
+  };
+  return {
+    ...before,
+    qTurned,
+    kTurned,
+    terms,
+    sum: terms.reduce((a, b) => a + b, 0),
+    rest: unrotatedTerm(qTurned, kTurned, rotary),
+    rotary,
+    kv,
+  };
 }
 
 /** The vectors that are shown, by name. */
@@ -33,7 +46,10 @@ const vectorsOf = ({ q, qTurned, k, kTurned }) => ({ q, q_rot: qTurned, ...(k ? 
 function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   const { terms, sum, rest, rotary } = parts;
   const frequency = rotary.inv_freq.data[pair];
-  const two = (vector) => `(${pairIn(vector, pair, rotary).map((value) => shown(value, 4)).join(", ")})`;
+  const two = (vector) =>
+    `(${pairIn(vector, pair, rotary)
+      .map((value) => shown(value, 4))
+      .join(", ")})`;
   const bold = (words) => h("strong", null, words);
   const turning = (role, at) =>
     line`${tinted(role, role)}: ${text("angle")} = ${String(at)} × ${shown(frequency, 5)} = ${bold(`${shown(angle(at, frequency), 5)} rad`)}   ${parts[role] ? `${two(parts[role])} → ` : ""}${bold(two(parts[`${role}Turned`]))}`;
@@ -41,8 +57,12 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   const [a, b] = channelsOf(rotary, pair);
   const products = line`${name("q", a)}${name("k", a)} + ${name("q", b)}${name("k", b)} = ${bold(signed(terms[pair], 5))}   ${text("wavelength", { tokens: shown(wavelength(frequency), 4) })}`;
   const [whole, scale] = [sum + rest, model.parts.scale];
-  const scaled = scaledByRoot(model) ? fraction(shown(whole, 5), root(String(model.head_dim))) : `${inBrackets(whole)} · ${shown(scale, 6)}`;
-  const others = turnsPart(model) ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} (${text("unrotated")}) = ${shown(whole, 5)}` : "";
+  const scaled = scaledByRoot(model)
+    ? fraction(shown(whole, 5), root(String(model.head_dim)))
+    : `${inBrackets(whole)} · ${shown(scale, 6)}`;
+  const others = turnsPart(model)
+    ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} (${text("unrotated")}) = ${shown(whole, 5)}`
+    : "";
   const total = line`${text("sum", { pairs: terms.length })} = ${shown(sum, 5)}${others} = ${tinted("q", "q")}·${tinted("k", "k")},   ${scaled} = ${strong(whole * scale)} = ${text("score")}`;
   return [turning("q", query), products, turning("k", key), total];
 }
@@ -50,8 +70,13 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
 /** For data-value. */
 function plain(parts, { trace: { model }, query, key, pair }) {
   const frequency = parts.rotary.inv_freq.data[pair];
-  const two = (vector) => `(${pairIn(vector, pair, parts.rotary).map((value) => exact(value)).join(", ")})`;
-  const vectors = Object.entries(vectorsOf(parts)).map(([name, vector]) => `${name}=${two(vector)}`).join(" ");
+  const two = (vector) =>
+    `(${pairIn(vector, pair, parts.rotary)
+      .map((value) => exact(value))
+      .join(", ")})`;
+  const vectors = Object.entries(vectorsOf(parts))
+    .map(([name, vector]) => `${name}=${two(vector)}`)
+    .join(" ");
   const angles = `angle_q=${exact(angle(query, frequency))} angle_k=${exact(angle(key, frequency))}`;
   const others = turnsPart(model) ? ` unrotated=${exact(parts.rest)} qk=${exact(parts.sum + parts.rest)}` : "";
   return `pair ${pair} ${vectors} ${angles} term=${exact(parts.terms[pair])} sum=${exact(parts.sum)}${others}`;
@@ -63,18 +88,34 @@ function unturned({ head_dim: width, parts: { rotary } }) {
   return Array.from({ length: width }, (_, channel) => channel).filter((channel) => channel < from || channel >= to);
 }
 
-/** @param {object} glass @param {Function} text @returns {{ element: HTMLElement, draw: Function, lead: Function, tell: Function, table: Function }} */
+/**
+ * @param {object} glass
+ * @param {Function} text
+ * @returns {{ element: HTMLElement; draw: Function; lead: Function; tell: Function; table: Function }}
+ */
 export function createDials(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const own = checkbox("rope.own_scale", () => glass.repaint());
   const ownScale = reading(() => own.box.checked);
-  const strokes = Object.fromEntries(["q_before", "q_after", "k_before", "k_after"].map((name) => [name, sample(`span.gp-stroke.is-${name}`, `rope.${name}`)]));
+  const strokes = Object.fromEntries(
+    ["q_before", "q_after", "k_before", "k_after"].map((name) => [
+      name,
+      sample(`span.gp-stroke.is-${name}`, `rope.${name}`),
+    ]),
+  );
   const formula = h("div.gp-formula");
   const [title, rest] = [h("h3.gp-subtitle"), h("canvas.gp-canvas", { "data-text-label": "rope.unrotated_strips" })];
   const beside = h("div", null, title, rest);
   const strips = createStrips(rest, BESIDE);
-  const element = h("div", null, h("div.gp-samples", null, ...Object.values(strokes), own.element), h("div.gp-scroll", null, canvas), h("div.gp-pair", null, formula), beside);
+  const element = h(
+    "div",
+    null,
+    h("div.gp-samples", null, ...Object.values(strokes), own.element),
+    h("div.gp-scroll", null, canvas),
+    h("div.gp-pair", null, formula),
+    beside,
+  );
   let wide = 1;
   link(canvas, glass, (x, y) => {
     const pair = pairAt(wide, pairsOf(state.trace.model), x, y);
@@ -90,8 +131,21 @@ export function createDials(glass, text) {
     const channels = unturned(model);
     const of = (vector) => Float64Array.from(channels, (channel) => vector[channel]);
     const [q, k] = [of(all.qTurned), of(all.kTurned)];
-    title.textContent = text("unrotated_title", { first: channels[0], last: channels.at(-1), width: model.head_dim, term: signed(all.rest, 5) });
-    strips.draw(width, productStrips(q, k, q.map((x, i) => x * k[i])), { chosen: null });
+    title.textContent = text("unrotated_title", {
+      first: channels[0],
+      last: channels.at(-1),
+      width: model.head_dim,
+      term: signed(all.rest, 5),
+    });
+    strips.draw(
+      width,
+      productStrips(
+        q,
+        k,
+        q.map((x, i) => x * k[i]),
+      ),
+      { chosen: null },
+    );
   }
 
   function draw(held, width) {
@@ -109,20 +163,59 @@ export function createDials(glass, text) {
     const [first, second] = channelsOf(all.rotary, pair);
     const [best] = strongest(all.terms, 1);
     const most = { best: channelsOf(all.rotary, best).join(", "), best_term: shown(all.terms[best], 5) };
-    return [plain(all, state), text(pair === best ? "read_most" : "read", { pair: first, second, query, key, term: shown(all.terms[pair], 5), sum: shown(all.sum + all.rest, 5), ...most })];
+    return [
+      plain(all, state),
+      text(pair === best ? "read_most" : "read", {
+        pair: first,
+        second,
+        query,
+        key,
+        term: shown(all.terms[pair], 5),
+        sum: shown(all.sum + all.rest, 5),
+        ...most,
+      }),
+    ];
   }
   /** The chapter's first line: what is turned, by what, and what comes of it here. */
   function lead(all) {
-    const { trace: { model }, query, key } = state;
-    const still = pairTerms(all.q, all.kBefore, all.rotary).reduce((a, b) => a + b, 0) * all.rotary.attention_scaling ** 2;
-    return text("lead", { ...spokenOf(state), apart: Math.abs(query - key), turned: 2 * pairsOf(model), width: model.head_dim, before: shown(still + all.rest, 4), after: shown(all.sum + all.rest, 4) });
+    const {
+      trace: { model },
+      query,
+      key,
+    } = state;
+    const still =
+      pairTerms(all.q, all.kBefore, all.rotary).reduce((a, b) => a + b, 0) * all.rotary.attention_scaling ** 2;
+    return text("lead", {
+      ...spokenOf(state),
+      apart: Math.abs(query - key),
+      turned: 2 * pairsOf(model),
+      width: model.head_dim,
+      before: shown(still + all.rest, 4),
+      after: shown(all.sum + all.rest, 4),
+    });
   }
-  /** @returns {(string|number)[][]} every pair of the selected head, query and key */
+  /** @returns {(string | number)[][]} every pair of the selected head, query and key */
   function table() {
     const parts = partsOf(glass.layer(), state);
     const vectors = vectorsOf(parts);
-    const rows = Array.from(parts.terms, (term, i) => [i, ...channelsOf(parts.rotary, i), parts.rotary.inv_freq.data[i], ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, parts.rotary)), term]);
-    return [["pair", "first", "second", "inv_freq", ...Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]), "term"], ...rows];
+    const rows = Array.from(parts.terms, (term, i) => [
+      i,
+      ...channelsOf(parts.rotary, i),
+      parts.rotary.inv_freq.data[i],
+      ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, parts.rotary)),
+      term,
+    ]);
+    return [
+      [
+        "pair",
+        "first",
+        "second",
+        "inv_freq",
+        ...Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]),
+        "term",
+      ],
+      ...rows,
+    ];
   }
   return { element, draw, lead, tell, table };
 }

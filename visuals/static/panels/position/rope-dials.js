@@ -8,19 +8,35 @@ const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50]; // width of a dial's c
 const HEAD = 2.6; // radians between an arrow and the sides of its head
 
 /**
- * @typedef {{ q, qTurned, kTurned: ArrayLike<number>, k: ArrayLike<number>|null, terms: Float64Array, rotary: import("../../rotation.js").Rotary }} Parts
- * k is null where a run has it after RoPE alone
+ * @typedef {{
+ *   q;
+ *   qTurned;
+ *   kTurned: ArrayLike<number>;
+ *   k: ArrayLike<number> | null;
+ *   terms: Float64Array;
+ *   rotary: import("../../rotation.js").Rotary;
+ * }} Parts
+ *   k is null where a run has it after RoPE alone
  */
 
-/** The two values of a pair of a head's vector. @returns {[number, number]} */
+/**
+ * The two values of a pair of a head's vector.
+ *
+ * @returns {[number, number]}
+ */
 export const pairIn = (vector, i, rotary) => channelsOf(rotary, i).map((channel) => vector[channel]);
 
 const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary));
 
 /** The longest pair of a vector; 1 for a zero vector. */
-const longest = (vector, rotary) => Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
+const longest = (vector, rotary) =>
+  Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
-/** How the dials stand in a width: rows of even length, as tall as the room where that can be. @returns {{ columns: number, cell: number, high: number }} */
+/**
+ * How the dials stand in a width: rows of even length, as tall as the room where that can be.
+ *
+ * @returns {{ columns: number; cell: number; high: number }}
+ */
 function layoutDials(width, half, room = Infinity) {
   const across = Math.max(1, Math.min(half, Math.floor(width / (room < Infinity ? SMALLEST : LEAST))));
   const rows = Math.ceil(half / across);
@@ -88,7 +104,10 @@ function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas @param {number} width @param {Parts} parts @param {number} pair the selected one
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {Parts} parts
+ * @param {number} pair the selected one
  * @param {{ own: boolean }} how `own`: each dial to its own scale
  */
 export function drawDials(canvas, width, parts, pair, { own }) {
@@ -104,11 +123,21 @@ export function drawDials(canvas, width, parts, pair, { own }) {
     const dial = { x: left + cell / 2, y: top + cell / 2, radius: cell / 2 - 12 };
     if (i === pair) drawSelection(context, left, top, cell);
     drawFace(context, dial);
-    for (const [name, role, solid] of [["q", "q", false], ["k", "k", false], ["qTurned", "q", true], ["kTurned", "k", true]]) {
+    for (const [name, role, solid] of [
+      ["q", "q", false],
+      ["k", "k", false],
+      ["qTurned", "q", true],
+      ["kTurned", "k", true],
+    ]) {
       if (!parts[name]) continue;
       context.strokeStyle = context.fillStyle = ink().colour(role);
       const scale = own ? lengthOf(parts[`${role}Turned`], i, rotary) || 1 : scales[role];
-      arrow(context, dial, pairIn(parts[name], i, rotary).map((value) => value / scale), solid);
+      arrow(
+        context,
+        dial,
+        pairIn(parts[name], i, rotary).map((value) => value / scale),
+        solid,
+      );
     }
     drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });
   }

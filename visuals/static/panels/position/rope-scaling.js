@@ -19,7 +19,10 @@ const HIGH = 270;
 export function rowsOf({ q, k, rest, m, n }, methods, distance) {
   return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
     const frequencies = { inv_freq: data, scaling };
-    const [real, far] = [[m, n], [distance, 0]].map(([at, from]) => product(q, k, at, from, frequencies) + rest);
+    const [real, far] = [
+      [m, n],
+      [distance, 0],
+    ].map(([at, from]) => product(q, k, at, from, frequencies) + rest);
     return { name, frequencies, real, far, slowest: wavelength(data.at(-1)) };
   });
 }
@@ -30,8 +33,17 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const plain = rows.find(({ name }) => name === "none").frequencies.inv_freq;
-  const chart = chartIn([width, tall], [60, 12, 30, 46], { low: -0.5, high: plain.length - 0.5 }, { low: 0, high: 1.06 });
-  axes(context, chart, { xTicks: spread(plain.length, Math.max(4, width / 42)), xName: text("pairs"), yName: text("shares") });
+  const chart = chartIn(
+    [width, tall],
+    [60, 12, 30, 46],
+    { low: -0.5, high: plain.length - 0.5 },
+    { low: 0, high: 1.06 },
+  );
+  axes(context, chart, {
+    xTicks: spread(plain.length, Math.max(4, width / 42)),
+    xName: text("pairs"),
+    yName: text("shares"),
+  });
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;
@@ -42,9 +54,18 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
-export const about = { tensors: ["q", "k", "scores"], minus: "position", unused: "head", absent: notTurned("scaling"), forms: turningForms };
+export const about = {
+  tensors: ["q", "k", "scores"],
+  minus: "position",
+  unused: "head",
+  absent: notTurned("scaling"),
+  forms: turningForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function ropeScaling(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
@@ -57,16 +78,26 @@ export default function ropeScaling(element, glass) {
   ];
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const controls = createScalingControls(glass);
-  const [formula, table, note, subtitle, after] = [h("p.gp-note"), makeTable(glass), h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
+  const [formula, table, note, subtitle, after] = [
+    h("p.gp-note"),
+    makeTable(glass),
+    h("p.gp-note"),
+    h("h3.gp-subtitle"),
+    h("p.gp-note"),
+  ];
   const wide = widthOf(panel.body, glass);
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { reach: distance }));
   panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far.canvas);
   linkPairs(canvas, glass, wide);
 
   function tell({ m, n }, method, factor, distance) {
-    const values = view.rows.map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`).join(" ");
+    const values = view.rows
+      .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
+      .join(" ");
     const { pair } = state;
-    const [plain, chosen] = ["none", method].map((name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair]);
+    const [plain, chosen] = ["none", method].map(
+      (name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair],
+    );
     panel.tell(
       `head ${state.head} query ${m} key ${n} distance ${distance} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
       panel.text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) }),

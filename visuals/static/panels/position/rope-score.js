@@ -1,4 +1,5 @@
-// RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over distance.
+// RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over
+// distance.
 
 import { strongest } from "../../arrays.js";
 import { segmented, slider } from "../../controls.js";
@@ -16,16 +17,24 @@ import { arithmetic, runOf, scoreOf } from "./score.js";
 const KIND = "rope-score";
 const SPANS = ["context", "run"]; // how far the chart over distance reaches
 
-/** What the panel is set to: distances below `limit`, the one between query and key, and how many of them its chart has. */
+/**
+ * What the panel is set to: distances below `limit`, the one between query and key, and how many of them its chart
+ * has.
+ */
 export function spanOf({ state: { trace, query, key }, settings }) {
   const { distance, span } = settings.get("rope");
   const limit = limitOf(trace);
-  return { limit, distance: whole(distance, 0, limit - 1, query - key), count: span === SPANS[1] ? Math.max(2, trace.T) : limit };
+  return {
+    limit,
+    distance: whole(distance, 0, limit - 1, query - key),
+    count: span === SPANS[1] ? Math.max(2, trace.T) : limit,
+  };
 }
 
 /**
  * The slider of the distance and the reach of the chart over it: one setting for every run.
- * @returns {{ one: HTMLElement, spans: HTMLElement, show: (set: { limit: number, distance: number }) => void }}
+ *
+ * @returns {{ one: HTMLElement; spans: HTMLElement; show: (set: { limit: number; distance: number }) => void }}
  */
 export function createScoreControls(glass) {
   const one = slider("gp-slider", `${KIND}.one`, { min: 0, step: 1 }, (value) => adjust(glass, { distance: value }));
@@ -42,9 +51,18 @@ export function createScoreControls(glass) {
   return { one: one.element, spans: spans.element, show };
 }
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "scores"], minus: "position", unused: "head", absent: notTurned("score"), forms: turningForms };
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "scores"],
+  minus: "position",
+  unused: "head",
+  absent: notTurned("score"),
+  forms: turningForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function ropeScore(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
@@ -52,18 +70,36 @@ export default function ropeScore(element, glass) {
   const csv = () => {
     if (!view.found) return [];
     const { inv_freq } = view.place.frequencies;
-    const rows = Array.from(view.found.here, (term, i) => [i, inv_freq[i], wavelength(inv_freq[i]), term, view.found.moved[i]]);
+    const rows = Array.from(view.found.here, (term, i) => [
+      i,
+      inv_freq[i],
+      wavelength(inv_freq[i]),
+      term,
+      view.found.moved[i],
+    ]);
     return [["pair", "inv_freq", "wavelength", "term", "term_moved"], ...rows];
   };
   const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
   const both = slider("gp-slider", `${KIND}.both`, { min: 0, step: 1 }, (value) => adjust(glass, { both: value }));
   const { one, spans, show } = createScoreControls(glass);
-  const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => adjust(glass, { both: 0, distance: "" }) });
+  const reset = h("button.gp-tab", {
+    "data-text": `${KIND}.reset`,
+    click: () => adjust(glass, { both: 0, distance: "" }),
+  });
   const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
   const sliders = h("div.position-sliders", null, both.element, one, reset);
   const wide = widthOf(panel.body, glass);
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { distance }));
-  panel.body.append(sliders, formula, h("p.gp-note", { "data-text": `${KIND}.bars_note` }), canvas, subtitle, spans, note, far.canvas);
+  panel.body.append(
+    sliders,
+    formula,
+    h("p.gp-note", { "data-text": `${KIND}.bars_note` }),
+    canvas,
+    subtitle,
+    spans,
+    note,
+    far.canvas,
+  );
   linkPairs(canvas, glass, wide);
 
   function tell({ m, n, kv, rest, model }, pair, frequency) {
@@ -82,7 +118,9 @@ export default function ropeScore(element, glass) {
     };
     const [best] = strongest(found.here, 1);
     const same = found.query - found.key === m - n;
-    const values = Object.entries(numbers).map(([key, value]) => `${key}=${exact(value, 6)}`).join(" ");
+    const values = Object.entries(numbers)
+      .map(([key, value]) => `${key}=${exact(value, 6)}`)
+      .join(" ");
     panel.tell(
       `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
       panel.text(!same ? "read_moved" : pair === best ? "read_most" : "read", {
@@ -127,7 +165,13 @@ export default function ropeScore(element, glass) {
     show({ limit, distance });
     panel.title.textContent = panel.text("title", cellNames(state));
     const { inv_freq } = place.frequencies;
-    drawPairs(canvas, width, view.found, { inv_freq, tokens: trace.T, context: trace.model.max_context, pair, text: panel.text });
+    drawPairs(canvas, width, view.found, {
+      inv_freq,
+      tokens: trace.T,
+      context: trace.model.max_context,
+      pair,
+      text: panel.text,
+    });
     formula.replaceChildren(...arithmetic(view.found, place, pair, inv_freq[pair], panel.text));
     drawDistances(held, distance, count, width);
     tell(place, pair, inv_freq[pair]);

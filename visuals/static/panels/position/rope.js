@@ -8,14 +8,25 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { createBias } from "./bias.js";
 import { createDials } from "./dials.js";
 
-export const about = { tensors: ["q", "k", "q_rot", "k_rot", "k_rope", "position_bias"], minus: "glance", unused: "head", forms: turningForms };
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "k_rope", "position_bias"],
+  minus: "glance",
+  unused: "head",
+  forms: turningForms,
+};
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function rope(element, glass) {
   const { state } = glass;
   const views = {};
   const now = () => (state.trace?.model.parts.bias ? views.bias : views.dials);
-  const panel = frame(element, glass, "rope", { csv: () => (glass.layer() ? now().table() : []), parts: ["what", "formula", "myth", "layout"] });
+  const panel = frame(element, glass, "rope", {
+    csv: () => (glass.layer() ? now().table() : []),
+    parts: ["what", "formula", "myth", "layout"],
+  });
   Object.assign(views, { dials: createDials(glass, panel.text), bias: createBias(glass, panel.text) });
   const boxes = Object.values(views).map((view) => view.element);
   const lead = h("p.wy-notice");

@@ -20,7 +20,10 @@ function running(values) {
   return Array.from(values, (value) => (total += value));
 }
 
-/** Charts of the pairs: bars above, wavelengths below, over one axis; where there is no room for both, the bars alone. */
+/**
+ * Charts of the pairs: bars above, wavelengths below, over one axis; where there is no room for both, the bars
+ * alone.
+ */
 function chartsOf(width, tall, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
   const y = roomy(low, high, 0.06);
@@ -32,9 +35,11 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas @param {number} width
- * @param {{ here: ArrayLike<number>, moved: ArrayLike<number> }} terms of every pair, at the run's positions and moved
- * @param {{ inv_freq: ArrayLike<number>, tokens: number, context: number, pair: number, text: Function }} how
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {{ here: ArrayLike<number>; moved: ArrayLike<number> }} terms of every pair, at the run's positions and
+ *   moved
+ * @param {{ inv_freq: ArrayLike<number>; tokens: number; context: number; pair: number; text: Function }} how
  */
 export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
   const tall = chartHeight(TALL);
@@ -63,7 +68,12 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     cross(context, ...bar(i, here[i]), [["text", 1]]);
   });
   rule(context, bars, { y: 0, colour: colour("muted") });
-  path(context, bars, sums.map((value, i) => [i, value]), { colour: colour("text"), width: 2 });
+  path(
+    context,
+    bars,
+    sums.map((value, i) => [i, value]),
+    { colour: colour("text"), width: 2 },
+  );
   dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
   if (lower) drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text });
 }
@@ -83,7 +93,12 @@ function drawWaves(context, lower, width, waves, { tokens, trained, pair, across
     const free = align === "left" ? above(x + context.measureText(name).width) : y;
     write(context, name, x, Math.min(y, free), { align, colour: colour("muted") });
   }
-  path(context, lower, waves.map((value, i) => [i, value]), { colour: colour("text"), width: 1 });
+  path(
+    context,
+    lower,
+    waves.map((value, i) => [i, value]),
+    { colour: colour("text"), width: 1 },
+  );
   waves.forEach((value, i) =>
     dot(context, lower, i, value, colour(i === pair ? "accent" : "muted"), i === pair ? 6 : 3.5),
   );
@@ -97,7 +112,11 @@ function markPair(context, charts, pair) {
   }
 }
 
-/** Pointing at a pair of the charts, and the arrow keys. @param {() => number} wide */
+/**
+ * Pointing at a pair of the charts, and the arrow keys.
+ *
+ * @param {() => number} wide
+ */
 export function linkPairs(canvas, glass, wide) {
   link(canvas, glass, (x) => {
     const half = pairsOf(glass.state.trace.model);
@@ -108,14 +127,27 @@ export function linkPairs(canvas, glass, wide) {
 }
 
 const farChart = (width, count, low, high) =>
-  chartIn([width, chartHeight(FAR)], [LEFT, RIGHT, 30, AXIS], { low: 0, high: Math.max(1, count - 1) }, roomy(low, high, 0.05));
+  chartIn(
+    [width, chartHeight(FAR)],
+    [LEFT, RIGHT, 30, AXIS],
+    { low: 0, high: Math.max(1, count - 1) },
+    roomy(low, high, 0.05),
+  );
 
-/** In each pixel column the least and the largest value, from the last of the column before, so that no swing is lost. */
+/**
+ * In each pixel column the least and the largest value, from the last of the column before, so that no swing is
+ * lost.
+ */
 function band(context, chart, values, { colour, alpha = 1 }) {
   const columns = Math.max(1, Math.floor(chart.width));
   if (values.length <= columns) {
     context.globalAlpha = alpha;
-    path(context, chart, Array.from(values, (value, i) => [i, value]), { colour, width: 1.5 });
+    path(
+      context,
+      chart,
+      Array.from(values, (value, i) => [i, value]),
+      { colour, width: 1.5 },
+    );
     context.globalAlpha = 1;
     return;
   }
@@ -134,8 +166,16 @@ function band(context, chart, values, { colour, alpha = 1 }) {
 
 /**
  * A chart of q·k over distance, on which the pointer previews a distance and a click keeps it.
- * @param {string} label the key of its name @param {() => number} wide @param {(distance: number) => void} keep
- * @returns {{ canvas: HTMLCanvasElement, pointed: () => number|null, draw: (width: number, what: object) => void }} `draw`: as drawFar has it
+ *
+ * @param {string} label the key of its name
+ * @param {() => number} wide
+ * @param {(distance: number) => void} keep
+ * @returns {{
+ *   canvas: HTMLCanvasElement;
+ *   pointed: () => number | null;
+ *   draw: (width: number, what: object) => void;
+ * }}
+ *   `draw`: as drawFar has it
  */
 export function createFar(glass, label, wide, keep) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
@@ -150,8 +190,16 @@ export function createFar(glass, label, wide, keep) {
 
 /**
  * q·k over distance: of this q and k (`curve`, and others under it), of all the run's pairs of this head (`run`).
- * @param {{ curve: Float64Array, curves?: { values: Float64Array, colour: string, alpha: number }[], run: object|null,
- *           real: number, distance: number, text: Function }} what  `real`: the distance in the run; `distance`: the chosen one
+ *
+ * @param {{
+ *   curve: Float64Array;
+ *   curves?: { values: Float64Array; colour: string; alpha: number }[];
+ *   run: object | null;
+ *   real: number;
+ *   distance: number;
+ *   text: Function;
+ * }} what
+ *   `real`: the distance in the run; `distance`: the chosen one
  */
 function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
   const context = fit(canvas, width, chartHeight(FAR));
@@ -167,8 +215,12 @@ function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] 
   if (run) drawRun(context, chart, run, colour("k"));
   for (const other of curves) band(context, chart, other.values, other);
   band(context, chart, curve, { colour: colour("accent") });
-  if (distance >= 0 && distance < curve.length) rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
-  for (const [at, role, radius] of [[real, "text", 4], [distance, "accent", 6]]) {
+  if (distance >= 0 && distance < curve.length)
+    rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
+  for (const [at, role, radius] of [
+    [real, "text", 4],
+    [distance, "accent", 6],
+  ]) {
     if (curve[at] !== undefined) dot(context, chart, at, curve[at], colour(role), radius);
   }
 }

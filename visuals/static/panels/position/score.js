@@ -1,4 +1,5 @@
-// The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by distance.
+// The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by
+// distance.
 
 import { onceFor } from "../../arrays.js";
 import { kvHead, rotatedHead, scaledByRoot } from "../../compute.js";
@@ -20,23 +21,38 @@ export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance
 
 /** q·k of all the run's pairs of one head by distance; computed once a head. */
 export const runOf = onceFor((layer, head, model) =>
-  byDistance(rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head)), model.head_dim));
+  byDistance(rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head)), model.head_dim),
+);
 
-/** The lines under the sliders. @returns {HTMLElement[]} */
+/**
+ * The lines under the sliders.
+ *
+ * @returns {HTMLElement[]}
+ */
 export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) {
   const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
   const { query, key, sumHere, sumMoved, deviation, precise, here, moved, scores } = found;
   const same = query - key === m - n;
-  const scaled = (sum) => (scaledByRoot(model) ? fraction(shown(sum, 6), root(String(model.head_dim))) : `${inBrackets(sum, 6)} · ${shown(model.parts.scale, 6)}`);
+  const scaled = (sum) =>
+    scaledByRoot(model)
+      ? fraction(shown(sum, 6), root(String(model.head_dim)))
+      : `${inBrackets(sum, 6)} · ${shown(model.parts.scale, 6)}`;
   // What channels outside the pairs add is the same wherever both stand.
-  const whole = (sum) => (turnsPart(model) ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)] : [strong(sum, 6)]);
+  const whole = (sum) =>
+    turnsPart(model)
+      ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)]
+      : [strong(sum, 6)];
   const atRun = query === m && key === n;
   const was = atRun ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
   return [
     line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
     line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${whole(sumHere)},   ${scaled(sumHere + rest)} = ${strong(scores[0])} = ${text("score")}`,
-    ...(atRun ? [] : [line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
-    line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
-    ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`])]),
+    ...(atRun
+      ? []
+      : [
+          line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
+          line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
+          ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`]),
+        ]),
   ];
 }

@@ -2,16 +2,21 @@
 // Pure: no DOM, no store. What all heads' attention is computed with is compute.js.
 
 /**
- * @typedef {{ inv_freq: ArrayLike<number>, scaling: number }} Frequencies  radians per token, one a pair; cos and sin
- * are multiplied by `scaling`
- * @typedef {"half"|"neighbours"} Layout  pair i is (i, i + head_dim/2), or (2i, 2i + 1)
+ * @typedef {{ inv_freq: ArrayLike<number>; scaling: number }} Frequencies radians per token, one a pair; cos and
+ *   sin are multiplied by `scaling`
+ *
+ * @typedef {"half" | "neighbours"} Layout pair i is (i, i + head_dim/2), or (2i, 2i + 1)
  */
 
 const plain = (x) => x;
 
 /**
- * A vector after RoPE. @param {ArrayLike<number>} x @param {number} position @param {Frequencies} frequencies
- * @param {{ layout?: Layout, single?: boolean }} how  `single`: every step rounded to float32, as the model computes
+ * A vector after RoPE.
+ *
+ * @param {ArrayLike<number>} x
+ * @param {number} position
+ * @param {Frequencies} frequencies
+ * @param {{ layout?: Layout; single?: boolean }} how `single`: every step rounded to float32, as the model computes
  */
 export function turned(x, position, { inv_freq, scaling }, { layout = "half", single = false } = {}) {
   const round = single ? Math.fround : plain;
@@ -28,20 +33,36 @@ export function turned(x, position, { inv_freq, scaling }, { layout = "half", si
   return out;
 }
 
-/** What the values i and i + head_dim/2 add to q·k, which in the layout of halves are a pair. @returns {Float64Array} */
+/**
+ * What the values i and i + head_dim/2 add to q·k, which in the layout of halves are a pair.
+ *
+ * @returns {Float64Array}
+ */
 export function terms(q, k, single = false) {
   const round = single ? Math.fround : plain;
   const half = q.length / 2;
   return Float64Array.from({ length: half }, (_, i) => round(round(q[i] * k[i]) + round(q[i + half] * k[i + half])));
 }
 
-/** Each pair's share of q·k, q at position m and k at position n, in single precision as the model computes. @returns {Float64Array} */
+/**
+ * Each pair's share of q·k, q at position m and k at position n, in single precision as the model computes.
+ *
+ * @returns {Float64Array}
+ */
 export function singleTerms(q, k, m, n, frequencies) {
-  const [a, b] = [[q, m], [k, n]].map(([vector, position]) => turned(vector, position, frequencies, { single: true }));
+  const [a, b] = [
+    [q, m],
+    [k, n],
+  ].map(([vector, position]) => turned(vector, position, frequencies, { single: true }));
   return terms(a, b, true);
 }
 
-/** Sum in order. @param {ArrayLike<number>} values @returns {number} */
+/**
+ * Sum in order.
+ *
+ * @param {ArrayLike<number>} values
+ * @returns {number}
+ */
 export function sum(values, single = false) {
   const round = single ? Math.fround : plain;
   let total = 0;
@@ -59,8 +80,10 @@ export function neighbours(x) {
 }
 
 /**
- * q·k at distances 0 … count - 1: Σ over pairs of A·cos(Δ·θ) + B·sin(Δ·θ), where A = q₁k₁ + q₂k₂ and B = q₁k₂ − q₂k₁
- * before rotation. Each pair is turned by θ from one distance to the next. @param {Frequencies} frequencies
+ * q·k at distances 0 … count - 1: Σ over pairs of A·cos(Δ·θ) + B·sin(Δ·θ), where A = q₁k₁ + q₂k₂ and B = q₁k₂ −
+ * q₂k₁ before rotation. Each pair is turned by θ from one distance to the next.
+ *
+ * @param {Frequencies} frequencies
  */
 export function overDistance(q, k, { inv_freq, scaling }, count) {
   const half = inv_freq.length;
@@ -79,8 +102,11 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
 }
 
 /**
- * Mean, least and largest q·k of a head's real pairs at every distance. From more than `most` pairs every n-th query.
- * @param {ArrayLike<number>} q (T, width) after RoPE, k likewise @returns {{ mean, low, high: Float64Array, every: number }}
+ * Mean, least and largest q·k of a head's real pairs at every distance. From more than `most` pairs every n-th
+ * query.
+ *
+ * @param {ArrayLike<number>} q (T, width) after RoPE, k likewise
+ * @returns {{ mean; low; high: Float64Array; every: number }}
  */
 export function byDistance(q, k, width, most = 16_000) {
   const tokens = q.length / width;

@@ -1,14 +1,19 @@
 // What the detail "merges" says about a token, ready to show. Pure.
 
 /**
- * @typedef {{ at: number, rank: number, left: string, right: string, into: string }} Step  pieces as they are read
- * @typedef {{ base: string[], steps: Step[], states: string[][], whole: boolean }} Made
- * `states`: the symbols before the first merge and after each; `whole`: the merges end in this very token
+ * @typedef {{ at: number; rank: number; left: string; right: string; into: string }} Step pieces as they are read
+ *
+ * @typedef {{ base: string[]; steps: Step[]; states: string[][]; whole: boolean }} Made `states`: the symbols
+ *   before the first merge and after each; `whole`: the merges end in this very token
  */
 
 const NOTHING = { base: [], steps: [], states: [], whole: true };
 
-/** @param {object} info the detail "merges" @param {number} id @returns {Made} */
+/**
+ * @param {object} info the detail "merges"
+ * @param {number} id
+ * @returns {Made}
+ */
 export function madeOf(info, id) {
   const made = info.made[id];
   if (!made) return NOTHING;
@@ -24,9 +29,11 @@ export function madeOf(info, id) {
 }
 
 /**
- * How a token came about. @returns {"none"|"special"|"merged"|"base"|"byte"|"listed"}
- * none: the tokenizer has no merges; base: a single symbol; byte: one byte of a character that the vocabulary lacks;
- * listed: in the vocabulary, but no chain of merges leads to it
+ * How a token came about.
+ *
+ * @returns {"none" | "special" | "merged" | "base" | "byte" | "listed"} none: the tokenizer has no merges; base: a
+ *   single symbol; byte: one byte of a character that the vocabulary lacks; listed: in the vocabulary, but no chain
+ *   of merges leads to it
  */
 export function kindOf(info, id) {
   if (!info.bytes[id]) return "special";
@@ -37,6 +44,10 @@ export function kindOf(info, id) {
   return info.bytes[id].length === 1 && info.bytes[id][0] > 127 ? "byte" : "base";
 }
 
-/** Bytes as E7 8C AB. @param {number[]|null} bytes */
+/**
+ * Bytes as E7 8C AB.
+ *
+ * @param {number[] | null} bytes
+ */
 export const hex = (bytes) =>
   (bytes ?? []).map((byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join(" ") || "-";

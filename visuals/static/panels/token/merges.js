@@ -1,6 +1,6 @@
-// How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a ladder:
-// a line for the single symbols, then one for each merge, the new symbol marked. And every
-// token of the run with its id, bytes and merges: hovering a line looks at that token.
+// How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a
+// ladder: a line for the single symbols, then one for each merge, the new symbol marked. And every token of the run
+// with its id, bytes and merges: hovering a line looks at that token.
 
 import { linkRows } from "../../controls.js";
 import { h } from "../../dom.js";
@@ -40,9 +40,15 @@ function countsOf(ids, info) {
   return { bytes: all.length, characters: all.filter((byte) => (byte & 0xc0) !== 0x80).length };
 }
 
-/** @param {object} glass @param {Function} text */
+/**
+ * @param {object} glass
+ * @param {Function} text
+ */
 function createList(glass, text) {
-  const table = createTable("merges", COLUMNS.map((name) => [name, name === "token" ? "th.gp-token" : "td"]));
+  const table = createTable(
+    "merges",
+    COLUMNS.map((name) => [name, name === "token" ? "th.gp-token" : "td"]),
+  );
   const { body } = table;
   const heading = h("h3.gp-subtitle");
   const split = h("p.gp-note");
@@ -86,7 +92,11 @@ function createList(glass, text) {
   return { element, draw };
 }
 
-/** @param {object} trace @param {object} info @returns {(string|number)[][]} a row for each token of the run */
+/**
+ * @param {object} trace
+ * @param {object} info
+ * @returns {(string | number)[][]} a row for each token of the run
+ */
 function table({ tokens }, info) {
   const rows = tokens.ids.map((id, position) => {
     const made = madeOf(info, id);
@@ -96,7 +106,10 @@ function table({ tokens }, info) {
   return [["position", "piece", "id", "utf8_bytes", "merges", "merges_in_order_with_ranks"], ...rows];
 }
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function merges(element, glass) {
   const { state } = glass;
   let info = null;
@@ -114,8 +127,13 @@ export default function merges(element, glass) {
   /** What the bytes say, and which characters they are: "E7 8C AB". */
   function fillFacts(id) {
     const bytes = info.bytes[id];
-    const parts = [[panel.text("id"), String(id)], [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")]];
-    facts.replaceChildren(...parts.map(([name, value]) => h("span.tm-fact", null, `${name} `, h("strong", null, value))));
+    const parts = [
+      [panel.text("id"), String(id)],
+      [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")],
+    ];
+    facts.replaceChildren(
+      ...parts.map(([name, value]) => h("span.tm-fact", null, `${name} `, h("strong", null, value))),
+    );
   }
 
   function drawToken({ trace, query }) {

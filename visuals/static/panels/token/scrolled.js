@@ -1,11 +1,11 @@
-// What of the token strip is scrolled out of sight, and scrolling to a token. The strip stays in view as one row, and the chapters below it:
-// the page scrolls past the rest, and what is scrolled to stands below both.
+// What of the token strip is scrolled out of sight, and scrolling to a token. The strip stays in view as one row, and
+// the chapters below it: the page scrolls past the rest, and what is scrolled to stands below both.
 
 import { h } from "../../dom.js";
 
 /**
- * Says how many chips are scrolled out of sight. It measures only where the browser has laid out the page anyway: when the
- * strip was scrolled or resized, or when its first or last chip came into sight or left it.
+ * Says how many chips are scrolled out of sight. It measures only where the browser has laid out the page anyway:
+ * when the strip was scrolled or resized, or when its first or last chip came into sight or left it.
  */
 export function createHidden(chips, built, glass) {
   const [above, below] = [h("span", { "aria-hidden": "true" }), h("span", { "aria-hidden": "true" })];
@@ -16,7 +16,11 @@ export function createHidden(chips, built, glass) {
   function count() {
     const [top, bottom] = [chips.scrollTop, chips.scrollTop + chips.clientHeight];
     const middle = (chip) => chip.offsetTop + chip.offsetHeight / 2;
-    show(above, "above", firstWhere(built.list, (chip) => middle(chip) >= top));
+    show(
+      above,
+      "above",
+      firstWhere(built.list, (chip) => middle(chip) >= top),
+    );
     show(below, "below", built.list.length - firstWhere(built.list, (chip) => middle(chip) > bottom));
   }
   chips.addEventListener("scroll", count, { passive: true });
@@ -30,7 +34,11 @@ export function createHidden(chips, built, glass) {
   return { element: h("p.gp-note.gp-unseen", null, above, below), renew };
 }
 
-/** The first index from which on a condition holds; the length where it never does. @returns {number} */
+/**
+ * The first index from which on a condition holds; the length where it never does.
+ *
+ * @returns {number}
+ */
 function firstWhere(list, holds) {
   let [from, to] = [0, list.length];
   while (from < to) {
@@ -42,22 +50,38 @@ function firstWhere(list, holds) {
 }
 
 /**
- * How far a row is scrolled that shows a chip with none cut before it, and the room after the last one that lets any chip
- * be the first: the same wherever the row is scrolled to, so that scrolling does not have the browser lay it out anew.
- * @param {{ left: number, right: number }[]} places of all chips, in their row @param {number} t which is to be seen @param {number} width of the room @param {number} from how far the row is scrolled
- * @returns {{ to: number, after: number }}
+ * How far a row is scrolled that shows a chip with none cut before it, and the room after the last one that lets
+ * any chip be the first: the same wherever the row is scrolled to, so that scrolling does not have the browser lay
+ * it out anew.
+ *
+ * @param {{ left: number; right: number }[]} places of all chips, in their row
+ * @param {number} t which is to be seen
+ * @param {number} width of the room
+ * @param {number} from how far the row is scrolled
+ * @returns {{ to: number; after: number }}
  */
 export function rowPlace(places, t, width, from) {
   const first = firstWhere(places, ({ left }) => left - EDGE >= from);
   const seen = t >= first && places[t].right + EDGE <= from + width;
-  const start = seen ? first : t < first ? t : firstWhere(places, ({ left }) => places[t].right - left + 2 * EDGE <= width);
-  const after = places.at(-1).right + EDGE > width ? Math.max(...places.map(({ left, right }) => right - left)) + EDGE : 0;
+  const start = seen
+    ? first
+    : t < first
+      ? t
+      : firstWhere(places, ({ left }) => places[t].right - left + 2 * EDGE <= width);
+  const after =
+    places.at(-1).right + EDGE > width ? Math.max(...places.map(({ left, right }) => right - left)) + EDGE : 0;
   return { to: start === 0 ? 0 : Math.max(0, places[Math.min(start, t)].left - EDGE), after };
 }
 
 const EDGE = 4; // px beside a chip, for its frame
 
-/** Scrolls the strip, not the page, until the chip is in view. @param {HTMLElement} chips @param {HTMLElement[]} list its chips @param {number} t which one */
+/**
+ * Scrolls the strip, not the page, until the chip is in view.
+ *
+ * @param {HTMLElement} chips
+ * @param {HTMLElement[]} list its chips
+ * @param {number} t which one
+ */
 export function reveal(chips, list, t) {
   const row = getComputedStyle(chips).flexWrap === "nowrap";
   if (!row) {
@@ -76,7 +100,12 @@ export function reveal(chips, list, t) {
 
 const ROW = 48; // px; page.css lays the row out in it
 
-/** The first part of the page below the strip that is shown. @param {HTMLElement} strip @returns {Element|null} */
+/**
+ * The first part of the page below the strip that is shown.
+ *
+ * @param {HTMLElement} strip
+ * @returns {Element | null}
+ */
 function below(strip) {
   let one = strip.nextElementSibling;
   while (one && !one.getClientRects().length) one = one.nextElementSibling;
@@ -84,9 +113,12 @@ function below(strip) {
 }
 
 /**
- * Of a strip that sticks (page.css says where it does) only its last ROW pixels could stay in view; once no more is left
- * there it becomes a row of that height, with a margin in the place of the rest, so that nothing on the page moves.
- * @param {HTMLElement} strip @param {() => void} turned called after it became a row, or stands in the page again
+ * Of a strip that sticks (page.css says where it does) only its last ROW pixels could stay in view; once no more is
+ * left there it becomes a row of that height, with a margin in the place of the rest, so that nothing on the page
+ * moves.
+ *
+ * @param {HTMLElement} strip
+ * @param {() => void} turned called after it became a row, or stands in the page again
  */
 export function keepInView(strip, turned) {
   let full = 0; // its height as it stands in the page
@@ -108,5 +140,8 @@ export function keepInView(strip, turned) {
   addEventListener("scroll", look, { passive: true });
   addEventListener("resize", look);
   new ResizeObserver(look).observe(strip);
-  new MutationObserver(look).observe(document.body, { attributes: true, attributeFilter: ["data-chapter", "data-tour", "data-lesson"] });
+  new MutationObserver(look).observe(document.body, {
+    attributes: true,
+    attributeFilter: ["data-chapter", "data-tour", "data-lesson"],
+  });
 }

@@ -1,5 +1,5 @@
-// A network with two stacks: which of them the panels show, and both texts, the one that is read and the one that is written.
-// Seen from the decoder, the source is tinted by the cross-attention of the selected head.
+// A network with two stacks: which of them the panels show, and both texts, the one that is read and the one that is
+// written. Seen from the decoder, the source is tinted by the cross-attention of the selected head.
 
 import { crossRow } from "../../compute.js";
 import { segmented } from "../../controls.js";
@@ -10,7 +10,10 @@ import { part } from "../../reads.js";
 
 const STACKS = ["encoder", "decoder"];
 
-/** @param {object} glass @returns {{ element: HTMLElement, draw: () => void }} */
+/**
+ * @param {object} glass
+ * @returns {{ element: HTMLElement; draw: () => void }}
+ */
 export function createStacks(glass) {
   const { state } = glass;
   const { element: choice, mark } = segmented(STACKS, {
@@ -31,11 +34,13 @@ export function createStacks(glass) {
 
   const write = part((pieces, weights, _theme) => {
     const table = ink()[WEIGHTS.table];
-    words.replaceChildren(...pieces.map((piece, token) => {
-      const place = weights ? WEIGHTS.place(weights[token]) : null;
-      const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
-      return h("span.gp-otherWord", { "data-token": token, style }, visible(piece));
-    }));
+    words.replaceChildren(
+      ...pieces.map((piece, token) => {
+        const place = weights ? WEIGHTS.place(weights[token]) : null;
+        const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
+        return h("span.gp-otherWord", { "data-token": token, style }, visible(piece));
+      }),
+    );
   });
 
   function draw() {
@@ -46,7 +51,10 @@ export function createStacks(glass) {
     const shown = trace.whole ? run : run.encoder; // the text that the strip does not show
     const held = trace.whole ? null : glass.layer();
     const weights = held?.cross ? crossRow(held, trace.model, head, query).weights : null;
-    name.textContent = glass.text(trace.whole ? "tokens.other_written" : "tokens.other_source", { head, piece: visible(trace.tokens.pieces[query]) });
+    name.textContent = glass.text(trace.whole ? "tokens.other_written" : "tokens.other_source", {
+      head,
+      piece: visible(trace.tokens.pieces[query]),
+    });
     write(shown.tokens.pieces, weights, theme);
   }
   return { element, draw };

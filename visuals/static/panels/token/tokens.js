@@ -17,7 +17,12 @@ import { createHidden, keepInView, reveal } from "./scrolled.js";
 
 const LEGEND = 146;
 
-/** The piece with its blanks visible but faint. @param {string} piece @returns {HTMLElement} */
+/**
+ * The piece with its blanks visible but faint.
+ *
+ * @param {string} piece
+ * @returns {HTMLElement}
+ */
 function pieceOf(piece) {
   const box = h("span.gp-piece", { dir: "auto" });
   for (const part of piece.split(/([ \n\t]+)/)) {
@@ -35,7 +40,12 @@ function wire(chips, glass, built) {
     built.pressed = position;
     glass.select(placeOf(position));
   };
-  linkRows(chips, { preview, endPreview: glass.endPreview, select }, ({ dataset }) => Number(dataset.position), "button[data-position]");
+  linkRows(
+    chips,
+    { preview, endPreview: glass.endPreview, select },
+    ({ dataset }) => Number(dataset.position),
+    "button[data-position]",
+  );
 }
 
 /** The line under the strip that says which moment the panels stand at, with the way back to the end. */
@@ -51,10 +61,18 @@ function createPlace(glass) {
   return { element, draw };
 }
 
-/** A small "‹ 2 ›" that moves the layer or the head. @param {"layer"|"head"} name */
+/**
+ * A small "‹ 2 ›" that moves the layer or the head.
+ *
+ * @param {"layer" | "head"} name
+ */
 function selectionStepper(glass, name) {
   const { locked } = glass.state;
-  const { element, show } = stepper((by) => glass.select({ [name]: locked[name] + by }), { label: `tokens.${name}`, back: `tokens.${name}_down`, on: `tokens.${name}_up` });
+  const { element, show } = stepper((by) => glass.select({ [name]: locked[name] + by }), {
+    label: `tokens.${name}`,
+    back: `tokens.${name}_down`,
+    on: `tokens.${name}_up`,
+  });
   return { element, draw: (count) => show(String(glass.state[name]), locked[name] === 0, locked[name] === count - 1) };
 }
 
@@ -64,7 +82,11 @@ const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST
 /** Run A where the strip shows B − A, else null. */
 const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
 
-/** A token's button. @param {[number, string, boolean, string]} token  id, piece, whether it was generated, what run A has instead */
+/**
+ * A token's button.
+ *
+ * @param {[number, string, boolean, string]} token id, piece, whether it was generated, what run A has instead
+ */
 function chipOf([id, piece, generated, other], t) {
   const meta = h("span.gp-meta", null, `${t} · ${id}`);
   const chip = h("button.gp-chip", { "data-position": t }, pieceOf(piece), meta);
@@ -89,7 +111,14 @@ function fill(chips, glass, built) {
     while (chips.children.length > kept.length) chips.lastElementChild.remove();
     const added = names.slice(kept.length).map((name, i) => chipOf(JSON.parse(name), kept.length + i));
     chips.append(...added);
-    Object.assign(built, { trace, a, names, list: [...kept, ...added], coming: 0, drawn: built.drawn.slice(0, kept.length) });
+    Object.assign(built, {
+      trace,
+      a,
+      names,
+      list: [...kept, ...added],
+      coming: 0,
+      drawn: built.drawn.slice(0, kept.length),
+    });
   }
   for (const step of coming.slice(built.coming)) {
     const meta = h("span.gp-meta", null, `p ${share(step.probability)}`);
@@ -101,7 +130,8 @@ function fill(chips, glass, built) {
 
 /**
  * The selected row's attention in the run that is shown, or in B minus that in A; null until it is here.
- * @returns {(import("../../marks/scales.js").Scale & { values: Float64Array, limit: number })|null}
+ *
+ * @returns {(import("../../marks/scales.js").Scale & { values: Float64Array; limit: number }) | null}
  */
 function tintOf(glass) {
   const { trace, layer, head, query } = glass.state;
@@ -114,13 +144,24 @@ function tintOf(glass) {
   return { values, ...signedScale(limit, 2), limit };
 }
 
-/** The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show yet. */
+/**
+ * The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show
+ * yet.
+ */
 function drawDifferenceLegend(context, tones, glass) {
   if (!tones) return;
   if (tones.limit === 0) {
     const { layer, head } = glass.state;
-    const off = Object.entries(glass.sides()).filter(([, trace]) => headOff(trace, layer, head)).map(([name]) => name);
-    return write(context, off.length === 1 ? glass.text("off.legend", { run: off[0] }) : glass.text("sides.same"), 1, 18, { base: "middle" });
+    const off = Object.entries(glass.sides())
+      .filter(([, trace]) => headOff(trace, layer, head))
+      .map(([name]) => name);
+    return write(
+      context,
+      off.length === 1 ? glass.text("off.legend", { run: off[0] }) : glass.text("sides.same"),
+      1,
+      18,
+      { base: "middle" },
+    );
   }
   scaleBar(context, 1, 1, LEGEND - 3, ink().signed, tones.ticks);
 }
@@ -137,10 +178,17 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   built.list.forEach((chip, t) => {
     const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
-    const marks = (t >= seen) | ((t === query) << 1) | ((t === key) << 2) | ((t === pressed) << 3) | ((t === chosen) << 4) | ((off && place !== null) << 5);
+    const marks =
+      (t >= seen) |
+      ((t === query) << 1) |
+      ((t === key) << 2) |
+      ((t === pressed) << 3) |
+      ((t === chosen) << 4) |
+      ((off && place !== null) << 5);
     const was = built.drawn[t] ?? {};
     const tinted = was.back !== back || was.off !== off;
-    if (tinted) { // of 512 chips a hover changes few, and an arrow key of most the tint alone
+    if (tinted) {
+      // of 512 chips a hover changes few, and an arrow key of most the tint alone
       chip.style.background = off ? "" : back;
       chip.style.color = place === null || off ? "" : inkOn(colours, place);
     }
@@ -161,7 +209,10 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   });
 }
 
-/** @param {object} glass @returns {(string|number)[][]} position, id, piece, origin, and weight of the selected row */
+/**
+ * @param {object} glass
+ * @returns {(string | number)[][]} position, id, piece, origin, and weight of the selected row
+ */
 function table(glass) {
   const { trace, query } = glass.state;
   const weights = tintOf(glass)?.values ?? [];
@@ -173,14 +224,28 @@ function table(glass) {
 
 export const about = { tensors: ["attention"], sides: "itself", unused: "head_brief" };
 
-/** @param {HTMLElement} element @param {object} glass */
+/**
+ * @param {HTMLElement} element
+ * @param {object} glass
+ */
 export default function tokens(element, glass) {
-  const panel = frame(element, glass, "tokens", { csv: () => table(glass), parts: ["what", "formula", "myth"], pointed: false });
+  const panel = frame(element, glass, "tokens", {
+    csv: () => table(glass),
+    parts: ["what", "formula", "myth"],
+    pointed: false,
+  });
   const chips = h("div.gp-chips", { role: "group", "data-text-label": "tokens.strip" });
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
-  const samples = h("div.gp-samples", null, legend, ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)));
+  const samples = h(
+    "div.gp-samples",
+    null,
+    legend,
+    ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)),
+  );
   /** What is said of written tokens is there while there are some. */
-  const explain = (written) => { samples.querySelector(".is-generated").parentElement.hidden = !written; };
+  const explain = (written) => {
+    samples.querySelector(".is-generated").parentElement.hidden = !written;
+  };
   explain(false); // or the first run would take them away
   const steppers = ["layer", "head"].map((name) => selectionStepper(glass, name));
   const sides = createSwitch(glass);
