@@ -1,37 +1,51 @@
 // Elements, numbers and formulas. Text enters the page as text nodes alone, never as markup.
 
 /**
- * @param {string} tag "name" or "name.class.class"
- * @param {Object<string, string | number | Function | undefined> | null} attributes a function listens to that
- *   event; undefined: none of the name
+ * @template {string} Name
+ * @typedef {Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement} ElementNamed
+ */
+
+/**
+ * What `h` makes of a tag.
+ *
+ * @template {string} Tag
+ * @typedef {Tag extends `${infer Name}.${string}` ? ElementNamed<Name> : ElementNamed<Tag>} ElementOf
+ */
+
+/**
+ * @template {string} Tag
+ * @param {Tag} tag "name" or "name.class.class"
+ * @param {Object<string, string | number | boolean | Function | undefined> | null} [attributes] a function listens
+ *   to that event; undefined: none of the name
  * @param {...(Node | string)} children
- * @returns {HTMLElement}
+ * @returns {ElementOf<Tag>}
  */
 export function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
   if (classes.length) element.className = classes.join(" ");
-  if (name === "button") element.type = "button";
+  if (name === "button") element.setAttribute("type", "button");
   for (const [key, value] of Object.entries(attributes ?? {})) {
-    if (typeof value === "function") element.addEventListener(key, value);
-    else if (value !== undefined) element.setAttribute(key, value);
+    if (typeof value === "function") element.addEventListener(key, /** @type {EventListener} */ (value));
+    else if (value !== undefined) element.setAttribute(key, String(value));
   }
   element.append(...children);
-  return element;
+  return /** @type {ElementOf<Tag>} */ (element);
 }
 
 /**
  * An element of a drawing.
  *
  * @param {string} tag as `h` has it
- * @param {Object<string, string | number>} attributes
+ * @param {Object<string, string | number>} [attributes]
+ * @param {...(Node | string)} children
  * @returns {SVGElement}
  */
 export function svg(tag, attributes = {}, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   if (classes.length) element.setAttribute("class", classes.join(" "));
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   element.append(...children);
   return element;
 }

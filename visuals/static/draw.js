@@ -225,6 +225,8 @@ export function cross(
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
+ * @param {number} x
+ * @param {number} y
  * @param {{
  *   size?: number;
  *   weight?: number;
@@ -232,7 +234,7 @@ export function cross(
  *   align?: CanvasTextAlign;
  *   base?: CanvasTextBaseline;
  *   most?: number;
- * }} how
+ * }} [how]
  *   `most`: cut with … to that width
  */
 export function write(

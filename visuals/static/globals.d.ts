@@ -1,0 +1,10 @@
+// What the page's modules find in the window, beside what a browser puts there.
+
+interface Window {
+  /** The page's parts, for its own modules, for tests and for a reader's console (glass.js). */
+  glass: any;
+  /** What the server says of itself in the page's head (app/files.py). */
+  glassConfig: any;
+  /** plotly.js, once chart.js has fetched it. */
+  Plotly: any;
+}
