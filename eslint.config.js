@@ -12,7 +12,15 @@ export default [
       eqeqeq: "error",
       "max-len": ["error", { code: 120 }],
       "max-lines-per-function": ["error", { max: 80, skipBlankLines: true, skipComments: true }],
-      "no-shadow": "off",
+      "no-unused-vars": [
+        "error",
+        {
+          argsIgnorePattern: "^_",
+          varsIgnorePattern: "^_",
+          destructuredArrayIgnorePattern: "^_",
+          ignoreRestSiblings: true,
+        },
+      ],
       "prefer-const": "error",
     },
   },
