@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint lock bench attack screenshots clean browser
+.PHONY: run test lint format lock bench attack screenshots clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -16,11 +16,17 @@ WORKERS ?= 3
 test: .venv/.dev browser
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
-lint: .venv/.dev
+lint: .venv/.dev node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	npm run --silent lint
 	$(BIN)/python -m tests.audit
+
+# Lays out Python, JavaScript and styles.
+format: .venv/.dev node_modules/.package-lock.json
+	$(BIN)/ruff format .
+	npm run --silent format
 
 # Pins all that the requirements bring along, as it is installed here.
 lock: .venv/.dev
@@ -38,7 +44,7 @@ screenshots: .venv/.dev browser
 	$(BIN)/python -m tests.screenshots
 
 clean:
-	rm -rf .venv
+	rm -rf .venv node_modules
 
 # The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner. Of Chromium its headless build
 # is taken where it is there: the same engine without a desktop's windows, for less of a processor. Either will do.
@@ -58,4 +64,11 @@ browser:
 
 .venv/.dev: requirements-dev.txt .venv/.runtime
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt --constraint requirements.lock
+	@touch $@
+
+# What checks the JavaScript (Node 20 or newer, with npm). The page itself needs none of it.
+node_modules/.package-lock.json: package.json package-lock.json
+	@command -v npm >/dev/null || { $(AS_ROOT) apt-get update --quiet --quiet && \
+		$(AS_ROOT) apt-get install --yes --quiet --quiet npm; }
+	npm ci --silent --no-audit --no-fund
 	@touch $@

@@ -1,18 +1,25 @@
-"""The LLaMA itself and other families: loading, running, recording, generating, the bytes of KV caches. No page."""
+"""The LLaMA itself and other families: loading, running, recording, generating, the bytes of KV caches. No page.
 
-from .analysis.circuit import Circuit, circuit
-from .analysis.nodes import Node
-from .analysis.score_terms import ScoreTerms, score_terms
-from .checkpoint import LanguageModel, load
-from .config import LlamaConfig
-from .errors import GlassLlamaError
-from .generate import Step, generate
-from .interventions import Intervention
-from .kv_math import kv_cache_bytes
-from .published.catalogue import catalogue
-from .published.hf_spec import spec_from_config
-from .published.spec import ModelSpec
-from .trace import LayerTrace, Trace, run_trace
+A name is imported when it is first asked for: `import model.kv_math` counts bytes without torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .analysis.circuit import Circuit, circuit
+    from .analysis.nodes import Node
+    from .analysis.score_terms import ScoreTerms, score_terms
+    from .checkpoint import LanguageModel, load
+    from .config import LlamaConfig
+    from .errors import GlassLlamaError
+    from .generation import Step, generate
+    from .interventions import Intervention
+    from .kv_math import kv_cache_bytes
+    from .published.catalogue import catalogue
+    from .published.hf_spec import spec_from_config
+    from .published.spec import ModelSpec
+    from .trace import LayerTrace, Trace, run_trace
 
 __all__ = [
     "Circuit",
@@ -35,3 +42,33 @@ __all__ = [
     "score_terms",
     "spec_from_config",
 ]
+
+# In which module each name is defined. No module has the name of what is defined in it: to import it would hide that.
+_MODULES = {
+    ".analysis.circuit": ("Circuit", "circuit"),
+    ".analysis.nodes": ("Node",),
+    ".analysis.score_terms": ("ScoreTerms", "score_terms"),
+    ".checkpoint": ("LanguageModel", "load"),
+    ".config": ("LlamaConfig",),
+    ".errors": ("GlassLlamaError",),
+    ".generation": ("Step", "generate"),
+    ".interventions": ("Intervention",),
+    ".kv_math": ("kv_cache_bytes",),
+    ".published.catalogue": ("catalogue",),
+    ".published.hf_spec": ("spec_from_config",),
+    ".published.spec": ("ModelSpec",),
+    ".trace": ("LayerTrace", "Trace", "run_trace"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, from its module."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

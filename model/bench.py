@@ -31,7 +31,7 @@ from .analysis.paths import edges
 from .analysis.score_terms import score_terms
 from .checkpoint import BUNDLED, LanguageModel, load, save_weights
 from .config import LlamaConfig
-from .generate import generate
+from .generation import generate
 from .llama import Llama
 from .trace import Trace, run_trace
 from .train.zoo import ZOO

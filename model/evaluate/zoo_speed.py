@@ -15,7 +15,7 @@ import torch
 
 from ..checkpoint import LanguageModel, load
 from ..families import family_of
-from ..generate import generate
+from ..generation import generate
 from ..train import zoo
 from ..train.trainer import Settings, Trainer, keep_memory
 

@@ -135,7 +135,7 @@ test("GELU, exact and by tanh, and ReLU against PyTorch's values; without a gate
   close(activated, product);
 });
 
-test("part of a head turned in interleaved pairs, a bias by distance, another scale, keys that are turned already", () => {
+test("part of a head turned in interleaved pairs, a bias by distance, another scale, keys turned already", () => {
   const parts = {
     rotary: { ...rotary([Math.PI / 2]), first: 1, interleaved: true },
     bias: array([1, 3], [0, -1, -2]),

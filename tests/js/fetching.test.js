@@ -129,7 +129,7 @@ test("a run that the server let go of is run again, with the selection kept", as
   assert.deepEqual(asked.find(([name]) => name === "rerun")[1].ids, [5, 6, 7]);
 });
 
-test("of a text that is being written a part that the server let go of is not run again: the next one follows", async () => {
+test("of a text that is being written a part that the server let go of is not run again", async () => {
   const expired = () => ({ kind: "message", level: "error", code: "run_expired", params: {} });
   const { store, asked } = connected({ layer: ({ run, layer }) => (run === "part" ? expired() : layerMessage(layer)) });
   store.publish(runMessage([5, 6, 7], { id: "part", n_prompt: 2, generating: true }));

@@ -90,7 +90,7 @@ const run = (prompt, ids, more = {}) =>
   runMessage(ids, { id: `${prompt} ${ids.length} ${more.generating ?? ""}`, prompt, ...more });
 const shown = ({ state }) => [state.trace.prompt, state.trace.T, state.chapter, state.locked.layer, state.locked.query];
 
-test("each run and each chapter is an entry; what is selected is written into it, and Back and Forward bring it back", async () => {
+test("each run and each chapter is an entry with what is selected, which Back and Forward bring back", async () => {
   const { store, seen, open, back, count, links } = opened();
   store.publish(run("a", [1, 2, 3]));
   store.select({ layer: 2, query: 1 });

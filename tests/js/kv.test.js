@@ -97,7 +97,7 @@ test("a cell of the grid is found where it was drawn, layer 0 at the bottom", ()
   }
 });
 
-test("every token under the grid is named: in a line where each name fits, else turned, as long as columns are wide enough", () => {
+test("tokens under the grid are all named: in a line where each fits, else turned where columns are wide", () => {
   assert.deepEqual(labelsOf([20, 60, 30], 64), { turned: false, apart: 1, high: 18, most: 96 });
   assert.deepEqual(labelsOf([20, 61, 30], 64), { turned: true, apart: 1, high: 65, most: 96 });
   assert.deepEqual(labelsOf([20, 300], 17), { turned: true, apart: 1, high: 100, most: 96 });
@@ -105,7 +105,7 @@ test("every token under the grid is named: in a line where each name fits, else 
   assert.deepEqual(labelsOf([], 40), { turned: false, apart: 1, high: 18, most: 96 });
 });
 
-test("where a picture is seen whole up to some height, it is no higher: a smaller one would have smaller letters", () => {
+test("where a picture is seen whole up to some height, it is no higher: smaller, its letters would shrink", () => {
   for (const layers of [1, 3, 8, 12]) {
     const [scene, widths] = [{ layers, columns: 16 }, [60, 300]];
     const names = labelsOf(widths, measure(scene, 720).column, 240);
@@ -207,7 +207,7 @@ test("a slider's places are fetched once for the same other settings, and then a
   assert.equal(places.at({ ...request, tokens: 256, batch: 2 }), null);
 });
 
-test("while a slider moves nothing is asked, and an answer to what was asked before it does not come after it", async () => {
+test("while a slider moves nothing is asked, and no answer to what was asked before comes after it", async () => {
   let finish = null;
   const asked = [];
   const glass = {
@@ -320,7 +320,7 @@ test("a figure is dressed in the page's colours and words, and stays what it was
   assert.equal(JSON.stringify(figure), copy);
 });
 
-test("what is wrong with a setting or a config is said in the reader's language, and fields of a config keep their names", () => {
+test("what is wrong with a setting is said in the reader's language; a config's fields keep their names", () => {
   const said = (language, message) =>
     troubleText({ text: (key, params) => lookUp(TEXTS[language], key, params) }, message);
   const right = {
@@ -381,7 +381,8 @@ test("a type that is not read is told with all that are, also where a known one 
   const unread = { field: "model_type", reason: "unread_type", kind: "'x9'", names };
   assert.equal(
     said("en", unread),
-    "config.json: this calculator does not read model_type 'x9' yet. It reads 70 types, all listed below the calculator's box.",
+    "config.json: this calculator does not read model_type 'x9' yet. " +
+      "It reads 70 types, all listed below the calculator's box.",
   );
   assert.equal(
     said("zh", unread),
@@ -397,7 +398,7 @@ test("a type that is not read is told with all that are, also where a known one 
     assert.doesNotMatch(said(language, { ...unread, reason: "no_type", kind: null }) + said(language, field), /[{}]/);
 });
 
-test("what a run would hold as another kind grows with what is written, and not with the source that was read once", () => {
+test("what a run would hold as another kind grows with what is written, not with the source that is read once", () => {
   const factors = (layers, tokens, size) => [
     { code: "layers", value: layers },
     { code: "sequences", value: 1 },

@@ -131,7 +131,7 @@ test("a link that was cut or changed, or would fill the memory, is refused", asy
   await assert.rejects(unpackLesson(await packLesson({ ...lesson, version: 9 }), known), { code: "field" });
 });
 
-test("every lesson that comes with the page is one, in both languages, with a note to each view and no number in it", () => {
+test("every lesson that comes with the page is one, in both languages, each view with a note without a number", () => {
   const files = readdirSync(new URL("lessons/", folder));
   const names = files.map((file) => file.split(".").slice(0, 2));
   for (const name of ["lesson-attention", "lesson-positions", "lesson-cache"])
@@ -188,7 +188,7 @@ function storage(room = Infinity) {
   };
 }
 
-test("lessons are kept one by one; what cannot be kept stays until the page is closed, and what cannot be read is not thrown away", () => {
+test("lessons are kept one by one; what cannot be kept stays for now, what cannot be read is not thrown away", () => {
   const box = storage();
   createShelf(box, known).put("b", lesson);
   createShelf(box, known).put("a", { ...lesson, title: "A" });
@@ -326,7 +326,7 @@ test("pages hold every part once, cut none that fits, and are no taller than the
   );
 });
 
-test("a presented panel is double at 1280 px, its smallest text 24 px or, where that does not fit, 22 px, and as it is on a telephone", () => {
+test("a presented panel is double at 1280 px, its smallest text 24 px, else 22 px, and as it is on a telephone", () => {
   for (const width of [1280, 1366, 1920, 3840]) {
     const { large, legible } = sizesFor(width);
     assert.ok(large[0] >= 2 && 14 * large.at(-1) >= 23.99 && 14 * legible[0] >= 21.99, String(width));

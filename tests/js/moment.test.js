@@ -47,7 +47,7 @@ test("a click on a written token leads to where it was chosen, on another to its
   );
 });
 
-test("a run chose nothing of what another with other changes wrote, and a changed run nothing of what a link brought", () => {
+test("a run chose nothing of what one with other changes wrote, a changed run nothing of what a link brought", () => {
   const changes = { heads: [[0, 1]] };
   const steps = message().steps.map((step) => ({ ...step, own: false }));
   for (const more of [{ changes, steps }, { steps }, { changes, steps: [] }]) {

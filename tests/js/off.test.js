@@ -80,7 +80,8 @@ test("a head that looks at a source is another than the head of that number", ()
 
 test("a head of an encoder is off in the encoder's own run, and named as its in the whole", () => {
   const whole = { changes: { encoder_heads: [[2, 3]] } };
-  assert.deepEqual([headOff(whole, 2, 3), headOff(head, 2, 3), isChanged(whole)], [false, true, true]); // the encoder's run has it under "heads"
+  // the encoder's run has it under "heads"
+  assert.deepEqual([headOff(whole, 2, 3), headOff(head, 2, 3), isChanged(whole)], [false, true, true]);
   assert.match(changedText({ B: whole }, text), /head 3 of the encoder's layer 2 off.*zero ablation/);
 });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeAll } from "../../visuals/static/decode.js";
 import { question } from "../../visuals/static/panels/kv/question.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { wayOf } from "../../visuals/static/tour/keys.js";
@@ -164,7 +163,8 @@ test("a tour that is left puts back what it has set and switched off, and nothin
 
 test("the stop on matching names the term, and what each of them carried", () => {
   const numbers = valuesOf(at("match", world()));
-  assert.deepEqual([numbers.n_terms, numbers.key_value, numbers.query_value], [4, 1.5, 3.5]); // a row is the query's writer, a column the key's
+  // a row is the query's writer, a column the key's
+  assert.deepEqual([numbers.n_terms, numbers.key_value, numbers.query_value], [4, 1.5, 3.5]);
   assert.deepEqual(
     [numbers.rival, numbers.score, numbers.other_rival, numbers.told.includes("head 1 of layer 0")],
     ["“6”", 2.5, "0.7500", true],

@@ -12,7 +12,7 @@ const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.j
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
-test("a run that says where to start is shown from there, also after another run; a link's own choice goes first", () => {
+test("a run that says where to start is shown from there, after another too; a link's own choice goes first", () => {
   const store = createStore();
   store.publish({ ...runMessage([5, 6, 7]), start: { layer: 0, head: 1, query: 2, key: 0 } });
   assert.deepEqual([store.state.head, store.state.query, store.state.key], [1, 2, 0]);
@@ -39,7 +39,7 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.98999 } }), "same");
 });
 
-test("the list names as many of an encoder's heads as of what writes, then neurons of either, what is missed most first", () => {
+test("the list names as many of an encoder's heads as of what writes, then neurons, what is missed most first", () => {
   const kinds = ["encoder_neuron", "head", "encoder_head", "neuron", "cross"];
   const parts = Array.from({ length: 50 }, (_, i) => ({ kind: kinds[i % 5], loss: 50 - i }));
   const named = ranked(parts);
@@ -83,7 +83,7 @@ test("a circuit's columns are the tokens that hold a node, those that differ, an
   assert.deepEqual([rest.length, part.stack, part.layers, columnsOf(part)], [0, null, 3, [1, 2, 4, 7]]);
 });
 
-test("a circuit of two texts stands in two stacks, the one that answers above; its columns are of what is written", () => {
+test("a circuit of two texts stands in two stacks, the one that answers above, with columns of what it wrote", () => {
   const nodes = [
     { stack: "encoder", token: 4 },
     { stack: "decoder", token: 0 },

@@ -2,7 +2,7 @@
 
 import { once } from "./arrays.js";
 
-/** @typedef {import("./arrays.js").NumArray} NumArray */
+/** @typedef {{ data: ArrayLike<number> }} Values of one token, so that their shape says nothing */
 
 /**
  * SiLU(x) = x·sigmoid(x).
@@ -44,7 +44,7 @@ export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token
  * What neurons make of what they read: `activated`, the activation of the gate or, where there is none, of up;
  * `product`, what scales their columns of W_down. NaN marks a neuron of an expert that the token does not go to.
  *
- * @param {{ gate: NumArray | null; up: NumArray; weight: NumArray | null; ffn: { activation: string } }} neurons
+ * @param {{ gate: Values | null; up: Values; weight: Values | null; ffn: { activation: string } }} neurons
  * @returns {{
  *   gate: ArrayLike<number> | null;
  *   up: ArrayLike<number>;

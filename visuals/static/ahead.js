@@ -1,7 +1,7 @@
 // What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
 
 /** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
-export const PREFETCH_BYTES = 1_000_000;
+const PREFETCH_BYTES = 1_000_000;
 /** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
 export const NEURON_BYTES = 300_000;
 

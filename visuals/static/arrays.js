@@ -83,6 +83,7 @@ export function poolColumns(values, columns) {
  * @returns {(source: Source) => Value}
  */
 export function once(make) {
+  /** @type {WeakMap<object, Value>} */
   const made = new WeakMap();
   return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
 }

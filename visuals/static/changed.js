@@ -7,6 +7,7 @@ import { still } from "./still.js";
 
 /**
  * @param {HTMLElement} element the panel's section
+ * @param {object} glass
  * @param {import("./frame.js").About} about
  * @returns {() => void} brings the line up to date
  */

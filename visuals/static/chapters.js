@@ -4,6 +4,12 @@ import { h } from "./dom.js";
 import { chapterForms } from "./parts.js";
 
 /**
+ * @param {string} place a selector
+ * @returns {NodeListOf<HTMLElement>}
+ */
+const panelsIn = (place) => document.querySelectorAll(`${place} .glass-panel`);
+
+/**
  * @param store
  * @param texts
  * @param {string | undefined} wanted the chapter of the link
@@ -81,9 +87,8 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     fetchStyle();
     document.body.dataset.chapter = state.chapter;
     const { panels } = chapters[state.chapter];
-    for (const section of document.querySelectorAll(".page-body .glass-panel"))
-      section.classList.toggle("page-away", !shows(section.dataset.kind));
-    for (const section of document.querySelectorAll(".page-grid .glass-panel")) {
+    for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
+    for (const section of panelsIn(".page-grid")) {
       section.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
     }
     for (const button of nav?.children ?? []) {

@@ -4,6 +4,13 @@
 import { h } from "./dom.js";
 import { ink } from "./draw.js";
 
+/**
+ * @typedef {HTMLDivElement & {
+ *   on: (event: string, act: (given: { points: object[] }) => void) => void;
+ * }} Plot
+ *   an element in which plotly.js has drawn
+ */
+
 const NEAR = "600px 0px"; // above and below the view
 
 let library = null;
@@ -112,7 +119,7 @@ export function createChart(glass, { label, clicked }) {
     const first = !drawn;
     drawn = size;
     follow(); // the room may have changed meanwhile
-    if (first) plot.on("plotly_click", ({ points }) => clicked?.(points[0]));
+    if (first) /** @type {Plot} */ (plot).on("plotly_click", ({ points }) => clicked?.(points[0]));
   }
   return { element, draw };
 }

@@ -22,6 +22,7 @@ import { rotate } from "./rotation.js";
  *     rotary: Rotary | null;
  *     bias: NumArray | null;
  *     bias_after: NumArray | null;
+ *     buckets?: { before: NumArray; after: NumArray } | null;
  *     scale: number;
  *   };
  * }} Model
@@ -38,7 +39,7 @@ export const kvHead = (model, head) => Math.floor(head / (model.n_heads / model.
 /**
  * The vector of one head and position, before RoPE.
  *
- * @param {NumArray} array
+ * @param {import("./decode.js").NumArray} array
  * @returns {ArrayLike<number>}
  */
 export function vectorOf(array, head, position) {
@@ -186,7 +187,7 @@ function weighed(scores) {
  * As `row`, of a decoder's look at the source: its scores are q·k times that attention's own factor, with no bias,
  * and no key is hidden.
  *
- * @param {{ cross: { q: NumArray; k: NumArray } }} layer
+ * @param {Pick<import("./decode.js").Layer, "cross">} layer
  */
 export function crossRow({ cross }, { parts: { cross_scale: scale } }, head, query) {
   const { rows } = cacheOf(cross);

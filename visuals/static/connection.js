@@ -11,7 +11,7 @@ const AGAIN = 2000; // ms between two questions whether it is back
  *
  * @param {typeof fetch} ask
  */
-export async function answers(ask) {
+async function answers(ask) {
   try {
     return (await ask("gradio_api/app_id", { cache: "no-store" })).ok;
   } catch {

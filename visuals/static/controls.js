@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 /**
  * Buttons of which one is pressed.
  *
- * @template Value
+ * @template {string | number | boolean} Value
  * @param {Value[]} values
  * @param {{
  *   choose: (value: Value) => void;
@@ -47,7 +47,9 @@ export function segmented(
 /**
  * As `segmented`, of a panel's own setting, which the link keeps.
  *
+ * @param {object} glass
  * @param {string} panel texts' section and the settings' name
+ * @param {string} name of the setting
  * @param {string[]} values
  * @param {string} [first] the default
  */
@@ -75,7 +77,7 @@ export function choices({ settings, on }, panel, name, values, first = values[0]
  *
  * @param {string} look the label's class
  * @param {string} text the key of its name
- * @param {{ min: number; max: number; step: number }} range
+ * @param {{ min: number; max?: number; step: number }} range `max` may come when it is shown
  * @param {(value: number) => void} act called while it is moved
  * @param {boolean} bare without the name, which the value says
  * @returns {{
@@ -86,6 +88,11 @@ export function choices({ settings, on }, panel, name, values, first = values[0]
 export function slider(look, text, range, act, bare = false) {
   const input = h("input", { type: "range", ...range, "data-text-label": text, input: () => act(Number(input.value)) });
   const output = h("output");
+  /**
+   * @param {number} value
+   * @param {string} words
+   * @param {{ max?: number; fixed?: boolean }} [now]
+   */
   function show(value, words, { max, fixed = false } = {}) {
     if (max !== undefined) input.max = String(max);
     if (Number(input.value) !== value) input.value = String(value);
@@ -172,7 +179,7 @@ export function copyButton(look, say, [offer, done], find) {
  * @param {string} rows which elements are rows
  */
 export function linkRows(holder, { preview, endPreview, select, focus }, find, rows = "tbody tr") {
-  const listen = (type, act, fits = () => true) =>
+  const listen = (type, act, fits = (_event) => true) =>
     act &&
     holder.addEventListener(type, (event) => {
       const row = fits(event) ? event.target.closest?.(rows) : null;

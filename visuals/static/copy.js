@@ -7,6 +7,10 @@ const INHERITED =
   list-style-type fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin
   text-anchor dominant-baseline paint-order`.split(/\s+/);
 const SIDES = ["top", "right", "bottom", "left"];
+const AT_SIDES = SIDES.map((side) => {
+  const border = ["width", "style", "color"].map((what) => `border-${side}-${what}`);
+  return [side, `margin-${side}`, `padding-${side}`, ...border].join(" ");
+});
 /** The others: written where they differ from what an element of that name has by itself. */
 const OWN =
   `display position box-sizing width height min-width min-height max-width max-height overflow-x overflow-y opacity
@@ -16,9 +20,7 @@ const OWN =
   grid-auto-flow grid-auto-columns grid-auto-rows grid-column-start grid-column-end grid-row-start grid-row-end
   table-layout text-overflow text-decoration-line unicode-bidi isolation z-index appearance accent-color aspect-ratio
   border-top-left-radius border-top-right-radius border-bottom-left-radius border-bottom-right-radius
-  ${SIDES.map((side) => `${side} margin-${side} padding-${side} border-${side}-width border-${side}-style border-${side}-color`).join(" ")}`.split(
-    /\s+/,
-  );
+  ${AT_SIDES.join(" ")}`.split(/\s+/);
 /** Attributes that shape an HTML element; a drawing's elements keep all but those of the page's scripts. */
 const KEPT = new Set([
   "colspan",
@@ -65,7 +67,7 @@ function plainOf({ plain, root }, { localName, namespaceURI, type }) {
   const key = `${namespaceURI} ${localName} ${localName === "input" ? type : ""}`;
   if (!plain.has(key)) {
     const probe = document.createElementNS(namespaceURI, localName);
-    if (localName === "input") probe.type = type;
+    if (probe instanceof HTMLInputElement) probe.type = type;
     root.append(probe);
     const read = readerOf(probe);
     plain.set(key, Object.fromEntries(OWN.map((name) => [name, read(name)])));
@@ -147,7 +149,7 @@ export function copyOf(element, sheet, charts = new Map(), without = ":not(*)") 
   const copy = canvas ? imageOf(element) : shellOf(element);
   copy.setAttribute("class", classOf(sheet, element));
   if (canvas) return copy;
-  if (element.localName === "textarea") copy.textContent = element.value;
+  if (element instanceof HTMLTextAreaElement) copy.textContent = element.value;
   else {
     for (const node of element.childNodes) {
       if (node instanceof Text) copy.append(node.cloneNode());

@@ -53,6 +53,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   probability: number;
  *   drawnProbability: number;
  *   stop: string | null;
+ *   own: boolean;
  *   cacheBytes: number;
  *   cacheTokens: number;
  *   seconds: number;
@@ -87,7 +88,7 @@ import { RecordedMap, watchFields } from "./reads.js";
 
 /**
  * @param {string} text
- * @returns {Uint8Array}
+ * @returns {Uint8Array<ArrayBuffer>}
  */
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -198,7 +199,7 @@ export function decodeLayer(payload, model) {
  * @param {object | null} payload
  * @returns {Next | null}
  */
-export function decodeNext(payload) {
+function decodeNext(payload) {
   if (!payload) return null;
   const { ids, pieces, tail } = payload;
   return { ids, pieces, tail, logits: decodeArray(payload.logits), logZ: payload.log_z, vocabSize: payload.vocab_size };

@@ -28,7 +28,9 @@ export function createDialog({ name, look = "", title: words, close = "shortcuts
   function show(translate) {
     if (!element.isConnected) document.querySelector(".gradio-container")?.append(element);
     translate(element);
-    for (const other of document.querySelectorAll("dialog[open]")) if (other !== element) other.close();
+    /** @type {NodeListOf<HTMLDialogElement>} */
+    const open = document.querySelectorAll("dialog[open]");
+    for (const other of open) if (other !== element) other.close();
     if (!element.open) element.showModal();
   }
   return { element, title, show };

@@ -4,7 +4,8 @@ import { reading } from "./reads.js";
 
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
 const STEPS = 256;
-let known = { theme: null };
+/** @type {(Ink & { theme: string }) | null} */
+let known = null;
 let zoom = 1;
 let magnified = 1;
 let high = Infinity;
@@ -66,7 +67,7 @@ const themeNow = reading(() => (document.body.classList.contains("dark") ? "dark
  */
 export function ink() {
   const theme = themeNow();
-  if (known.theme !== theme) {
+  if (known?.theme !== theme) {
     const style = getComputedStyle(document.body);
     const read = (name) => style.getPropertyValue(`--glass-${name}`).trim();
     const cache = new Map();

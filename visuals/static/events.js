@@ -36,7 +36,7 @@ function soon(work) {
 /**
  * The messages of a stream of server-sent events, each as it came.
  *
- * @param {ReadableStream<Uint8Array>} body
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
  */
 async function* partsOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -73,6 +73,7 @@ export function withEnds(ask, tell) {
   /**
    * A good answer, or what is to be said in its place.
    *
+   * @param {Parameters<typeof fetch>} asked
    * @param {boolean} brief whether a server answers this at once
    */
   async function answerTo(asked, brief) {
@@ -86,6 +87,7 @@ export function withEnds(ask, tell) {
     }
   }
 
+  /** @type {typeof fetch} */
   async function join(...asked) {
     const { answer, trouble } = await answerTo(asked, true);
     const { event_id: id } = answer
@@ -153,9 +155,11 @@ export function withEnds(ask, tell) {
     flush = null;
   }
 
+  /** @type {typeof fetch} */
   function stream(...asked) {
     let over = false;
-    const left = () => over || Boolean(asked[0].signal?.aborted);
+    const { signal } = /** @type {Request} */ (asked[0]);
+    const left = () => over || Boolean(signal?.aborted);
     const body = new ReadableStream({
       start(out) {
         const send = (part) => left() || out.enqueue(bytes.encode(`${part}\n\n`));
@@ -168,7 +172,11 @@ export function withEnds(ask, tell) {
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
   }
 
-  /** An event that does not wait in the queue, such as Stop's. */
+  /**
+   * An event that does not wait in the queue, such as Stop's.
+   *
+   * @type {typeof fetch}
+   */
   async function direct(...asked) {
     const { answer, trouble } = await answerTo(asked, false);
     if (answer) return answer;
@@ -176,12 +184,17 @@ export function withEnds(ask, tell) {
     return Response.json({ data: [], is_generating: false });
   }
 
-  /** What the page asks past the queue. */
+  /**
+   * What the page asks past the queue.
+   *
+   * @type {typeof fetch}
+   */
   async function question(...asked) {
     const { answer, trouble } = await answerTo(asked, false);
     return answer && isJson(answer) ? answer : Response.json(trouble ?? (await troubleOf(answer)));
   }
 
+  /** @type {[string, typeof fetch][]} */
   const ways = [
     ["/queue/join", join],
     ["/queue/data", stream],

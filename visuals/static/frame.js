@@ -26,6 +26,24 @@ import { saving } from "./save.js";
  *   panel is about: without it the panel is not on the page
  */
 
+/**
+ * @typedef {{
+ *   head: HTMLElement;
+ *   title: HTMLElement;
+ *   body: HTMLElement;
+ *   subject?: () => string;
+ *   text: Function;
+ *   tell: (value: string, reading?: string) => void;
+ *   speak: (forms: string[]) => void;
+ *   formed: (key: string) => string;
+ *   lack: (key: string | null) => void;
+ *   list: (tensors?: string[]) => void;
+ *   instead?: { csv: Function };
+ * }} Panel
+ *   `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own
+ *   drawing is shown in it
+ */
+
 const ICONS = {
   explain: "M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5M12 3a9 9 0 1 0 .01 0",
   full: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
@@ -61,23 +79,12 @@ export const panelOf = (element) => panels.get(element);
  *   `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads
  *   the value under the pointer; `subject`: what is saved is of, in one line, where that is no run but what a
  *   reader asked
- * @returns {{
- *   head: HTMLElement;
- *   title: HTMLElement;
- *   body: HTMLElement;
- *   text: Function;
- *   tell: (value: string, reading?: string) => void;
- *   speak: (forms: string[]) => void;
- *   formed: (key: string) => string;
- *   lack: (key: string | null) => void;
- *   list: (tensors?: string[]) => void;
- *   instead?: { csv: Function };
- * }}
- *   `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own
- *   drawing is shown in it
+ * @returns {Panel}
  */
-export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true } = {}) {
-  const panel = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
+export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true }) {
+  /** @type {Partial<Panel>} */
+  const begun = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
+  const panel = /** @type {Panel} */ (begun);
   const readout = h("p.gp-readout");
   const { box, opener, list } = createExplanation(element, glass, kind, parts, button);
   panel.list = list;
@@ -119,8 +126,9 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
       ["text", "data-text", "plainText"],
       ["textLabel", "data-text-label", "plainLabel"],
     ]) {
-      for (const { dataset } of element.querySelectorAll(`[${attribute}]`))
-        dataset[name] = formed((dataset[plain] ??= dataset[name]));
+      /** @type {NodeListOf<HTMLElement>} */
+      const named = element.querySelectorAll(`[${attribute}]`);
+      for (const { dataset } of named) dataset[name] = formed((dataset[plain] ??= dataset[name]));
     }
     glass.translate(element);
   };

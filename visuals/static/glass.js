@@ -322,7 +322,7 @@ const { address } = keepHistory(store, {
   bring,
   fill: page.fill,
   settings,
-  stop: () => document.querySelector("#stop")?.click(),
+  stop: () => /** @type {HTMLElement | null} */ (document.querySelector("#stop"))?.click(),
   follow: async () => {
     if (await connection.answers()) return location.reload();
     return publish(LOST);

@@ -5,6 +5,13 @@ interface Window {
   glass: any;
   /** What the server says of itself in the page's head (app/files.py). */
   glassConfig: any;
+  /** Called when the page's parts are there (app/files.py). */
+  glassLoaded: (glass: any) => void;
   /** plotly.js, once chart.js has fetched it. */
   Plotly: any;
+}
+
+interface Uint8ArrayConstructor {
+  /** Not in every browser that the page is read with. */
+  fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
 }

@@ -10,6 +10,9 @@ const PAUSE = 250; // ms: browsers allow few changes of the address a second
 const keyOf = ({ model, prompt, nPrompt, tokens, changes }) =>
   JSON.stringify([model.name, prompt, nPrompt, tokens.ids, changes]);
 
+/** Whether what is seen is another run than what was seen last. */
+const isOther = (seen, last) => seen.trace !== last?.trace && (!last || keyOf(seen.trace) !== keyOf(last.trace));
+
 /**
  * @param {object} store
  * @param {{
@@ -88,11 +91,21 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     for (const old of [...entries.keys()].slice(0, -HELD)) entries.delete(old);
   }
 
+  /** Whether what is seen is no entry: while another is on its way; and a lesson is one way, not a heap of entries. */
+  const passing = () => left || going || !state.trace || state.presenting;
+
+  /** Makes what is seen an entry of the browser's history: a new one, or at first the one that there is. */
+  function enter(seen, isNew) {
+    const [entry, address] = [{ entry: here.name }, addressOf(seen) ?? location.hash];
+    if (isNew) history.pushState(entry, "", address);
+    else history.replaceState(entry, "", address);
+  }
+
   /** A text that is being written is one entry, however often the run of it so far is shown. */
   function note() {
-    if (left || going || !state.trace || state.presenting) return; // a lesson is one way, not a heap of entries
+    if (passing()) return;
     const [seen, last] = [view(), here?.view];
-    const other = seen.trace !== last?.trace && (!last || keyOf(seen.trace) !== keyOf(last.trace));
+    const other = isOther(seen, last);
     if (last && (seen.chapter !== last.chapter || (other && !here.grows))) {
       if (timer) write();
       here = null;
@@ -105,8 +118,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     here.view =
       last && !other && !fresh && seen.trace.generating ? { ...seen, trace: last.trace, two: last.two } : seen;
     hold(here);
-    if (fresh && last) history.pushState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
-    else if (fresh) history.replaceState({ entry: here.name }, "", addressOf(seen) ?? location.hash);
+    if (fresh) enter(seen, Boolean(last));
     clearTimeout(timer);
     timer = setTimeout(write, PAUSE);
   }

@@ -37,6 +37,7 @@ export function readLink(hash) {
     if (/^\d{1,6}$/.test(value)) selection[name] = Number(value);
     else faults.push({ field: short, value: value.slice(0, SAID) });
   }
+  /** @type {Object<string, Object<string, string>>} */
   const settings = {};
   for (const [field, value] of fields) {
     const [, name, key] = /^([a-z]+(?:-[a-z]+)*)\.([a-z_]+)$/.exec(field) ?? [];
@@ -66,7 +67,7 @@ export function readLink(hash) {
  * What the link asks for and the run that it brought does not have.
  *
  * @param {ReturnType<typeof readLink>} link
- * @param {import("./decode.js").Trace} trace
+ * @param {Pick<import("./decode.js").Trace, "model" | "T">} trace
  * @returns {Fault[]}
  */
 export function outside({ selection, generated }, { model, T }) {

@@ -1,6 +1,6 @@
 // What the address says of changed runs and of a run kept as A. Fetched where there is one; link.js has the rest.
 
-const SIDES = ["A", "B", "B-A"];
+const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
 /** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
 export const CHANGED = {
   heads: "off-heads",
@@ -55,6 +55,7 @@ function readChanges(kind, value) {
 
 /** @returns {Recipe} what the fields with this prefix describe; what cannot be read goes to `faults` */
 function readRun(fields, prefix, faults, depth = 0) {
+  /** @type {Recipe["changes"]} */
   const changes = {};
   for (const [kind, name] of Object.entries(CHANGED)) {
     const [field, value] = [prefix + name, fields.get(prefix + name)];
@@ -96,7 +97,11 @@ export function readRuns(hash) {
   return { run, kept, side: SIDES.find((name) => name === fields.get("side")), faults };
 }
 
-/** @returns {[string, string][]} */
+/**
+ * @param {string} prefix
+ * @param {Recipe} recipe
+ * @returns {[string, string][]}
+ */
 function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
   const lists = Object.entries(changes).map(([kind, values]) => [
     CHANGED[kind],
@@ -106,7 +111,7 @@ function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
     ([name, value]) => value || name === "prompt",
   );
   return [
-    ...own.map(([name, value]) => [prefix + name, value]),
+    ...own.map(([name, value]) => /** @type {[string, string]} */ ([prefix + name, value])),
     ...(source ? fieldsOfRun(`${prefix}from-`, source) : []),
   ];
 }
@@ -117,11 +122,10 @@ function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
  * @param {ReturnType<typeof readRuns>} runs
  * @returns {[string, string][]}
  */
-export const fieldsOf = ({ run, kept, side }) => [
-  ...fieldsOfRun("", run),
-  ...(kept ? fieldsOfRun("a-", kept) : []),
-  ...(side ? [["side", side]] : []),
-];
+export function fieldsOf({ run, kept, side }) {
+  const fields = [...fieldsOfRun("", run), ...(kept ? fieldsOfRun("a-", kept) : [])];
+  return side ? [...fields, ["side", side]] : fields;
+}
 
 /**
  * What the store shows of both runs.

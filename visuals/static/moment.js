@@ -20,6 +20,11 @@ import { isChanged } from "./off.js";
  */
 
 /**
+ * @typedef {import("./decode.js").Next & { written?: { logit: number } | null }} Offered `written`: the token that
+ *   the text goes on with, where there is one
+ */
+
+/**
  * @param {import("./decode.js").Trace} trace
  * @param {number} at a position of it
  * @returns {Moment}
@@ -68,7 +73,7 @@ const known = new WeakMap();
 /**
  * The answer "next" as a run holds its own.
  *
- * @returns {import("./decode.js").Next & { written: object }}
+ * @returns {Offered}
  */
 function asNext(answer) {
   if (!known.has(answer)) known.set(answer, { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size });
@@ -79,7 +84,7 @@ function asNext(answer) {
  * The candidates of a moment, null until they have come.
  *
  * @param {Moment} moment
- * @returns {import("./decode.js").Next | null}
+ * @returns {Offered | null}
  */
 export function offeredOf(glass, moment, trace = glass.state.trace) {
   if (moment.kind === "end") return trace.next;
@@ -109,7 +114,9 @@ export function choiceOf(glass, trace, moment, others) {
 /**
  * A moment in words, of the section "moment" of the texts.
  *
- * @param {"long" | "short"} length
+ * @param {object} glass
+ * @param {Moment} moment
+ * @param {"long" | "short"} [length]
  */
 export function wordsOf({ state: { trace }, text }, moment, length = "long") {
   const { at, kind, token } = moment;

@@ -41,6 +41,7 @@ export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
 /**
  * Every change of a run in words; "" where there is none.
  *
+ * @param {{ changes: object; model: object }} trace
  * @param {Function} text glass.text
  */
 export function changesOf({ changes, model }, text) {
@@ -74,7 +75,9 @@ function meanings(traces, text) {
  * What is changed in the one run that is shown, or in the two that are subtracted, and what that means; "" where
  * nothing is.
  *
- * @param {ReturnType<typeof unused>} place what the selected place has that nothing uses: it says what off means
+ * @param {{ A?: object; B: object }} runs
+ * @param {Function} text glass.text
+ * @param {ReturnType<typeof unused>} [place] what the selected place has that nothing uses: it says what off means
  */
 export function changedText({ A, B }, text, place = null) {
   const runs = A ? [A, B] : [B];
@@ -87,8 +90,11 @@ export function changedText({ A, B }, text, place = null) {
 /**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
  *
+ * @param {{ changes: object; model: object }} trace
  * @param {"head" | "head_brief" | "cross" | "neuron" | undefined} use what a panel shows
+ * @param {{ layer: number; head: number; neuron: number | null }} place
  * @param {Function} text glass.text
+ * @returns {[string, object] | null}
  */
 export function unused(trace, use, { layer, head, neuron }, text) {
   if (use?.startsWith("head"))
@@ -133,6 +139,7 @@ export function drawOff(context, x, y, width, height, word = "") {
     context.fillStyle = colour("raised");
     context.fillRect(x, y, width, height);
     context.globalAlpha = 1;
+    /** @returns {[number, number, number, number][]} */
     const crossed = (d) => [
       [x + d, y, x + d - height, y + height],
       [x + width - d, y, x + width - d + height, y + height],

@@ -5,8 +5,10 @@ import { segmented } from "./controls.js";
 import { h } from "./dom.js";
 import { setSpeed, speedOf, SPEEDS } from "./pace.js";
 
-const OWN =
-  "input, textarea, select, button, a, summary, label, canvas, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], [role=application], dialog";
+const OWN = [
+  "input, textarea, select, button, a, summary, label, canvas, [contenteditable]",
+  "[role=listbox], [role=slider], [role=radiogroup], [role=application], dialog",
+].join(", ");
 
 /**
  * What a key does to a text that is being written; null where it belongs to what has the focus.
@@ -14,7 +16,8 @@ const OWN =
  * @param {KeyboardEvent} event
  */
 export function wayOf({ key, target, ctrlKey, metaKey, altKey, defaultPrevented }) {
-  if (defaultPrevented || ctrlKey || metaKey || altKey || target?.closest?.(OWN)) return null;
+  const element = /** @type {Element | null} */ (target);
+  if (defaultPrevented || ctrlKey || metaKey || altKey || element?.closest?.(OWN)) return null;
   return { " ": "toggle", ".": "next" }[key] ?? null;
 }
 

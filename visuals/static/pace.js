@@ -147,23 +147,34 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   function take(payload) {
     const isRun = payload?.kind === "run";
     if (isRun && (payload.id === stopped || (payload.generating && !wanted))) return undefined;
-    if (isRun && payload.generating && !payload.steps.length) {
+    if (isRun && payload.generating && !payload.steps.length) return begin(payload);
+    if (view.is === "none" || !(isRun || payload?.kind === "step")) return handOn(payload);
+    return keepBack(payload);
+  }
+
+  /** The run of a prompt, of which a text is about to be written. */
+  function begin(run) {
+    end();
+    publish(run);
+    last = followed = clock.now();
+    return be("writing");
+  }
+
+  /** What is none of a text that is being written. */
+  function handOn(payload) {
+    if (payload?.kind === "message") {
+      // such as an error in the middle of it
       end();
-      publish(payload);
-      last = followed = clock.now();
-      return be("writing");
+      if (state.run) state.run.generating = false;
     }
-    if (view.is === "none" || !(isRun || payload?.kind === "step")) {
-      if (payload?.kind === "message") {
-        // such as an error in the middle of it
-        end();
-        if (state.run) state.run.generating = false;
-      }
-      return store.publish(payload);
-    }
+    return store.publish(payload);
+  }
+
+  /** What was written until its time has come; a run of it at once, where nothing is kept back. */
+  function keepBack(payload) {
     const level = shown() >= coming.length && payload.steps.length <= coming.length + 1;
     merge(payload.steps);
-    if (!isRun) return schedule();
+    if (payload.kind !== "run") return schedule();
     if (!payload.generating) over = payload;
     if (view.is === "writing" && shownHere() && (level || speedOf(settings) === "all"))
       return over ? finish() : publish(payload);

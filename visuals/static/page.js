@@ -35,8 +35,10 @@ export function shortCount(count, language = "en", digits = 0) {
  *
  * @param {CSSStyleSheet | null | undefined} sheet
  */
-const applies = (sheet) =>
-  [...(sheet?.cssRules ?? [])].some(({ selectorText }) => selectorText && document.querySelector(selectorText));
+function applies(sheet) {
+  const rules = /** @type {Partial<CSSStyleRule>[]} */ ([...(sheet?.cssRules ?? [])]);
+  return rules.some(({ selectorText }) => selectorText && document.querySelector(selectorText));
+}
 
 const newTicket = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-");
 
@@ -255,6 +257,7 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
 
   /** Takes off what hides the page (late.css) once the first run is drawn and nothing is there that it waits for. */
   const dropLate = store.on("painted", () => {
+    /** @type {HTMLLinkElement | null} */
     const late = document.querySelector("#glass-late");
     if (!state.trace || applies(late?.sheet)) return;
     late?.remove();

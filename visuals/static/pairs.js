@@ -16,7 +16,7 @@ import { pairTerms } from "./rotation.js";
  * @param {Cell} cell
  * @returns {number}
  */
-export function strongestPair({ trace, layer, head, query, key }) {
+function strongestPair({ trace, layer, head, query, key }) {
   const held = trace?.layers.get(layer);
   if (!held || !trace.model.parts.rotary) return 0;
   const [q, k] = rotatedPair(held, trace.model, { head, query, key });

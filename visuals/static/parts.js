@@ -52,13 +52,16 @@ export function turningForms(model) {
   ];
 }
 
+/** @type {("attn" | "cross" | "ffn")[]} */
+const PLACES = ["attn", "cross", "ffn"];
+
 /**
  * The norms of each layer, in the order of the computation: where attention and feed-forward read the same one,
  * "attn" alone.
  *
  * @returns {("attn" | "cross" | "ffn")[]}
  */
-export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].filter((norm) => norms[`${norm}_norm`]);
+export const layerNorms = ({ parts: { norms } }) => PLACES.filter((norm) => norms[`${norm}_norm`]);
 
 /**
  * What writes to the stream in each layer, in the order of the computation; where they stand side by side,
@@ -66,7 +69,7 @@ export const layerNorms = ({ parts: { norms } }) => ["attn", "cross", "ffn"].fil
  *
  * @returns {("attn" | "cross" | "ffn")[]}
  */
-export const sublayers = ({ parts: { norms } }) => ["attn", ...(norms.cross_norm ? ["cross"] : []), "ffn"];
+export const sublayers = ({ parts: { norms } }) => PLACES.filter((part) => part !== "cross" || norms.cross_norm);
 
 /** Whether the norms are LayerNorms, which subtract a mean and add β. */
 export const centres = ({ parts }) => parts.norm_kind === "layer";

@@ -66,7 +66,8 @@ async function chartsIn(body) {
   const made = shown.map(async (plot) => {
     const { clientWidth: width, clientHeight: height } = plot;
     const text = await window.Plotly.toImage(plot, { format: "svg", width, height, imageDataOnly: true });
-    return [plot, document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true)];
+    const drawn = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    return /** @type {[Element, Element]} */ ([plot, document.importNode(drawn, true)]);
   });
   return new Map(await Promise.all(made));
 }
@@ -80,7 +81,8 @@ function heading(panel, glass) {
   const small = `font-size: 14px; color: ${colour("muted")}; overflow-wrap: anywhere`;
   const lines = [line(titleOf(panel), "font-weight: 600"), line(runLine(panel, glass), small)];
   if (reading) lines.push(line(reading, `${small}; font-variant-numeric: tabular-nums`));
-  const style = `margin-bottom: 12px; color: ${colour("text")}; font-family: ${font.fontFamily}; font-size: 16px; line-height: 1.4`;
+  const type = `font-family: ${font.fontFamily}; font-size: 16px; line-height: 1.4`;
+  const style = `margin-bottom: 12px; color: ${colour("text")}; ${type}`;
   return h("div", { style }, ...lines);
 }
 
@@ -109,9 +111,10 @@ export async function pictureOf(panel, glass, written) {
   const charts = await chartsIn(section);
   const sheet = startSheet();
   try {
-    const copy = copyOf(section, sheet, charts, LEFT_OUT);
+    const copy = /** @type {HTMLElement} */ (copyOf(section, sheet, charts, LEFT_OUT));
     const within = section.clientWidth;
-    copy.style.cssText = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0; padding: ${EDGE}px;
+    const size = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0`;
+    copy.style.cssText = `${size}; padding: ${EDGE}px;
       position: relative; inset: auto; overflow: visible; opacity: 1; background: none`;
     copy.prepend(heading(panel, glass));
     sheet.root.append(h("style", null, rulesOf(sheet)), copy);
@@ -137,7 +140,8 @@ export function drawingOf(panel, glass, drawing) {
     const { colour } = ink();
     const { width, height } = drawing.getBoundingClientRect();
     const copy = copyOf(drawing, sheet);
-    for (const [name, value] of Object.entries({ x: EDGE, y: 72, width, height })) copy.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: EDGE, y: 72, width, height }))
+      copy.setAttribute(name, String(value));
     const { fontFamily } = getComputedStyle(panel.body);
     const line = (y, size, name, weight, text) =>
       element(

@@ -9,6 +9,12 @@ import { ink, inside, write } from "./draw.js";
  * @typedef {{ left: number; top: number; width: number; height: number; x: Range; y: Range }} Chart
  */
 
+/**
+ * Where a value lies in a range: 0 at its lower end, 1 at its upper one.
+ *
+ * @param {Range} range
+ * @param {number} value
+ */
 const place = ({ low, high, log }, value) =>
   log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 
@@ -121,7 +127,7 @@ const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
  * one is a power of ten.
  *
  * @param {number[]} values
- * @param {Range} range
+ * @param {Partial<Range>} [range]
  * @returns {string[]}
  */
 export function tickTexts(values, { log } = {}) {
@@ -197,7 +203,7 @@ export function levels(context, left, right, found) {
  * @param {number} apart pixels from one layer to the next
  */
 export function layerNumbers(context, layers, middle, apart, y) {
-  const how = { align: "center", colour: ink().colour("muted") };
+  const how = { align: /** @type {const} */ ("center"), colour: ink().colour("muted") };
   for (let layer = 0; layer < layers; layer += Math.ceil(26 / apart))
     write(context, String(layer), middle + layer * apart, y, how);
 }
@@ -212,7 +218,9 @@ function line(context, x0, y0, x1, y1) {
 /**
  * A straight line across the chart at a value of x or of y.
  *
+ * @param {CanvasRenderingContext2D} context
  * @param {Chart} chart
+ * @param {{ x?: number; y?: number; colour: string; dash?: number[]; width?: number }} how
  */
 export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
   context.strokeStyle = colour;

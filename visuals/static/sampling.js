@@ -6,7 +6,7 @@ const NAME = "sampling";
  * Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's
  * fields.
  */
-export const RANGES = {
+const RANGES = {
   temperature: { min: 0, max: 2, step: 0.05, first: 0 },
   top_k: { min: 0, max: 100, step: 1, first: 0, whole: true },
   top_p: { min: 0, max: 1, step: 0.01, first: 1 },
@@ -16,7 +16,9 @@ const NAMES = Object.keys(RANGES);
 /** A setting's bounds, for a slider. */
 export const rangeOf = (name) => ({ min: RANGES[name].min, max: RANGES[name].max, step: RANGES[name].step });
 
-/** @returns {{ temperature: number; top_k: number; top_p: number; seed: number }} within their bounds */
+/** @typedef {{ temperature: number; top_k: number; top_p: number; seed: number }} Sampling */
+
+/** @returns {Sampling} within their bounds */
 export function samplingOf(settings) {
   const given = settings.get(NAME);
   const read = (name) => {
@@ -24,7 +26,7 @@ export function samplingOf(settings) {
     const value = Object.hasOwn(given, name) ? Number(given[name]) : first;
     return Number.isFinite(value) ? Math.max(min, Math.min(max, whole ? Math.round(value) : value)) : first;
   };
-  return Object.fromEntries(NAMES.map((name) => [name, read(name)]));
+  return /** @type {Sampling} */ (Object.fromEntries(NAMES.map((name) => [name, read(name)])));
 }
 
 /**
@@ -45,6 +47,8 @@ export function setSampling(settings, change) {
 /**
  * The bar's field of a setting; null while gradio has not built it, which it does when the settings are first
  * opened.
+ *
+ * @returns {HTMLInputElement | null}
  */
 const fieldOf = (name) => document.querySelector(`#${name} input[type=number]`);
 
@@ -64,13 +68,14 @@ export function followBar(store, settings) {
   function settle(tries = 60, calm = 0) {
     if (tries > 0 && calm < 10) requestAnimationFrame(() => settle(tries - 1, fill() ? 0 : calm + 1));
   }
-  document.addEventListener("input", ({ target }) => {
-    const name = NAMES.find((one) => target.closest?.(`#${one}`));
-    if (!name || target.value === "" || !Number.isFinite(Number(target.value))) return;
-    setSampling(settings, { [name]: Number(target.value) });
+  document.addEventListener("input", (event) => {
+    const field = /** @type {HTMLInputElement} */ (event.target);
+    const name = NAMES.find((one) => field.closest?.(`#${one}`));
+    if (!name || field.value === "" || !Number.isFinite(Number(field.value))) return;
+    setSampling(settings, { [name]: Number(field.value) });
   });
   document.addEventListener("click", ({ target }) => {
-    if (target.closest?.("#settings .label-wrap")) settle();
+    if (/** @type {Element} */ (target).closest?.("#settings .label-wrap")) settle();
   });
   store.on("settings", (name) => {
     if (name === NAME) fill();

@@ -49,7 +49,7 @@ export function saving(button, panel, glass, kind, own) {
     if (event.key === "Escape") menu.hidden = true;
   });
   element.addEventListener("focusout", (event) => {
-    if (!element.contains(event.relatedTarget)) menu.hidden = true;
+    if (!element.contains(/** @type {Node | null} */ (event.relatedTarget))) menu.hidden = true;
   });
   return { element, trouble };
 }

@@ -4,7 +4,7 @@ import { createDialog } from "./dialog.js";
 import { h } from "./dom.js";
 
 /** The keys of a line, and the text that says what they do. */
-export const SHORTCUTS = [
+const SHORTCUTS = [
   [["←", "→"], "token"],
   [["[", "]"], "head"],
   [["↑", "↓"], "layer"],

@@ -57,9 +57,10 @@ export function createSwitch(glass) {
     named: "side",
     choose: (side) => glass.showSide(side),
   });
+  const difference = /** @type {HTMLElement} */ (element.querySelector('[data-side="B-A"]'));
   function draw() {
     element.hidden = !glass.sides();
-    element.querySelector('[data-side="B-A"]').hidden = !glass.subtractable();
+    difference.hidden = !glass.subtractable();
     mark(glass.state.side);
   }
   return { element, draw };

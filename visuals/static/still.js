@@ -10,8 +10,9 @@ const hold = (element, { height }) => {
 };
 
 const sizes = new ResizeObserver((entries) => {
-  for (const { target, borderBoxSize } of entries) {
-    const [{ inlineSize: width, blockSize: height }] = borderBoxSize;
+  for (const entry of entries) {
+    const target = /** @type {HTMLElement} */ (entry.target);
+    const [{ inlineSize: width, blockSize: height }] = entry.borderBoxSize;
     const part = parts.get(target);
     if (width !== part.width) {
       target.style.minHeight = ""; // other lines: the old height says nothing

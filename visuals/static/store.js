@@ -110,7 +110,7 @@ export function createStore() {
     });
     // Text on a canvas makes the browser bring every style up to date: elements are changed when all canvases are
     // drawn.
-    const rest = [...painters].map((paint) => paint(fresh));
+    const rest = /** @type {((() => void) | undefined)[]} */ ([...painters].map((paint) => paint(fresh)));
     rest.forEach((change) => change?.());
     emit("painted", fresh);
   }
@@ -238,7 +238,8 @@ export function createStore() {
     if (last.run) last.run.generating = false; // what is written goes on in the run that follows
     state.run = last.run = run;
     state.trace = trace;
-    if (state.side === "A" || !subtractable()) state.side = "B"; // who looks at the difference goes on with the new run's
+    // Who looks at the difference goes on with the new run's.
+    if (state.side === "A" || !subtractable()) state.side = "B";
     lockIn(next, trace);
     endPreview();
     emit("run", run);

@@ -7,7 +7,7 @@ import { h } from "./dom.js";
  *
  * @param {{ dims: string[]; shape: number[] }} place
  */
-export const shapeText = ({ dims, shape }) => `(${dims.join(", ")}) = (${shape.join(", ")})`;
+const shapeText = ({ dims, shape }) => `(${dims.join(", ")}) = (${shape.join(", ")})`;
 
 /**
  * A list that fills itself when it is opened.

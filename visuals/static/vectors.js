@@ -27,9 +27,8 @@ const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 
 const COLOUR = String.raw`(?:rgba?|color)\([^)]*\)`;
 const RING = new RegExp(`^(${COLOUR}) 0px 0px 0px ([\\d.]+)px( inset)?$`);
-const HATCH = new RegExp(
-  `^repeating-linear-gradient\\(-45deg, (${COLOUR}) 0px, ${COLOUR} ([\\d.]+)px, (${COLOUR}) [\\d.]+px, ${COLOUR} ([\\d.]+)px\\)$`,
-);
+const STOPS = [`(${COLOUR}) 0px`, `${COLOUR} ([\\d.]+)px`, `(${COLOUR}) [\\d.]+px`, `${COLOUR} ([\\d.]+)px`].join(", ");
+const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, ${STOPS}\\)$`);
 const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
 
 /** A ring that the style sheets draw as a shadow without blur. */

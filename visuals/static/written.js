@@ -87,7 +87,8 @@ export function showWritten(place, glass, pace) {
   function mark() {
     const { run: trace, locked } = state;
     const chosen = place.hidden || trace !== state.trace || locked.query + 1 < trace.nPrompt ? -1 : locked.query + 1;
-    for (const word of written.children) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
+    const words = /** @type {HTMLCollectionOf<HTMLElement>} */ (written.children);
+    for (const word of words) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
   }
   for (const event of ["run", "steps"]) glass.on(event, show);
   glass.on("painted", () => {

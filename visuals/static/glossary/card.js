@@ -43,7 +43,8 @@ export function createCard(glass, all) {
     const word = from.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = element;
     const below = word.bottom + GAP + height <= innerHeight || word.top < height + GAP;
-    element.style.left = `${scrollX + Math.max(8, Math.min(word.left, document.documentElement.clientWidth - width - 8))}px`;
+    const right = document.documentElement.clientWidth - 8;
+    element.style.left = `${scrollX + Math.max(8, Math.min(word.left, right - width))}px`;
     element.style.top = `${scrollY + (below ? word.bottom + GAP : word.top - GAP - height)}px`;
   }
   function hide() {
@@ -87,7 +88,7 @@ export function createCard(glass, all) {
   document.addEventListener(
     "pointerdown",
     ({ target }) => {
-      if (!element.contains(target) && target !== from) hide();
+      if (!element.contains(/** @type {Node} */ (target)) && target !== from) hide();
     },
     true,
   );

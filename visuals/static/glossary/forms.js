@@ -11,7 +11,9 @@ const closed = (pattern, form) =>
 function patternOf(form) {
   const [, before, term, after] = /^(.*?)\[(.+)\](.*)$/.exec(form) ?? [null, "", form, ""];
   const own = closed(escaped(term), term);
-  return `${before ? `(?<=${closed(escaped(before), before.trimStart())})` : ""}${own}${after ? `(?=${escaped(after)})` : ""}`;
+  const behind = before ? `(?<=${closed(escaped(before), before.trimStart())})` : "";
+  const ahead = after ? `(?=${escaped(after)})` : "";
+  return `${behind}${own}${ahead}`;
 }
 
 /**

@@ -14,7 +14,8 @@ export function createGlossary(glass) {
   const all = createList(glass);
   const card = createCard(glass, all);
   document.addEventListener("click", ({ target }) => {
-    const word = target.closest?.(".gl-term");
+    /** @type {HTMLElement | null} */
+    const word = /** @type {Element} */ (target).closest?.(".gl-term");
     if (word) card.open(word);
   });
   createMarks(glass);

@@ -11,7 +11,7 @@ const BOX = ".gp-explain";
 const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
-const [OPENS, CLOSES] = [/[(\[（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
+const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
 const OTHER = "button, a, summary, label, select, input, .gp-hidden";
 const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
 
@@ -39,13 +39,17 @@ function bare(element) {
   if (marks.length) element.normalize();
 }
 
-/** The element's text nodes in which a term may be marked. */
+/**
+ * The element's text nodes in which a term may be marked.
+ *
+ * @returns {Text[]}
+ */
 function textsOf(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) =>
     node.parentElement.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
   );
   const nodes = [];
-  while (walker.nextNode()) nodes.push(walker.currentNode);
+  while (walker.nextNode()) nodes.push(/** @type {Text} */ (walker.currentNode));
   return nodes;
 }
 
@@ -56,7 +60,8 @@ function textsOf(element) {
  * @returns {string[]} the terms that it has marked
  */
 function mark(element, find, free) {
-  const focused = element.contains(document.activeElement) ? document.activeElement.dataset.term : undefined;
+  const focus = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focused = element.contains(focus) ? focus.dataset.term : undefined;
   bare(element);
   const named = new Set();
   for (const node of textsOf(element)) {

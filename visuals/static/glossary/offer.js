@@ -8,7 +8,7 @@ export function offerGlossary(glass) {
   let made = null;
   const fetched = () => (made ??= import("./glossary.js").then(({ createGlossary }) => createGlossary(glass)));
   document.addEventListener("click", async ({ target }) => {
-    if (target.closest?.("button[data-glossary]")) (await fetched()).all();
+    if (/** @type {Element} */ (target).closest?.("button[data-glossary]")) (await fetched()).all();
   });
   const off = glass.on("painted", () => {
     off();

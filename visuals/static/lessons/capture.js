@@ -24,9 +24,9 @@ function upperEdge() {
  */
 export function panelsInView(pressed) {
   const from = upperEdge();
-  const all = [...document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])')].filter(
-    (one) => one.getClientRects().length,
-  );
+  /** @type {NodeListOf<HTMLElement>} */
+  const panels = document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])');
+  const all = [...panels].filter((one) => one.getClientRects().length);
   const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0)]));
   return all.sort((a, b) => area.get(b) - area.get(a));
 }

@@ -136,7 +136,12 @@ export function createEditor(glass, desk) {
 
     const views = h("ol.ls-views", null, ...lesson.views.map(row));
     if (focus)
-      queueMicrotask(() => views.children[focus[0]]?.querySelector(`[data-act="${focus[1]}"]:enabled`)?.focus());
+      queueMicrotask(() => {
+        const [at, act] = focus;
+        /** @type {HTMLElement | null | undefined} */
+        const button = views.children[at]?.querySelector(`[data-act="${act}"]:enabled`);
+        button?.focus();
+      });
     return {
       name: text("editing"),
       elements: [

@@ -4,7 +4,7 @@
 import { readLink } from "../link.js";
 
 export const FORMAT = "glass-llama-lesson";
-export const VERSION = 1;
+const VERSION = 1;
 /** The most of each: characters of a title, a note and a view's link, views of a lesson, bytes of a file. */
 export const MOST = { title: 120, note: 2000, link: 100_000, views: 60, bytes: 1_000_000 };
 const SAID = 40; // characters of a wrong value that a message repeats
@@ -21,9 +21,14 @@ const SAID = 40; // characters of a wrong value that a message repeats
 
 /** Something that is no lesson. `code` is the end of a text "lessons.bad_<code>". */
 export class Refused extends Error {
+  /**
+   * @param {string} code
+   * @param {Object<string, any>} [params] of that text
+   */
   constructor(code, params = {}) {
     super(code);
-    Object.assign(this, { code, params });
+    this.code = code;
+    this.params = params;
   }
 }
 
@@ -39,6 +44,10 @@ const shortly = (value) => {
 const wrong = (field, value, expected, params = {}) =>
   new Refused("field", { field, value: shortly(value), expected, ...params });
 
+/**
+ * @param {unknown} value
+ * @returns {value is Object<string, any>}
+ */
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The object with just these fields; refuses one that is missing and one that is not known. */

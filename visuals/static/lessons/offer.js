@@ -23,12 +23,12 @@ export function offerLessons(glass, hash) {
   document.addEventListener(
     "pointerdown",
     ({ target }) => {
-      pressed = target.closest?.("section.glass-panel") ?? pressed;
+      pressed = /** @type {Element} */ (target).closest?.("section.glass-panel") ?? pressed;
     },
     { passive: true },
   );
   document.addEventListener("click", async ({ target }) => {
-    if (target.closest?.("button#lessons")) (await wanted()).open();
+    if (/** @type {Element} */ (target).closest?.("button#lessons")) (await wanted()).open();
   });
   const before = presentedBefore();
   if (!before && !new URLSearchParams(hash.replace(/^#/, "")).has("lesson")) return;

@@ -37,15 +37,9 @@ const through = (bytes, transform, most) => whole(new Blob([bytes]).stream().pip
 export async function packLesson(lesson) {
   const bytes = await through(new TextEncoder().encode(JSON.stringify(lesson)), new CompressionStream(FORM));
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return `#lang=${lesson.language}&${FIELD}=${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+  const packed = btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return `#lang=${lesson.language}&${FIELD}=${packed}`;
 }
-
-/**
- * Whether an address holds a lesson.
- *
- * @param {string} hash
- */
-export const holdsLesson = (hash) => new URLSearchParams(hash.replace(/^#/, "")).has(FIELD);
 
 /**
  * The lesson of an address.

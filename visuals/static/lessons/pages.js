@@ -25,6 +25,7 @@ export function pagesOf(boxes, room, anchor = 0) {
   let cut = false;
 
   function fill(from, to) {
+    /** @type {[number, number][]} */
     const pages = [];
     for (let top = from; top < to - 1;) {
       const next =
@@ -45,8 +46,10 @@ export function pagesOf(boxes, room, anchor = 0) {
   return { pages: [...before, ...fill(start, end)], first: before.length, cut };
 }
 
-const WHOLE =
-  "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea, .gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind";
+const WHOLE = [
+  "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea",
+  ".gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind",
+].join(", ");
 /** These say what follows them, and stay with it. */
 const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples";
 

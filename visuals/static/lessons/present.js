@@ -25,7 +25,7 @@ export function createPresenter(glass, openList) {
     back: () => course.back(),
     reveal: () => course.toggle(),
     leave,
-    out: () => document.activeElement?.blur(),
+    out: () => /** @type {HTMLElement | null} */ (document.activeElement)?.blur(),
     first: () => course.go(0),
     last: () => course.go(lesson.views.length - 1),
     list: () => {

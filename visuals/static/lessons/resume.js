@@ -20,7 +20,8 @@ export function keepPresented(what) {
  * @returns {Presented | null}
  */
 export function presentedBefore() {
-  if (performance.getEntriesByType("navigation")[0]?.type !== "reload") return null;
+  const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  if (entry?.type !== "reload") return null;
   try {
     return JSON.parse(sessionStorage.getItem(KEY));
   } catch {

@@ -3,7 +3,8 @@
 
 import { freeOf, pagesOf, partsOf } from "./pages.js";
 
-const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280]; // px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width
+// px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width
+const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280];
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
@@ -37,6 +38,8 @@ const frame = () =>
   });
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
+/** @typedef {ReturnType<typeof pagesOf> & { wide?: boolean }} Divided `wide`: whether a part has to be scrolled */
+
 /**
  * @param {object} glass
  * @param {HTMLElement} bar of the lesson, at the lower edge
@@ -48,6 +51,7 @@ export function createStage(glass, bar, tell) {
   let part = "";
   let turn = 0; // which fitting is the newest
   let size = 1;
+  /** @type {Divided} */
   let found = { pages: [[0, 0]], first: 0, cut: false };
   let page = 0;
   const stands = () => ["shown", "again"].includes(body.dataset.lesson); // again: shown, while it is fitted once more
@@ -97,7 +101,11 @@ export function createStage(glass, bar, tell) {
       if (high > most) one.style.zoom = Math.max(LEAST, (most - 1) / high).toFixed(3);
   }
 
-  /** How the panel divides at this size. */
+  /**
+   * How the panel divides at this size.
+   *
+   * @returns {Divided}
+   */
   function divide() {
     const box = inner();
     if (!box) return { pages: [[0, 0]], first: 0, cut: false };
@@ -135,13 +143,17 @@ export function createStage(glass, bar, tell) {
     const { large, legible, smaller } = sizesFor(innerWidth);
     const least = legible[0] ?? large.at(-1);
     body.style.setProperty("--lesson-strip", least.toFixed(3));
+    /** @type {((one: Divided) => boolean)[]} */
     const fits = [(one) => !one.cut && !one.wide && one.pages.length === 1, (one) => !one.cut && !one.wide];
+    /** @type {[number, Divided][]} */
     const tried = [];
-    for (const [sizes, good] of [
+    /** @type {[number[], (one: Divided) => boolean][]} */
+    const plan = [
       [large, fits[0]],
       [legible, fits[1]],
       [smaller, fits[1]],
-    ]) {
+    ];
+    for (const [sizes, good] of plan) {
       const shrinks = sizes.length > 0 && sizes !== smaller;
       if (shrinks) unshrink();
       for (const factor of sizes) {
@@ -164,6 +176,7 @@ export function createStage(glass, bar, tell) {
     return mine === turn && section ? shown([least, divide()]) : false;
   }
 
+  /** @param {[number, Divided]} tried the size, and how the panel divides at it */
   function shown([, divided]) {
     found = divided;
     turnTo(found.first);

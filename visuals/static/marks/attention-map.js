@@ -44,13 +44,25 @@ const changes = new WeakMap();
  *
  * @returns {CellMap | null}
  */
-export function mapApart(map, first) {
+function mapApart(map, first) {
   if (map.block > 1) return null;
   if (changes.get(map)?.first !== first) {
     const values = map.values.map((value, i) => value - first.values[i]);
     changes.set(map, { first, made: { ...map, values, limit: largest(values) } });
   }
   return changes.get(map).made;
+}
+
+/**
+ * The scale of a map's colours.
+ *
+ * @param {CellMap | null} shown
+ * @param {boolean} single whether it is of one run, not of two
+ */
+function scaleOf(shown, view, single) {
+  const limit = shown?.limit || 1;
+  if (single && view === "weights") return WEIGHTS;
+  return single && view === "weighted" ? rootScale(limit) : signedScale(limit);
 }
 
 /**
@@ -95,6 +107,13 @@ export function createMap(glass, what) {
     return scaleBar(context, x, size + 18, size - 1, ink()[scale.table], scale.ticks);
   }
 
+  /** The map of these runs; null while something of it is missing. */
+  function mapOf(runs, view, block) {
+    const readers = runs.map((run) => what.read(run, view));
+    if (readers.includes(null)) return null;
+    return mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
+  }
+
   /**
    * @param {object[]} runs one, or A and B
    * @returns {boolean} whether the map is complete, or nothing of it can be made
@@ -102,25 +121,16 @@ export function createMap(glass, what) {
   function draw(runs, width, end = performance.now() + BUDGET) {
     place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
     const view = what.view?.() ?? "weights";
-    const readers = runs.map((run) => what.read(run, view));
-    const block = blockFor(state.trace.T, place.size);
-    map = readers.includes(null)
-      ? null
-      : mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
+    const single = runs.length === 1;
+    map = mapOf(runs, view, blockFor(state.trace.T, place.size));
     const apart = what.between?.map((one) => one.map());
     const ready = apart?.every((one) => one?.done) ?? false;
     if (map && ready) map = mapApart(...apart) ?? map;
     const waits = apart && !ready && map?.block === 1; // then it comes with them
     const done = !map || map.done || (!waits && map.work(end));
     const shown = done ? map : null;
-    const limit = shown?.limit || 1;
-    const scale =
-      runs.length === 1 && view === "weights"
-        ? WEIGHTS
-        : runs.length === 1 && view === "weighted"
-          ? rootScale(limit)
-          : signedScale(limit);
-    const off = runs.length === 1 && Boolean(what.off?.(runs[0]));
+    const scale = scaleOf(shown, view, single);
+    const off = single && Boolean(what.off?.(runs[0]));
     surface(
       [shown, view, off],
       place.size + LEFT + 2,

@@ -88,7 +88,9 @@ export function makeMap(readers, block) {
   if (b && b.tokens !== tokens)
     throw new RangeError(`cannot subtract maps of ${tokens} tokens from maps of ${b.tokens}`);
   const side = Math.ceil(tokens / block);
-  const made = { side, block, tokens, values: new Float32Array(side * side).fill(NaN), limit: 0, done: false };
+  const values = new Float32Array(side * side).fill(NaN);
+  /** @type {CellMap} */
+  const made = { side, block, tokens, values, limit: 0, done: false, work, rows: strongestRows };
   const reader = b ? readApart(b, readers[0]) : readers[0];
   let rows = 0;
   function advance(from, to) {
@@ -101,27 +103,27 @@ export function makeMap(readers, block) {
       }
     });
   }
-  made.work = (end) => {
+  function work(end) {
     while (rows < tokens && performance.now() < end) {
       const to = Math.min(tokens, rows + ROWS);
       advance(rows, to);
       rows = to;
     }
     return (made.done = rows === tokens);
-  };
-  made.rows = () => {
+  }
+  function strongestRows() {
     const found = new Array(side * side);
     const runs = readers.map((one) => held(one, 0, tokens));
     for (let query = 0; query < tokens; query++) {
       for (let key = 0; key < readers[0].seen(query); key++) {
-        const values = runs.map((every) => every[query][key]);
-        const row = [query, key, ...values, ...(b ? [values[1] - values[0]] : [])];
+        const ofRuns = runs.map((every) => every[query][key]);
+        const row = [query, key, ...ofRuns, ...(b ? [ofRuns[1] - ofRuns[0]] : [])];
         const cell = Math.floor(query / block) * side + Math.floor(key / block);
         if (!found[cell] || Math.abs(row.at(-1)) > Math.abs(found[cell].at(-1))) found[cell] = row;
       }
     }
     return found.filter(Boolean);
-  };
+  }
   return made;
 }
 

@@ -29,10 +29,10 @@ export function drawMap(context, map, { x, y, size }, scale, limit) {
 
 /** A frame white inside black, thin enough for small cells. */
 function outline(context, x, y, width, height) {
-  for (const [name, out] of [
+  for (const [name, out] of /** @type {[string, number][]} */ ([
     ["cross-edge", 1.5],
     ["cross", 0.5],
-  ]) {
+  ])) {
     context.strokeStyle = ink().colour(name);
     context.lineWidth = 1;
     context.strokeRect(x - out, y - out, width + 2 * out, height + 2 * out);
@@ -49,8 +49,11 @@ function pointer(context, role, ...corners) {
 /**
  * Blue: the query's row. Orange: the key's column.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ x: number; y: number; size: number }} square
+ * @param {{ query: number; key: number; trace: object }} state
  * @param {number} long of the pointers, in px
- * @param {boolean} cell whether the cell itself is framed
+ * @param {boolean} [cell] whether the cell itself is framed
  */
 export function markCell(context, { x, y, size }, { query, key, trace }, long, cell = true) {
   const step = size / trace.T;

@@ -24,7 +24,7 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   label: string;
  *   values: (run, state) => ArrayLike<number>;
  *   scale: (values: ArrayLike<number>, run) => import("./scales.js").Scale & { name: string };
- *   change: () => string;
+ *   change?: () => string;
  *   name: (row: number, run) => string;
  *   at: (state, run) => { row: number; token?: number };
  *   pick: (place: Place, state, run) => object | null;
@@ -72,12 +72,19 @@ export function namedRows(rows, cell, first = 0) {
 export const placedNames = (named, rows, cell) =>
   [...named]
     .sort(([, a], [, b]) => a - b)
-    .map(([words, high]) => [words, Math.max(TOP + (rows - high) * cell, 9)])
+    .map(([words, high]) => /** @type {[string, number]} */ ([words, Math.max(TOP + (rows - high) * cell, 9)]))
     .filter(([, y], i, all) => i + 1 === all.length || y - all[i + 1][1] >= LABEL);
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ cell: number; rows: number; left: number }} size
+ * @param {What} what
+ */
 function drawRowLabels(context, { cell, rows, left }, { name, first, names }, run) {
+  /** @type {Parameters<typeof write>[4]} */
   const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
-  const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map((row) => [name(row, run), row + 0.5]);
+  const nameAt = (row) => /** @type {[string, number]} */ ([name(row, run), row + 0.5]);
+  const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map(nameAt);
   for (const [words, y] of placedNames(named, rows, cell)) write(context, words, left - 8, y, how);
 }
 
@@ -85,6 +92,7 @@ function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, s
   const colour = ink().colour("muted");
   const apart = Math.ceil(46 / column);
   for (let t = 0; t < pieces.length; t += apart) {
+    /** @type {Parameters<typeof write>[4]} */
     const how = { align: "center", most: apart * column - 6, colour };
     write(context, visible(pieces[t]), left + (t + 0.5) * column, high + 20, how);
     if (second) write(context, visible(second[t]), left + (t + 0.5) * column, high + 20 + LINE, how);
@@ -145,7 +153,8 @@ export function createDepthMap(glass, what) {
       ? null
       : { token, row: size.rows - 1 - down };
   }
-  canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run)); // before link's own listener, which draws
+  // Before link's own listener, which draws.
+  canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run));
   link(canvas, glass, (x, y) => {
     under = find(x, y);
     what.hover?.(under, run);

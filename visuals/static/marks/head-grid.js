@@ -27,13 +27,16 @@ export const boxAt = (boxes, width, height, x, y) =>
  * @typedef {{ layer: number; head: number; x: number; y: number }} Box
  *
  * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number }} Layout legend: where the scale begins
+ */
+/**
+ * @template {Layout} Shape
  * @param {{
  *   label: string;
- *   layout: (width: number, model) => Layout;
- *   labels: (context, layout: Layout, model, width: number) => void;
+ *   layout: (width: number, model) => Shape;
+ *   labels: (context, layout: Shape, model, width: number) => void;
  *   of: (run) => object;
  *   read?: (run, layer: number, head: number) => import("./attention-values.js").Reader | null;
- *   mark: (context, layout: Layout) => void;
+ *   mark: (context, layout: Shape) => void;
  *   corner?: (context, box: Box, size: number) => void;
  *   urgent?: boolean;
  * }} what

@@ -1,8 +1,8 @@
 // The runs that a mark draws: one, or A and B.
 
 /**
- * @typedef {{ trace: object; held?: object; neurons?: object; details?: Object<string, any> }} Run one run, its
- *   selected layer, the selected token's neurons there, and what the server was asked about it
+ * @typedef {{ trace: object; layer?: number; held?: object; neurons?: object; details?: Object<string, any> }} Run
+ *   one run, its selected layer, the selected token's neurons there, and what the server was asked about it
  */
 
 const partsOf = (runs) =>
@@ -25,7 +25,7 @@ export function createMemory() {
 /**
  * Why two runs cannot be subtracted position by position; null where they can.
  *
- * @returns {"models" | "lengths" | null}
+ * @returns {"models" | "masks" | "lengths" | null}
  */
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";

@@ -49,8 +49,9 @@ export const rootScale = (limit) => ({
  *
  * @returns {[number, string][]}
  */
-export function logTicks(low, high) {
+function logTicks(low, high) {
   const span = high - low || 1;
+  /** @type {[number, string][]} */
   const ticks = [
     [0, shown(10 ** low, 3)],
     [1, shown(10 ** high, 3)],
@@ -73,7 +74,7 @@ export function logTicks(low, high) {
  */
 export function logScale(values) {
   let [low, high] = [Infinity, -Infinity];
-  for (const value of values)
+  for (const value of Array.from(values))
     if (value > 0) [low, high] = [Math.min(low, Math.log10(value)), Math.max(high, Math.log10(value))];
   const span = high - low || 1;
   return { table: "magnitude", place: (value) => (Math.log10(value) - low) / span, ticks: logTicks(low, high) };

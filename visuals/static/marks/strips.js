@@ -43,6 +43,7 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   const above = beside ? 0 : label;
   let [columns, left, wide] = [[], 0, 1]; // the index that each column shows, and where they stand
 
+  /** @param {{ bars?: boolean }} one */
   const highOf = ({ bars }) => (bars ? BARS : strip);
   /** Where each strip begins, and where all end. */
   function topsOf(strips) {
@@ -84,6 +85,7 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     const each = wide / seen.length;
     if (each < NUMBER) return;
     seen.forEach((value, i) => {
+      /** @type {Parameters<typeof write>[4]} */
       const how = { align: "center", base: "middle", colour: inkOn(signed, centred(value, limit)) };
       write(context, shown(value, 3), left + (i + 0.5) * each, y + strip / 2 + 1, how);
     });
@@ -101,7 +103,9 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   function drawStrip(context, one, y, width) {
     const { name, role, values, limit = values && largest(values), said = `±${shown(limit, 3)}` } = one;
     const { colour } = ink();
-    const [line, how] = beside ? [y + highOf(one) / 2, { base: "middle" }] : [y - label + Math.round(label * 0.72), {}];
+    const line = beside ? y + highOf(one) / 2 : y - label + Math.round(label * 0.72);
+    /** @type {Parameters<typeof write>[4]} */
+    const how = beside ? { base: "middle" } : {};
     write(context, name, 0, line, { ...how, weight: 600, colour: colour(role), ...(beside ? { most: left - 6 } : {}) });
     if (!values) {
       context.fillStyle = colour("raised");
@@ -134,10 +138,17 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   const columnOf = (index) => columns.reduce((best, there, i) => (there <= index ? i : best), 0);
 
   /**
+   * @param {number} width
    * @param {Strip[]} strips of one length
-   * @param {{ chosen: number | null; lead?: Strip; start?: number; count?: number; key?: any[] }} view `chosen`:
-   *   the index that is marked; `lead`: the strip whose largest value a column shows, the last unless told; of
-   *   `count` values from `start` on
+   * @param {{
+   *   chosen: number | null;
+   *   lead?: Pick<Strip, "values">;
+   *   start?: number;
+   *   count?: number;
+   *   key?: any[];
+   * }} view
+   *   `chosen`: the index that is marked; `lead`: the strip whose largest value a column shows, the last unless told;
+   *   of `count` values from `start` on
    */
   function draw(
     width,

@@ -146,7 +146,8 @@ const difference = {
   },
   at(state, glass) {
     const { layer, head } = otherHead(glass);
-    return `layer ${state.layer} head ${state.head} minus layer ${layer} head ${head} query ${state.query} key ${state.key}`;
+    const heads = `layer ${state.layer} head ${state.head} minus layer ${layer} head ${head}`;
+    return `${heads} query ${state.query} key ${state.key}`;
   },
   of: ({ text, named }) => text("of_tokens", named),
   numbers: (run, state, glass) => ({ difference: apart(run, state, glass)[state.key] }),

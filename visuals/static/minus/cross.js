@@ -22,7 +22,7 @@ const sourceName = (t, b, _glass, a) => {
 const sourceOf = (glass, state, a, b) =>
   keptSource(glass, subtract(rowOf(b, state).weights, rowOf(a, state).weights).map(Math.abs));
 
-function maps(glass, text) {
+function maps(glass) {
   const view = watched({ source: null });
   const keep = (source) => glass.settings.set("cross", { source });
   const drawn = createCrossMaps(
@@ -61,7 +61,7 @@ const cross = {
     return { weight: weights[source], score: scores[source] };
   },
   parts: (glass, text) => [
-    maps(glass, text),
+    maps(glass),
     table({
       title: "source_weights",
       heading: "source",

@@ -26,6 +26,7 @@ import { noChoice } from "../parts.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
 
+/** @param {boolean[]} above whether gate, and up, are above 0 */
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
 
 /**

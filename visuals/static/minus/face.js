@@ -15,12 +15,14 @@ import { number, plus } from "./table.js";
  *
  * @typedef {import("../marks/runs.js").Run} Run
  *
+ * @typedef {import("./saved.js").Rows} Rows
+ *
  * @typedef {{
  *   element: HTMLElement;
  *   draw: (a: Run, b: Run, width: number, fresh: boolean) => void;
  *   absent?: (run: Run) => boolean;
  *   same: () => boolean;
- *   csv?: () => import("./saved.js").Rows;
+ *   csv?: () => Rows;
  *   called?: string;
  *   pointed?: () => number | null;
  *   needs?: string[];
@@ -57,7 +59,7 @@ import { number, plus } from "./table.js";
  *     glass: object;
  *   }) => string;
  *   between?: (a: Run, b: Run, state: object) => Object<string, number>;
- *   said?: string[];
+ *   said?: string[] | ((run: Run, state: object, glass: object) => string[]);
  *   worded?: string[];
  *   words?: (run: Run) => object;
  *   parts: (glass: object, text: Function) => Part[];
@@ -80,7 +82,14 @@ function fetchStyle() {
   document.head.append(h("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href }));
 }
 
-/** @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>} */
+/**
+ * @param {string} kind
+ * @param {HTMLElement} element
+ * @param {object} glass
+ * @param {(fresh: boolean) => (() => void) | void} plain
+ * @param {import("../frame.js").About} about
+ * @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>}
+ */
 export async function createFace(kind, element, glass, plain, { minus, unused }) {
   fetchStyle();
   if (!minus) return withoutDifference(kind, element, glass, plain);
@@ -153,20 +162,21 @@ function withDifference(kind, element, glass, reading, unused) {
   glass.translate(body);
   const wide = widthOf(body, glass);
   const remembered = createMemory();
-  let [both, chosen] = [null, null]; // what is drawn; null while something of it is missing
+  /** @type {Run[] | null} what is drawn; null while something of it is missing */
+  let both = null;
+  let chosen = null;
 
   /** Everything that is shown: the value line's numbers, then part by part. */
   function csv() {
     if (!both) return [];
+    const [a, b] = both;
     const [first, second] = both.map((run) => reading.numbers(run, state, glass, chosen));
-    const selected = selectedRows(
-      reading.at(state, glass, chosen),
-      first,
-      second,
-      reading.between?.(...both, state) ?? {},
-    );
-    const shown = parts.filter((part) => part.csv && !part.absent?.(both[1]) && ready(part, both));
-    return joined([["selected", selected], ...shown.map((part) => [part.called, part.csv()])]);
+    const between = reading.between?.(a, b, state) ?? {};
+    const selected = selectedRows(reading.at(state, glass, chosen), first, second, between);
+    const shown = parts.filter((part) => part.csv && !part.absent?.(b) && ready(part, both));
+    /** @type {[string, Rows][]} */
+    const rows = shown.map((part) => [part.called, part.csv()]);
+    return joined([["selected", selected], ...rows]);
   }
 
   /**
@@ -185,6 +195,7 @@ function withDifference(kind, element, glass, reading, unused) {
     return here ? { trace, layer: state.layer, held, neurons, details } : null;
   }
 
+  /** @param {Run[]} runs A and B */
   function tell([a, b]) {
     const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
     const names = Object.keys(second).filter((name) => name in first);
@@ -215,7 +226,7 @@ function withDifference(kind, element, glass, reading, unused) {
   /** Says why there is nothing to subtract, or that it is on its way. */
   function say(reason, { A, B }) {
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
-    inner.hidden = reason === "models" || reason === "lengths";
+    inner.hidden = reason === "models" || reason === "masks" || reason === "lengths";
     if (inner.hidden) panel.tell("", "");
   }
 
@@ -245,6 +256,23 @@ function withDifference(kind, element, glass, reading, unused) {
     });
   }
 
+  /**
+   * Draws the parts, and says what they show.
+   *
+   * @param {Run[]} runs A and B
+   */
+  function show(runs, width, fresh) {
+    const [a, b] = runs;
+    controls?.show(a, b);
+    for (const part of parts) if (!part.absent?.(b) && ready(part, runs)) part.draw(a, b, width, fresh);
+    markSame(runs);
+    about.textContent = (!key.hidden && reading.about?.(a, b, state, text)) || "";
+    const pointed =
+      parts.map((part) => (part.absent?.(b) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ?? null;
+    chosen = reading.choose?.(state, a, b, pointed, glass) ?? pointed;
+    tell(runs);
+  }
+
   const paint = inView(
     element,
     function draw(fresh) {
@@ -263,16 +291,8 @@ function withDifference(kind, element, glass, reading, unused) {
       say(waiting ? "waiting" : reason && "ends", sides);
       if (lack !== null) note.textContent = lack;
       if (waiting || width === 0) return;
-      const runs = (both = remembered(found));
-      controls?.show(...runs);
-      for (const part of parts) if (!part.absent?.(runs[1]) && ready(part, runs)) part.draw(...runs, width, fresh);
-      markSame(runs);
-      about.textContent = (!key.hidden && reading.about?.(...runs, state, text)) || "";
-      const pointed =
-        parts.map((part) => (part.absent?.(runs[1]) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ??
-        null;
-      chosen = reading.choose?.(state, ...runs, pointed, glass) ?? pointed;
-      tell(runs);
+      both = remembered(found);
+      show(both, width, fresh);
     },
     "B-A",
   );

@@ -106,10 +106,8 @@ function scalingOfBoth(glass) {
     show(a, b) {
       mark();
       const [first, second] = [a, b].map((run) => settingsOf(glass, readIn(run, glass.state, glass).rms));
-      show(
-        second,
-        `b = ${shown(second.share, 3)} · ${sizeName(readIn(b, glass.state, glass))}, A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`,
-      );
+      const share = `${shown(second.share, 3)} · ${sizeName(readIn(b, glass.state, glass))}`;
+      show(second, `b = ${share}, A: ${shown(first.b, 4)}, B: ${shown(second.b, 4)}`);
     },
   };
 }

@@ -13,7 +13,11 @@ import { mostChanged, number, table } from "./table.js";
 
 const keysOf = ({ trace }) => rowsIn(trace.model).map(({ key }) => key);
 
-/** A row's tensor in one run, at the selected token. */
+/**
+ * A row's tensor in one run, at the selected token.
+ *
+ * @param {{ trace: object; details: { stream: object; stage?: object; ends?: object } }} run
+ */
 const tensorIn = ({ trace, details: { stream, stage, ends } }, { layer, query }, key) =>
   tensorOf(key, { trace, layer, token: query, stream, stage, ends });
 

@@ -4,6 +4,8 @@ import { h } from "../dom.js";
 import { headingOf } from "./heading.js";
 
 /**
+ * @param {object} glass
+ * @param {Function} text of the section "minus"
  * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/depth.js
  * @param {{ called: string; title?: string }} what `called`: texts' name n_<called> and the file's
  */

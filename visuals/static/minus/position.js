@@ -192,8 +192,10 @@ const ropeLayout = {
         const { found } = layouts(run, state);
         return productRows.map(({ name, part }) => found[NAMES.indexOf(name)][part]);
       },
-      name: (i) =>
-        `${glass.text(`rope-layout.${productRows[i].name}`)}: ${text(`layout_${productRows[i].part}`, { shift: SHIFT })}`,
+      name(i) {
+        const { name, part } = productRows[i];
+        return `${glass.text(`rope-layout.${name}`)}: ${text(`layout_${part}`, { shift: SHIFT })}`;
+      },
       order: () => [...productRows.keys()],
       wordy: true,
     })(glass, text),

@@ -83,7 +83,10 @@ function parts(glass, text) {
       ["x", "residual"],
       ["normed", "norm"],
     ],
-    values: (run, state) => foundAt(run, state, glass),
+    values(run, state) {
+      const { x, normed } = foundAt(run, state, glass);
+      return { x, normed };
+    },
     chosen: (_state, _glass, { normed }) => mostChanged(normed),
     pick: () => ({}),
   })(glass, text);

@@ -5,7 +5,7 @@ import { channelsOf, pairOf } from "../rotation.js";
 
 export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
-/** @param {"attn" | "ffn" | "final"} norm the final one belongs to no layer */
+/** @param {"attn" | "cross" | "ffn" | "final"} norm the final one belongs to no layer */
 export const atNorm = (norm, { layer, query }) =>
   norm === "final" ? `final token ${query}` : `layer ${layer} ${norm} token ${query}`;
 

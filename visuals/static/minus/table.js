@@ -73,11 +73,10 @@ export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 export const table = (what) => (glass, text) => {
   const { state } = glass;
   const most = what.rows ?? ROWS;
-  const columns = [
-    [what.heading, "th.gp-token"],
-    ...["in_A", "in_B", "change"].map((name) => [name, "td.gp-number"]),
-    ["bar", "td.mn-track"],
-  ];
+  /** @type {[string, string][]} */
+  const numbers = ["in_A", "in_B", "change"].map((name) => [name, "td.gp-number"]);
+  /** @type {[string, string][]} */
+  const columns = [[what.heading, "th.gp-token"], ...numbers, ["bar", "td.mn-track"]];
   const grid = createTable("minus", columns, {
     rows: most + 2,
     focus: true,
@@ -109,15 +108,12 @@ export const table = (what) => (glass, text) => {
     glass.repaint();
   }
   const own = { preview: point, select: point, focus: point, endPreview: () => point(null) };
-  if (what.pick)
-    linkRows(
-      grid.body,
-      glass,
-      ({ sectionRowIndex }) =>
-        sectionRowIndex in listed ? what.pick(listed[sectionRowIndex], state, now.b) : undefined,
-      "tr",
-    );
-  else linkRows(grid.body, own, ({ sectionRowIndex }) => listed[sectionRowIndex], "tr");
+  /** @param {HTMLTableRowElement} row */
+  const indexOf = ({ sectionRowIndex }) => listed[sectionRowIndex];
+  /** @param {HTMLTableRowElement} row */
+  const selectionOf = (row) => (row.sectionRowIndex in listed ? what.pick(indexOf(row), state, now.b) : undefined);
+  if (what.pick) linkRows(grid.body, glass, selectionOf, "tr");
+  else linkRows(grid.body, own, indexOf, "tr");
 
   function fill(parts, words, a, b, change, limit) {
     const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;

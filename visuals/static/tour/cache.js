@@ -100,7 +100,7 @@ function decode({ state }, trace) {
     act: {
       text: written ? "decode_more" : "decode_act",
       busy: state.status !== "idle",
-      run: () => document.querySelector("#step")?.click(),
+      run: () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click(),
     },
     numbers: {
       ...shapeOf(trace),
@@ -321,7 +321,7 @@ const ofSource = (model) =>
     told: savesOfSource,
   };
 
-/** @type {import("./stops.js").Stop[]} */
+/** @type {import("./stops.js").StopOf<Trace>[]} */
 export const CACHE_STOPS = [
   { name: "prefill", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atPrompt, told: prefill },
   { name: "decode", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atEnd, told: decode },

@@ -30,8 +30,10 @@ export function createGuide(glass) {
     ),
   }));
   let now = null; // the tour that one is on
-  const ways = Object.fromEntries(
-    ["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]),
+  const ways = /** @type {Record<"next" | "further" | "back" | "leave" | "go", (stop?: string) => void>} */ (
+    Object.fromEntries(
+      ["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]),
+    )
   );
   const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);

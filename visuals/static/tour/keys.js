@@ -1,8 +1,10 @@
 // The tour's keys: Space and → go on, ← back, Escape leaves; not where a field, a button or a chart has its own use for
 // them.
 
-const OWN =
-  "input, textarea, select, canvas, [contenteditable], [role=listbox], [role=slider], [role=radiogroup], [role=application], dialog";
+const OWN = [
+  "input, textarea, select, canvas, [contenteditable]",
+  "[role=listbox], [role=slider], [role=radiogroup], [role=application], dialog",
+].join(", ");
 const PRESSED = "button, a, summary, label";
 
 /**
@@ -12,8 +14,9 @@ const PRESSED = "button, a, summary, label";
  * @returns {"next" | "back" | "leave" | null}
  */
 export function wayOf({ key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented }) {
-  if (defaultPrevented || ctrlKey || metaKey || altKey || shiftKey || target?.closest?.(OWN)) return null;
-  if (key === " ") return target?.closest?.(PRESSED) ? null : "next";
+  const element = /** @type {Element | null} */ (target);
+  if (defaultPrevented || ctrlKey || metaKey || altKey || shiftKey || element?.closest?.(OWN)) return null;
+  if (key === " ") return element?.closest?.(PRESSED) ? null : "next";
   return { ArrowRight: "next", ArrowLeft: "back", Escape: "leave" }[key] ?? null;
 }
 

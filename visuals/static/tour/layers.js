@@ -138,6 +138,27 @@ export function strongestWriter(glass, { at, target }) {
   return terms?.neurons.find(({ value }) => value > 0) ?? null;
 }
 
+/** The neuron's first sum with the other sign, and what would come of it. */
+function turnedRound(own, made, reads) {
+  const turned = -made[reads][0];
+  const open = ACTIVATIONS[own.activation](turned);
+  return { turned, open, product: own.gated ? open * made.up[0] * (made.weight?.[0] ?? 1) : open };
+}
+
+/** Which token a neuron raises most, and what its layer and all of them add to the logit, as words. */
+function effectOf(glass, { target }, wrote, layer, sums) {
+  const [raised] = wrote.norm ? wrote.raised : [];
+  const all = sums.reduce((sum, value) => sum + value, 0);
+  return words(
+    glass.text(`tour.ffn_effect${raised?.id === target ? "" : "_other"}`, {
+      raised: piece(raised?.piece ?? "").text,
+      by: added(raised?.by ?? 0, 3).text,
+      layer_adds: added(sums[layer], 3).text,
+      all_add: added(all, 3).text,
+    }),
+  );
+}
+
 export function ffn(glass, found) {
   const { trace } = glass.state;
   const { at } = found;
@@ -157,25 +178,7 @@ export function ffn(glass, found) {
   const form = ["experts", "plain"].includes(kind.form) ? `_${kind.form}` : "";
   const only = (all) => all && { data: [all.data[index]] };
   const made = inner({ gate: only(neurons.gate), up: only(neurons.up), weight: only(neurons.weight), ffn: own });
-  const {
-    up: [up],
-    activated: [open],
-    product: [product],
-  } = made;
-  const [gate, weight] = [made.gate?.[0] ?? 0, made.weight?.[0] ?? 1];
-  const turned = -made[reads][0];
-  const turnedOpen = ACTIVATIONS[own.activation](turned);
-  const turnedProduct = own.gated ? turnedOpen * up * weight : turnedOpen;
-  const [raised] = wrote.norm ? wrote.raised : [];
-  const effect = {
-    raised: piece(raised?.piece ?? "").text,
-    by: added(raised?.by ?? 0, 3).text,
-    layer_adds: added(terms.ffn.data[layer], 3).text,
-    all_add: added(
-      terms.ffn.data.reduce((sum, value) => sum + value, 0),
-      3,
-    ).text,
-  };
+  const other = turnedRound(own, made, reads);
   return {
     say: (best ? "" : "_none") + form,
     asks: form,
@@ -186,18 +189,18 @@ export function ffn(glass, found) {
       f: whole(own.neurons),
       query: piece(trace.tokens.pieces[at]),
       answer: piece(found.piece),
-      gate: plain(gate),
-      open: plain(open),
-      up: plain(up),
-      weight: plain(weight, 5),
-      product: plain(product, 5),
+      gate: plain(made.gate?.[0] ?? 0),
+      open: plain(made.activated[0]),
+      up: plain(made.up[0]),
+      weight: plain(made.weight?.[0] ?? 1, 5),
+      product: plain(made.product[0], 5),
       size: plain(wrote.norm, 5),
       act: words(act),
       adds: added(best?.value ?? 0, 3),
-      effect: words(glass.text(`tour.ffn_effect${raised?.id === found.target ? "" : "_other"}`, effect)),
-      turned: plain(turned),
-      turned_open: plain(turnedOpen),
-      turned_product: plain(turnedProduct, 5),
+      effect: effectOf(glass, found, wrote, layer, terms.ffn.data),
+      turned: plain(other.turned),
+      turned_open: plain(other.open),
+      turned_product: plain(other.product, 5),
     },
   };
 }

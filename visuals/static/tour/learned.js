@@ -286,7 +286,7 @@ const ofTraining = (name, part, told) => ({
   namesChanges: false,
 });
 
-/** @type {import("./stops.js").Stop[]} */
+/** @type {import("./stops.js").StopOf<import("../decode.js").Trace>[]} */
 export const LEARNED_STOPS = [
   ofTraining("corpus", undefined, corpus),
   ofTraining("loss", ".ov-loss", loss),

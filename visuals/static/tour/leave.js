@@ -96,7 +96,8 @@ export function logits(glass, { at }) {
       (all, { data }) => all + data.reduce((total, value) => total + (sign * value > 0 ? value : 0), 0),
       0,
     );
-  const largest = Object.entries(kinds).map(
+  const named = /** @type {["head" | "cross", { data: Float32Array; shape: number[] }][]} */ (Object.entries(kinds));
+  const largest = named.map(
     ([
       kind,
       {
@@ -172,6 +173,10 @@ function probabilityOf(glass, at, target) {
   return all && Math.exp(all.logits.data[target] - next.logZ);
 }
 
+/** Which kind of heads reads the answer, and at which key: those that do together, else the one that is missed most. */
+const readingOf = ({ look, first }, head) =>
+  look.heads.length ? look : { kind: first?.kind, key: first?.key ?? head.key };
+
 export function off(glass, found) {
   const { trace } = glass.state;
   const {
@@ -180,14 +185,14 @@ export function off(glass, found) {
     off: silent,
     target,
     without,
-    found: { first, look },
+    found: { look },
   } = found;
   const changed = isChanged(trace);
   const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
   if (now === null || !two) return null;
   const middle = look.heads.length ? leftByChance(look) : null;
   const put = changed ? {} : silent;
-  const read = look.heads.length ? look : { kind: first?.kind, key: first?.key ?? found.head.key };
+  const read = readingOf(found.found, found.head);
   const of = read.kind === "cross" ? "_cross" : "";
   return {
     say: !heads.length ? "_none" : `${changed ? "_changed" : ""}${of}`,

@@ -13,7 +13,8 @@ export function offerTour(glass) {
     return list.show();
   }
   document.addEventListener("click", ({ target }) => {
-    const button = target.closest?.("button[data-tour]");
+    /** @type {HTMLElement | null} */
+    const button = /** @type {Element} */ (target).closest?.("button[data-tour]");
     if (button) lead(button.dataset.tour);
   });
   const { stop } = glass.settings.get("tour");

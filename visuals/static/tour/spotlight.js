@@ -7,6 +7,7 @@ const GAP = 8;
  * By how much to scroll so that a box stands in the room, below as much as fits from where something begins; where
  * nothing does, at the room's end; and what is higher than the room from its top.
  *
+ * @param {{ top: number; height: number }} box
  * @param {number[]} starts where the panel and its sections begin, in order
  */
 export function offsetOf({ top, height }, starts, room) {

@@ -27,6 +27,13 @@ import { match } from "./match.js";
  *   end of these names (each the one before it where it is left out); `act`: a button for what the reader is to do,
  *   with the changes of the run that it asks for
  *
+ * @typedef {StopOf<Places> | StopOf<Trace>} Stop
+ */
+
+/**
+ * A stop, which is given what its tour goes by (tours.js).
+ *
+ * @template Found
  * @typedef {{
  *   name: string;
  *   chapter: string;
@@ -34,12 +41,12 @@ import { match } from "./match.js";
  *   part?: string;
  *   set?: (glass: object) => void;
  *   namesChanges?: boolean;
- *   select: (found: Places | Trace, glass: object) => object;
- *   told: (glass: object, found: Places | Trace) => Told | null;
+ *   select: (found: Found, glass: object) => object;
+ *   told: (glass: object, found: Found) => Told | null;
  *   title?: string;
  *   texts?: string;
- *   of?: (model: object) => Partial<Stop> | false;
- * }} Stop
+ *   of?: (model: object) => Partial<StopOf<Found>> | false;
+ * }} StopOf
  *   `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too, or all
  *   its `texts`; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null
  *   until all has come; `namesChanges`: false where it speaks of no run, or says itself what is switched off
@@ -75,7 +82,7 @@ const across =
       set: unset(...(panel === "cross" ? ["cross", "source"] : ["logit-terms", "versus"])),
     };
 
-/** @type {Stop[]} */
+/** @type {StopOf<Places>[]} */
 export const STOPS = [
   {
     name: "tokens",

@@ -75,7 +75,7 @@ export function createRow(place, glass, text) {
     return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
   }
 
-  function drawBars(width, weights, { trace, query, key }) {
+  function drawBars(width, weights, { trace, key }) {
     const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
     const { colour, magnitude } = ink();
     const column = width / trace.T;
@@ -95,10 +95,10 @@ export function createRow(place, glass, text) {
     const off = headOff(trace, glass.state.layer, glass.state.head);
     if (off) drawOff(context, 0, ABOVE, seen * column, HEIGHT, glass.text("off.word"));
     cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
-    labels(context, { column, foot, ceiling, width }, weights, { trace, query, key });
+    labels(context, { column, foot, ceiling, width }, weights, { trace, key });
   }
 
-  function labels(context, { column, foot, ceiling, width }, weights, { trace, query, key }) {
+  function labels(context, { column, foot, ceiling, width }, weights, { trace, key }) {
     const { colour } = ink();
     const apart = Math.ceil(44 / column);
     for (let t = 0; t < trace.T; t += apart) {

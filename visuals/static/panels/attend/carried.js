@@ -16,7 +16,10 @@ export const BESIDE = { beside: true, strip: 22, gap: 6 };
 /**
  * The strips of q, of k and of their products, which sum to q·k.
  *
- * @param {[string, string]} names of the first two
+ * @param {ArrayLike<number>} q
+ * @param {ArrayLike<number>} k
+ * @param {ArrayLike<number>} terms
+ * @param {[string, string]} [names] of the first two
  */
 export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
   { name: ofQ, role: "q", values: q },

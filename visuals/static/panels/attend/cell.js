@@ -98,10 +98,12 @@ export default function cell(element, glass) {
     const pair = pairOf(state.trace.model.parts.rotary, i);
     return pair === null ? {} : { pair };
   };
-  for (const [canvas, find] of [
+  /** @type {[HTMLCanvasElement, (x: number) => number | null][]} */
+  const pointable = [
     [products, strips.find],
     [carried.canvas, carried.find],
-  ]) {
+  ];
+  for (const [canvas, find] of pointable) {
     link(canvas, glass, (x) => choose(find(x)));
     steer(
       canvas,
@@ -144,8 +146,10 @@ export default function cell(element, glass) {
     const { trace, layer, head, query, key } = state;
     const added = trace.model.parts.bias ? ` bias=${exact(bias)}` : "";
     const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
+    const place = `layer ${layer} head ${head} query ${query} key ${key}`;
+    const values = `qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}`;
     panel.tell(
-      `layer ${layer} head ${head} query ${query} key ${key} qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}${more}${written.tell(write)}`,
+      `${place} ${values}${more}${written.tell(write)}`,
       text("read", {
         ...cellNames(state),
         product: shown(product, 5),

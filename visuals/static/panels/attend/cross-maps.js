@@ -12,7 +12,8 @@ import { crossOff, drawOff } from "../../off.js";
 import { along, link, steer, upright } from "../../pointing.js";
 import { part } from "../../reads.js";
 
-const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70]; // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
+// px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
+const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70];
 const [LEAST, MOST] = [2, 26]; // px of a cell
 const TALL = 12; // rows from which a cell is as low as it can be read
 const WIDEST = 460; // px of a map
@@ -25,6 +26,7 @@ const SIDE = 10; // px at either side of all of them, for the frame of the chose
  *   boxes: { head: number; x: number; y: number }[];
  *   cell: { width: number; height: number };
  *   size: { width: number; height: number };
+ *   perLine: number;
  *   height: number;
  * }}
  */
@@ -84,6 +86,7 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   });
 
   function find(x, y) {
+    /** @type {ReturnType<typeof layoutCross>} */
     const { boxes, size, cell } = layout ?? { boxes: [], size: {} };
     const box = boxAt(boxes, size.width, size.height, x, y);
     return box

@@ -114,10 +114,12 @@ export default function crossPanel(element, glass) {
     const product = dot(q, k);
     const { cross_scale: scale } = model.parts;
     const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
+    const [ofQ, ofK] = ["q", "k"].map((name) => () => tinted(name, name));
+    const summed = ["Σ", sub("i"), " ", ofQ(), sub("i"), ofK(), sub("i")];
     formula.replaceChildren(
       productLine(dimension, q[dimension], k[dimension]),
-      line`${tinted("q", "q")}·${tinted("k", "k")} = Σ${sub("i")} ${tinted("q", "q")}${sub("i")}${tinted("k", "k")}${sub("i")} = ${sumOf(terms, text)}`,
-      line`${text("score")} = ${tinted("q", "q")}·${tinted("k", "k")}${factor} = ${strong(scores[source])}`,
+      line`${ofQ()}·${ofK()} = ${summed} = ${sumOf(terms, text)}`,
+      line`${text("score")} = ${ofQ()}·${ofK()}${factor} = ${strong(scores[source])}`,
       weightLine({ score: scores[source], top, total, weight: weights[source] }, text),
     );
     return product;
@@ -144,8 +146,10 @@ export default function crossPanel(element, glass) {
       written: trace.T,
       read: pieces.length,
     });
+    const place = `layer ${layer} head ${head} query ${query} source ${source}`;
+    const values = `score=${exact(found.scores[source])} weight=${exact(found.weights[source])}`;
     panel.tell(
-      `layer ${layer} head ${head} query ${query} source ${source} qk=${exact(product)} score=${exact(found.scores[source])} weight=${exact(found.weights[source])}`,
+      `${place} qk=${exact(product)} ${values}`,
       text("read", {
         layer,
         head,

@@ -84,7 +84,10 @@ export function apartMap(glass, label, between) {
     label,
     between,
     view: () => "difference",
-    read: (run) => (readers(run, glass).includes(null) ? null : readApart(...readers(run, glass))),
+    read(run) {
+      const [first, second] = readers(run, glass);
+      return first && second ? readApart(first, second) : null;
+    },
     on: (run) => [...on(run, glass.state), ...on(run, otherHead(glass))],
   });
 }
@@ -148,14 +151,11 @@ export default function difference(element, glass) {
     const [weights, others] = [weightsOf(state), weightsOf(b)];
     if (!others) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
     const apart = weights.reduce((sum, weight, t) => sum + Math.abs(weight - others[t]), 0) / 2;
+    const [ofA, ofB] = [weights[key], others[key]];
+    const place = `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key}`;
     panel.tell(
-      `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key} a=${exact(weights[key])} b=${exact(others[key])} difference=${exact(weights[key] - others[key])} apart=${exact(apart)}`,
-      text("read", {
-        ...cellNames(state),
-        a: share(weights[key]),
-        b: share(others[key]),
-        difference: signed(weights[key] - others[key], 4),
-      }),
+      `${place} a=${exact(ofA)} b=${exact(ofB)} difference=${exact(ofA - ofB)} apart=${exact(apart)}`,
+      text("read", { ...cellNames(state), a: share(ofA), b: share(ofB), difference: signed(ofA - ofB, 4) }),
     );
     note.textContent = text("apart", { share: share(apart), query });
     return undefined;

@@ -23,6 +23,7 @@ export function sumOf(terms, text, digits = 4) {
   const all = terms.reduce((sum, term) => sum + term, 0);
   const rest = all - order.reduce((sum, i) => sum + terms[i], 0);
   const added = (term) => ` ${term < 0 ? "−" : "+"} ${shown(Math.abs(term), digits)}`;
+  /** @type {(Node | string)[]} */
   const parts = order.map((i, n) => (n === 0 ? shown(terms[i], digits) : added(terms[i])));
   const others = terms.length - order.length;
   if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, `(${text("others", { count: others })})`));
@@ -82,12 +83,15 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
 /**
  * The softmax of the row: one power over the sum of all.
  *
+ * @param {{ score: number; top: number; total: number; weight: number }} cell
+ * @param {Function} text
  * @param {string} [sign] of the weight
  */
 export function weightLine({ score, top, total, weight }, text, sign = " α") {
   const power = (from) => phrase`e${sup(from)}`;
   const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
-  return line`${text("weight")}${sign} = ${all} = ${fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6))} = ${strong(weight)}`;
+  const numbers = fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6));
+  return line`${text("weight")}${sign} = ${all} = ${numbers} = ${strong(weight)}`;
 }
 
 /** q·k, its factor and its bias. */
@@ -106,16 +110,26 @@ export const maskLine = ({ parts: { causal, prefix } }, { query, key, tokens, we
 };
 
 /** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */
-export const carriedLines = ({ weight, size, along, square, share }, text) => [
-  line`‖α${v()}‖ = α·‖${v()}‖ = ${shown(weight, 5)} · ${shown(size, 5)} = ${strong(weight * size)}`,
-  line`${text("part")} = ${fraction(phrase`α${v()} · o`, "o · o")} = ${fraction(shown(along, 5), shown(square, 5))} = ${strong(share, 4)}`,
-];
+export const carriedLines = ({ weight, size, along, square, share }, text) => {
+  const [part, numbers] = [fraction(phrase`α${v()} · o`, "o · o"), fraction(shown(along, 5), shown(square, 5))];
+  return [
+    line`‖α${v()}‖ = α·‖${v()}‖ = ${shown(weight, 5)} · ${shown(size, 5)} = ${strong(weight * size)}`,
+    line`${text("part")} = ${part} = ${numbers} = ${strong(share, 4)}`,
+  ];
+};
 
 /** What the head writes to the stream: norms and cosine, which is NaN where there is none. */
-export const writtenLines = ({ written, stream, product, cosine }, text) => [
-  line`${w()} = W${sub("O")}[head] · o,  ‖${w()}‖ = ${strong(written)},  ‖${x()}‖ = ${strong(stream)},  ${fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`)} = ${strong(written / stream, 4)}`,
-  line`${text("cosine")} = ${fraction(phrase`${w()} · ${x()}`, phrase`‖${w()}‖ · ‖${x()}‖`)} = ${fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`)} = ${h("strong", null, signed(cosine, 4))}${Number.isNaN(cosine) ? ` (${text("no_angle")})` : ""}`,
-];
+export const writtenLines = ({ written, stream, product, cosine }, text) => {
+  const norms = ["W", sub("O"), "[head] · o,  ‖", w(), "‖ = ", strong(written), ",  ‖", x(), "‖ = ", strong(stream)];
+  const share = fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`);
+  const angle = fraction(phrase`${w()} · ${x()}`, phrase`‖${w()}‖ · ‖${x()}‖`);
+  const numbers = fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`);
+  const none = Number.isNaN(cosine) ? ` (${text("no_angle")})` : "";
+  return [
+    line`${w()} = ${norms},  ${share} = ${strong(written / stream, 4)}`,
+    line`${text("cosine")} = ${angle} = ${numbers} = ${h("strong", null, signed(cosine, 4))}${none}`,
+  ];
+};
 
 /** One channel of the written vector as its sum over the head's dimensions. */
 export const channelLine = (channel, terms, text) =>

@@ -21,7 +21,9 @@ export function createJobs(glass) {
   /**
    * A head as a button that selects it.
    *
-   * @param {number} here how far this run bears its score out, where that is known
+   * @param {{ layer: number; head: number; score: number }} head
+   * @param {boolean} [weak] whether its score is no clear one
+   * @param {number} [here] how far this run bears its score out, where that is known
    */
   function chip({ layer, head, score }, weak = false, here = NaN) {
     const scored = text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) });

@@ -13,11 +13,17 @@ import { elementBytes } from "../kv/live-state.js";
 const KIND = "latent";
 
 /**
- * @typedef {{ latent; key; nope; value; absorbed: { shape: number[]; data: ArrayLike<number> } }} Latent the answer
- *   to "latent" (visuals/latent.py), a row a token each
+ * @typedef {{ shape: number[]; data: Float32Array }} Rows
+ *
+ * @typedef {{ latent: Rows; key: Rows; nope: Rows; value: Rows; absorbed: Rows }} Latent the answer to "latent"
+ *   (visuals/latent.py), a row a token each
  */
 
-/** One token's row of an array. */
+/**
+ * One token's row of an array.
+ *
+ * @param {Rows} rows
+ */
 export const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
 
 /**
@@ -85,12 +91,17 @@ export const about = {
 function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) {
   const { turned, expanded, byLatent, score, absorbedScore } = found;
   const times = ` · ${shown(scale, 5)}`;
-  const rope = ["q", sub("rope"), "·k", sub("rope"), " = ", shown(turned, 5)];
+  const product = () => ["q", sub("rope"), "·k", sub("rope")];
+  const rest = shown(turned, 5);
+  const rope = [...product(), " = ", rest];
+  const query = () => [tinted("q", "q"), sub("nope")];
+  const plain = [...query(), "·", tinted("k", "k"), sub("nope")];
+  const inLatent = ["(W", sub("UK"), "ᵀ ", ...query(), ")·", tinted("k", "c")];
   return [
     line`${text("expanded")}`,
-    line`(${tinted("q", "q")}${sub("nope")}·${tinted("k", "k")}${sub("nope")} + ${"q"}${sub("rope")}·${"k"}${sub("rope")})${times} = (${shown(expanded, 5)} + ${shown(turned, 5)})${times} = ${strong(score)}`,
+    line`(${plain} + ${product()})${times} = (${shown(expanded, 5)} + ${rest})${times} = ${strong(score)}`,
     line`${text("absorbed")}`,
-    line`((W${sub("UK")}ᵀ ${tinted("q", "q")}${sub("nope")})·${tinted("k", "c")} + ${"q"}${sub("rope")}·${"k"}${sub("rope")})${times} = (${shown(byLatent, 5)} + ${shown(turned, 5)})${times} = ${strong(absorbedScore)}`,
+    line`(${inLatent} + ${product()})${times} = (${shown(byLatent, 5)} + ${rest})${times} = ${strong(absorbedScore)}`,
     line`${rope}; ${text("scale", { width, rope: latent.rope, scale: shown(scale, 5) })}`,
   ];
 }
@@ -166,8 +177,10 @@ export default function latentPanel(element, glass) {
       per_token: kept * size * model.n_layers,
       ratio: shown(expanded / kept, 3),
     });
+    const place = `layer ${at.layer} head ${at.head} query ${at.query} key ${at.key}`;
+    const scores = `score=${exact(score.score, 7)} absorbed=${exact(score.absorbedScore, 7)}`;
     panel.tell(
-      `layer ${at.layer} head ${at.head} query ${at.query} key ${at.key} score=${exact(score.score, 7)} absorbed=${exact(score.absorbedScore, 7)} rope=${exact(score.turned)} kept=${kept} expanded=${expanded}`,
+      `${place} ${scores} rope=${exact(score.turned)} kept=${kept} expanded=${expanded}`,
       text("read", { piece, head: at.head, score: shown(score.score, 5) }),
     );
   });

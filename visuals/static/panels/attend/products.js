@@ -7,6 +7,7 @@ import { watched } from "../../reads.js";
 
 /** @param {number} count how many are listed */
 export function createProducts(glass, count) {
+  /** @type {[string, string][]} */
   const columns = [
     ["input", "th.gp-token"],
     ["normed", "td.gp-number"],
@@ -23,7 +24,7 @@ export function createProducts(glass, count) {
   linkRows(
     table.body,
     { preview: look, select: look, focus: look, endPreview: () => look(null) },
-    ({ sectionRowIndex }) => listed[sectionRowIndex] ?? null,
+    (/** @type {HTMLTableRowElement} */ { sectionRowIndex }) => listed[sectionRowIndex] ?? null,
     "tr",
   );
 
@@ -71,14 +72,19 @@ function normLines({ x, normed, stream: { gamma, beta, mean, rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
   const factor = inBrackets(gamma[i], 6);
   if (!beta) {
+    const divided = fraction(phrase`${raw()}${at()}`, "RMS(x)");
+    const numbers = fraction(shown(x[i], 6), shown(rms, 6));
     return [
       line`${n()} = ${fraction(raw(), "RMS(x)")} · γ,  RMS(x) = ${strong(rms, 6)}`,
-      line`${n()}${at()} = ${fraction(phrase`${raw()}${at()}`, "RMS(x)")} · γ${at()} = ${fraction(shown(x[i], 6), shown(rms, 6))} · ${factor} = ${strong(normed[i])}`,
+      line`${n()}${at()} = ${divided} · γ${at()} = ${numbers} · ${factor} = ${strong(normed[i])}`,
     ];
   }
+  const divided = fraction(phrase`${raw()}${at()} − μ`, "σ");
+  const numbers = fraction(`${shown(x[i], 6)} ${plus(-mean, 6)}`, shown(rms, 6));
+  const shifted = [numbers, " · ", factor, " ", plus(beta[i], 6)];
   return [
     line`${n()} = ${fraction(phrase`${raw()} − μ`, "σ")} · γ + β,  μ = ${strong(mean, 6)},  σ = ${strong(rms, 6)}`,
-    line`${n()}${at()} = ${fraction(phrase`${raw()}${at()} − μ`, "σ")} · γ${at()} + β${at()} = ${fraction(`${shown(x[i], 6)} ${plus(-mean, 6)}`, shown(rms, 6))} · ${factor} ${plus(beta[i], 6)} = ${strong(normed[i])}`,
+    line`${n()}${at()} = ${divided} · γ${at()} + β${at()} = ${shifted} = ${strong(normed[i])}`,
   ];
 }
 
@@ -96,14 +102,14 @@ export function lines(found, { products, bias, sum, divisor, gamma, value }, cha
   const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)]);
   const row = divisor === null ? [name(), sub(channel)] : ["s", sub(channel)];
   const added = bias === null ? [] : [" + b", sub(channel)];
+  const weight = ["W", sub(matrix), `[${String(channel)}, i]`];
+  const normed = [tinted("norm", "n"), sub("i")];
+  const divided = () => [fraction(phrase`s${sub(channel)}`, "RMS(s)"), " · γ", sub(vector)];
+  const numbers = () => [fraction(shown(sum, 6), shown(divisor, 6)), " · ", inBrackets(gamma, 6)];
   return [
     ...normLines(found, input),
-    line`${row} = Σ${sub("i")} W${sub(matrix)}[${String(channel)}, i] · ${tinted("norm", "n")}${sub("i")}${added} = ${raw(sum)}`,
-    ...(divisor === null
-      ? []
-      : [
-          line`${name()}${sub(channel)} = ${fraction(phrase`s${sub(channel)}`, "RMS(s)")} · γ${sub(vector)} = ${fraction(shown(sum, 6), shown(divisor, 6))} · ${inBrackets(gamma, 6)} = ${strong(value, 6)}`,
-        ]),
+    line`${row} = Σ${sub("i")} ${weight} · ${normed}${added} = ${raw(sum)}`,
+    ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${divided()} = ${numbers()} = ${strong(value, 6)}`]),
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),
     ...(divisor === null ? [] : [h("p.at-words", null, text("normed_again", { vector }))]),
   ];

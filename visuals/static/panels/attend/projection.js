@@ -12,6 +12,8 @@ export const VECTORS = ["q", "k", "v"];
 const ALL_BYTES = 400_000;
 
 /**
+ * @typedef {import("../../decode.js").NumArray} NumArray
+ *
  * @typedef {{ vector: "q" | "k" | "v"; layer: number; head: number; of: number; token: number }} Place `head`: the
  *   query head; `of`: the head that makes the vector, which for k and v is the K/V head; `token`: the query's for
  *   q, the key's for k and v, where the score and the weighted sum take them
@@ -77,6 +79,7 @@ export const fitsWhole = ({ head_dim, d_model }) => head_dim * d_model * 4 <= AL
 /**
  * The vector as a run has it; null until it is here.
  *
+ * @param {object | undefined} held the layer
  * @param {{ v: NumArray } | null} values the detail "values"
  */
 export function madeAt(held, values, { vector, of, token }) {
@@ -135,7 +138,8 @@ export function createFinder(glass) {
     const made = madeAt(trace.layers.get(place.layer), values, place);
     if (!made) return null;
     const asked = Object.entries(questions(trace, place, channelOf(glass, made)));
-    const answers = Object.fromEntries(asked.map(([name, [what, params]]) => [name, glass.detail(what, params)]));
+    const found = asked.map(([name, [what, params]]) => [name, glass.detail(what, params)]);
+    const answers = /** @type {{ stream: object; weights: Weights }} */ (Object.fromEntries(found));
     if (!answers.stream || !answers.weights) return null;
     const now = [trace, answers.stream, answers.weights, ...Object.values(place)];
     if (now.some((value, i) => !Object.is(value, key[i]))) [last, key] = [foundIn(trace, answers, place, made), now];

@@ -175,8 +175,11 @@ export default function qkv(element, glass) {
     const { layer, head, vector, of, token } = found.place;
     const more = apart.bias === null ? "" : ` bias=${exact(apart.bias)}`;
     const place = `layer ${layer} head ${head} ${vector} of ${of} token ${token} channel ${channel}`;
+    const sums = `sum=${exact(apart.value, 7)} products=${exact(apart.products)}`;
+    const parts = `listed=${exact(most)} others=${exact(others)}`;
+    const term = input === null ? "" : ` input ${input} product=${exact(apart.terms[input])}`;
     panel.tell(
-      `${place} value=${exact(found.made[channel])} sum=${exact(apart.value, 7)} products=${exact(apart.products)} listed=${exact(most)} others=${exact(others)}${more}${input === null ? "" : ` input ${input} product=${exact(apart.terms[input])}`}`,
+      `${place} value=${exact(found.made[channel])} ${sums} ${parts}${more}${term}`,
       read(channel, input, found),
     );
   }

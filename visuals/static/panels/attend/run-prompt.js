@@ -7,9 +7,9 @@
  */
 export async function runPrompt(glass, prompt, selection) {
   glass.select(selection);
-  const box = document.querySelector("#prompt textarea");
+  const box = /** @type {HTMLTextAreaElement} */ (document.querySelector("#prompt textarea"));
   box.value = prompt;
   box.dispatchEvent(new Event("input", { bubbles: true }));
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // gradio reads the box first
-  document.querySelector("#run").click();
+  /** @type {HTMLElement} */ (document.querySelector("#run")).click();
 }

@@ -154,8 +154,7 @@ export default function scoreTerms(element, glass) {
             notice,
             position: panel.text("notice_position", { position: signed(bias, 3) }),
           });
-    panel.tell(
-      `layer ${layer} head ${head} query ${query} key ${key} score=${exact(found.score)} sum=${exact(found.total)} first=${exact(ofKey.value)}`,
-    );
+    const place = `layer ${layer} head ${head} query ${query} key ${key}`;
+    panel.tell(`${place} score=${exact(found.score)} sum=${exact(found.total)} first=${exact(ofKey.value)}`);
   });
 }

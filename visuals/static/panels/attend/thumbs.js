@@ -22,7 +22,7 @@ const [LEAST, MOST, TALLEST] = [26, 84, 520];
 
 /**
  * @param {number} width
- * @param {{ n_layers: number; n_heads: number }} model
+ * @param {{ n_layers: number; n_heads: number; n_kv_heads: number }} model
  * @returns {Layout}
  */
 export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
@@ -47,7 +47,10 @@ export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
   return { boxes, size, perLine, height: lines * lineHeight - BETWEEN, place };
 }
 
-/** @returns {{ layer: number; head: number } | null} the thumbnail under a point */
+/**
+ * @param {Layout} layout
+ * @returns {{ layer: number; head: number } | null} the thumbnail under a point
+ */
 export function thumbAt({ size, boxes }, x, y) {
   const box = boxAt(boxes, size + GAP, size + GAP, x, y);
   return box ? { layer: box.layer, head: box.head } : null;
@@ -85,6 +88,7 @@ function corner(context, x, y, size) {
 /** Labels of the layers above each line, of the heads at its left. */
 function labels(context, layout, model, text) {
   const { size, perLine, place } = layout;
+  /** @type {Parameters<typeof write>[4]} */
   const how = { colour: ink().colour("muted"), base: "middle" };
   for (let layer = 0; layer < model.n_layers; layer++) {
     const at = place(layer, 0);
@@ -112,7 +116,8 @@ function frameSelected(context, { place, size }, { layer, head }) {
 /**
  * @param {object} glass
  * @param {string} label the key of its name
- * @param {Function} [read] as in marks/head-grid.js
+ * @param {(run, layer: number, head: number) => import("../../marks/attention-values.js").Reader | null} [read] as
+ *   in marks/head-grid.js
  */
 export function createThumbs(glass, label, read) {
   const { state } = glass;

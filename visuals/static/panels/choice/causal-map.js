@@ -73,6 +73,7 @@ export default function causalMap(element, glass) {
   const say = h("p.wy-notice");
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const named = (row, layers) => panel.text(row === layers ? "final" : "depth", { layer: row });
+  /** @type {Pick<import("../../marks/depth.js").What, "scale">} */
   const shared = {
     scale: () => ({
       table: "magnitude",
@@ -140,7 +141,8 @@ export default function causalMap(element, glass) {
     const words = glass.detail("words", { token: at });
     const chosen = words && words.tokens <= words.map_limit ? otherText(glass, at) || words.swaps[0]?.text : "";
     offer(words, state.language);
-    for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
+    for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (offers.children))
+      button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
     return {
       chosen,
       none:

@@ -42,6 +42,7 @@ function depths(context, width, count, labels, axis) {
 export function createChart(canvas) {
   const surface = createSurface(canvas);
   /**
+   * @param {number} width
    * @param {{
    *   values: number[];
    *   title: string;

@@ -40,7 +40,11 @@ export function partName(glass, row) {
     : glass.text(`contributions.${kind}_of`, { layer });
 }
 
-/** The selection of the store for a row, which the panel completes by the kind of part. */
+/**
+ * The selection of the store for a row, which the panel completes by the kind of part.
+ *
+ * @param {{ row: number; token?: number }} place
+ */
 function changeTo({ row, token }, _state, { trace }) {
   const { layer } = partAt(row, kindsOf(trace.model));
   return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
@@ -80,7 +84,7 @@ export const sharesMap = (glass, label) =>
   });
 
 /** Looks into the answer "contributions". */
-export const reader = once((answer) => {
+export const reader = once((/** @type {object} */ answer) => {
   const [layers, tokens] = answer.attention.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, visible(answer.names.pieces[i])]));
   const kinds = ["attention", ...(answer.cross ? ["cross"] : []), "ffn"];
@@ -184,7 +188,8 @@ export default function contributionsPanel(element, glass) {
         ...taken,
         "= ",
         h("strong", null, shown(sum, 7)),
-        `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}   ${panel.text("difference")} ${signed(sum - logit, 2)}`,
+        `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}`,
+        `   ${panel.text("difference")} ${signed(sum - logit, 2)}`,
       ),
       h(
         "p",
@@ -214,9 +219,11 @@ export default function contributionsPanel(element, glass) {
     };
     panel.title.textContent = panel.text(other === null ? "title" : "title_second", params);
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
+    const [sum, logit] = [exact(shares.sum(token), 7), exact(shares.logit(token), 7)];
+    const reading = panel.text(other === null ? "read" : "read_second", params);
     panel.tell(
-      `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${exact(shares.sum(token), 7)} logit=${exact(shares.logit(token), 7)}`,
-      `${panel.text(other === null ? "read" : "read_second", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`,
+      `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${sum} logit=${logit}`,
+      `${reading} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`,
     );
   }
 
@@ -234,7 +241,8 @@ export default function contributionsPanel(element, glass) {
       span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
     }
     if (fresh) writer.hover(null);
-    for (const swatch of legend.querySelectorAll(".is-cross")) swatch.hidden = !shares.crosses;
+    for (const swatch of /** @type {NodeListOf<HTMLElement>} */ (legend.querySelectorAll(".is-cross")))
+      swatch.hidden = !shares.crosses;
     const selected = { row: writerRow(state), token: query };
     drawBars(widths[0], span, shares.parts(selected.token), selected.row, {
       first: panel.text("first"),

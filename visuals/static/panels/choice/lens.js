@@ -19,7 +19,7 @@ const DARKEST = 4; // powers of ten below 1 that the colours of a probability sp
  *
  * @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token
  */
-const reader = once((answer) => {
+const reader = once((/** @type {object} */ answer) => {
   const [depths, tokens, kept] = answer.ids.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
   const at = (depth, token) => depth * tokens + token;
@@ -38,7 +38,16 @@ const reader = once((answer) => {
   };
 });
 
-/** What the colour of a cell says, by choice. */
+/**
+ * What the colour of a cell says, by choice.
+ *
+ * @type {Record<
+ *   "own" | "top",
+ *   Omit<import("../../marks/scales.js").Scale, "table"> & {
+ *     value: (lens: ReturnType<typeof reader>, depth: number, token: number) => number;
+ *   }
+ * >}
+ */
 const COLOURS = {
   own: {
     value: (lens, depth, token) => lens.own(depth, token),
@@ -259,8 +268,9 @@ export default function lensPanel(element, glass) {
       own: share(own),
     };
     subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
+    const best = `top ${top.id} p=${exact(top.probability)}`;
     panel.tell(
-      `${at} token ${token} top ${top.id} p=${exact(top.probability)} target ${target} rank ${rank} p_target=${exact(own)}`,
+      `${at} token ${token} ${best} target ${target} rank ${rank} p_target=${exact(own)}`,
       panel.text("read", params),
     );
   }

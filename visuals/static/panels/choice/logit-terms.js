@@ -97,8 +97,7 @@ export default function logitTerms(element, glass) {
       value: signed(first.value, 4),
       words: first.words,
     });
-    panel.tell(
-      `after ${moment.at} target ${target} logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)} first=${exact(first.value)}`,
-    );
+    const sums = `logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)}`;
+    panel.tell(`after ${moment.at} target ${target} ${sums} first=${exact(first.value)}`);
   });
 }

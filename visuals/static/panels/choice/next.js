@@ -85,7 +85,7 @@ export default function next(element, glass) {
   );
   const rows = table.rows.map(({ line, fields: [piece, track, probability, logit] }, rank) => {
     const bar = h("span.gp-bar");
-    line.dataset.rank = rank;
+    line.dataset.rank = String(rank);
     track.append(bar);
     return { row: line, piece, bar, probability, logit };
   });

@@ -73,7 +73,8 @@ export function createStages(panel, count, point) {
 
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   body.addEventListener("keydown", (event) => {
-    const cell = event.target.closest("[data-stage]");
+    const pressed = /** @type {Element} */ (event.target);
+    const cell = /** @type {HTMLElement | null} */ (pressed.closest("[data-stage]"));
     const [down, right] = steps[event.key] ?? [0, 0];
     if (!cell || (!down && !right)) return;
     event.preventDefault();
@@ -140,6 +141,7 @@ export function createStages(panel, count, point) {
     if (stage === "softmax") return panel.text("kept_all", { kept: total });
     if (after.greedy) return panel.text(stage === "all" ? "kept_greedy" : "kept_unused");
     if (stage === "all") return panel.text("kept_all", { kept: total });
+    /** @type {[boolean, import("./filters.js").Stage]} */
     const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
     const kept = after.kept[stage];
     return off

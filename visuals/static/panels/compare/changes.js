@@ -82,6 +82,9 @@ export function parameters(kind, value) {
  */
 export function changeName(how, { kind, value }, model, text) {
   const numbers = parameters(kind, value);
-  if (kind === "neurons") numbers.neuron = neuronIn(model, ...value, text);
+  if (kind === "neurons") {
+    const [layer, neuron] = value;
+    numbers.neuron = neuronIn(model, layer, neuron, text);
+  }
   return text(`compare.${how}_${kind}`, numbers);
 }

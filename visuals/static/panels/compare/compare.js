@@ -45,12 +45,11 @@ export default function compare(element, glass) {
   };
   const csv = () => {
     const sides = sidesNow();
-    const rows = sides ? compared(...nexts(sides), 128) : [];
+    const rows = sides ? compared(nextOf(sides.A), nextOf(sides.B), 128) : [];
     return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
   };
-  /** What follows A and B, with all logits once the server has sent them. */
-  const nexts = ({ A, B }) =>
-    [A, B].map((trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null }));
+  /** @returns {import("./predictions.js").Next} with all logits once the server has sent them */
+  const nextOf = (trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null });
   const view = watched({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
   let model = state.run?.model.name;
   glass.on("run", (trace) => {
@@ -164,7 +163,7 @@ export default function compare(element, glass) {
 
   function drawTable() {
     const sides = sidesNow();
-    const [a, b] = sides ? nexts(sides) : [];
+    const [a, b] = sides ? [nextOf(sides.A), nextOf(sides.B)] : [];
     waiting.textContent = glass.subtractable() && !(a.all && b.all) ? text("waiting") : "";
     if (glass.subtractable()) table.fill(a, b);
   }

@@ -97,8 +97,9 @@ export default function headChange(element, glass) {
     drawMaps(sides);
     const [a, b] = rows(sides);
     const name = (t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
+    const weights = `A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`;
     panel.tell(
-      `layer ${layer} head ${head} query ${query} key ${key} A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`,
+      `layer ${layer} head ${head} query ${query} key ${key} ${weights}`,
       panel.text("read", {
         query: name(query),
         key: name(key),

@@ -11,8 +11,8 @@ const COUNT = 10;
 /**
  * What follows a run.
  *
- * @typedef {{ ids: number[]; pieces: string[]; logits: object; logZ: number; all: ArrayLike<number> | null }} Next
- *   `all`: the logits of the whole vocabulary by id, null until they have come
+ * @typedef {import("../../decode.js").Next & { all: ArrayLike<number> | null }} Next `all`: the logits of the whole
+ *   vocabulary by id, null until they have come
  */
 
 /**
@@ -40,7 +40,8 @@ export function probabilities(next) {
  */
 export function compared(a, b, count = COUNT) {
   const [first, second] = [probabilities(a), probabilities(b)];
-  const pieces = new Map([...a.ids.map((id, i) => [id, a.pieces[i]]), ...b.ids.map((id, i) => [id, b.pieces[i]])]);
+  const pieces = new Map();
+  for (const next of [a, b]) next.ids.forEach((id, i) => pieces.set(id, next.pieces[i]));
   const rows = [...pieces].map(([id, piece]) => ({ id, piece, a: first.of(id), b: second.of(id) }));
   return rows.sort((x, y) => Math.max(y.a ?? 0, y.b ?? 0) - Math.max(x.a ?? 0, x.b ?? 0)).slice(0, count);
 }
@@ -61,14 +62,21 @@ export function change(a, b) {
 
 /**
  * @param {Function} text of the panel
- * @param {(value: string) => void} tell
+ * @param {(value: string, reading: string) => void} tell
  */
 export function createPredictions(text, tell) {
-  const columns = [["token", "th.gp-token"], ...["a", "b", "change"].map((name) => [name, "td.gp-number"])];
+  /** @type {[string, string][]} */
+  const columns = [
+    ["token", "th.gp-token"],
+    ...["a", "b", "change"].map((name) => /** @type {[string, string]} */ ([name, "td.gp-number"])),
+  ];
   const { element, body, line } = createTable("compare", columns, { focus: true });
-  let readings = []; // of the rows: the value, and in words
-  const say = (reading) => tell(...reading);
-  linkRows(body, { preview: say, focus: say }, ({ sectionRowIndex }) => readings[sectionRowIndex], "tr");
+  /** @type {[string, string][]} Of the rows: the value, and in words. */
+  let readings = [];
+  const say = ([value, reading]) => tell(value, reading);
+  /** @param {HTMLTableRowElement} row */
+  const readingOf = ({ sectionRowIndex }) => readings[sectionRowIndex];
+  linkRows(body, { preview: say, focus: say }, readingOf, "tr");
 
   /**
    * @param {Next} a what follows run A

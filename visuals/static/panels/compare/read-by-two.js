@@ -217,10 +217,10 @@ export default function readByTwo(element, glass) {
       );
     }
     const best = runs.map(({ trace }) => topCandidates(trace.next, 1).rows[0]);
-    const values = runs.map(
-      ({ side, cost }, i) =>
-        `${side} next='${best[i].piece}' p=${exact(best[i].probability)} read=${cost?.read ?? "?"} kept=${cost?.kept ?? "?"}`,
-    );
+    const values = runs.map(({ side, cost }, i) => {
+      const next = `next='${best[i].piece}' p=${exact(best[i].probability)}`;
+      return `${side} ${next} read=${cost?.read ?? "?"} kept=${cost?.kept ?? "?"}`;
+    });
     return panel.tell(
       values.join(" "),
       text("read", {

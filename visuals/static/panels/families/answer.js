@@ -76,7 +76,8 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 /**
  * Parameters as lines: all, those that read a token, and by part the largest.
  *
- * @param {(name: string, params?: object) => string} text
+ * @param {object} column
+ * @param {Function} text of the panel
  */
 export function parameterLines({ parameters }, text, language) {
   const { total, active, groups, published } = parameters;

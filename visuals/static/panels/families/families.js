@@ -151,7 +151,7 @@ export default function families(element, glass) {
 
   function build() {
     const columns = shown();
-    const focused = document.activeElement?.dataset?.cell;
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.cell;
     const body = rows().map((row) =>
       h("tr", null, h("th", { scope: "row" }, panel.text(`row_${row}`)), ...columns.map((column) => cell(column, row))),
     );
@@ -167,7 +167,8 @@ export default function families(element, glass) {
     byKeys(made, "button.fa-cell", focused);
     scroll.replaceChildren(made);
     from.replaceChildren(sources(columns));
-    if (focused) made.querySelector(`[data-cell="${focused}"]`)?.focus({ preventScroll: true });
+    const again = focused ? made.querySelector(`[data-cell="${focused}"]`) : null;
+    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
     panel.tell(`view=${viewOf(glass)} columns=${columns.length}`);
   }
 

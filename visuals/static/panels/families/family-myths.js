@@ -62,7 +62,8 @@ export default function familyMyths(element, glass) {
       VIEWS.find((name) => view.answer.views[name].includes(column)),
     );
     await leadTo(glass, "families", "families");
-    const cell = document.querySelector(`.fa-cell[data-cell="${column} ${row}"]`);
+    const found = document.querySelector(`.fa-cell[data-cell="${column} ${row}"]`);
+    const cell = /** @type {HTMLElement | null} */ (found);
     if (cell) hold(() => cell.scrollIntoView({ block: "center", inline: "center" }));
     cell?.focus({ preventScroll: true });
   }

@@ -127,13 +127,13 @@ export default function familyParameters(element, glass) {
     panel.title.textContent = panel.text("title");
     if (view.trouble) bars.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
     if (!view.answer) return;
-    const focused = document.activeElement?.dataset?.model;
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.model;
     bars.replaceChildren(...counted().map(bar));
     sum.replaceChildren(...terms(chosen()));
-    if (focused) bars.querySelector(`[data-model="${focused}"]`)?.focus({ preventScroll: true });
+    const again = focused ? bars.querySelector(`[data-model="${focused}"]`) : null;
+    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
     const { id, parameters } = chosen();
-    panel.tell(
-      `${id} total=${parameters.total} ${parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`).join(" ")}`,
-    );
+    const parts = parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`);
+    panel.tell(`${id} total=${parameters.total} ${parts.join(" ")}`);
   });
 }

@@ -17,19 +17,23 @@ export function stepped([row, column], key, [rows, columns]) {
  * @param {string} [first] `data-cell` of the one that Tab reaches first
  */
 export function byKeys(table, selector, first) {
-  const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll(selector)]);
+  const rows = [...table.tBodies[0].rows].map((row) => [
+    .../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll(selector)),
+  ]);
   const all = rows.flat();
   const reach = (button) => {
     for (const one of all) one.tabIndex = one === button ? 0 : -1;
   };
   reach(all.find(({ dataset }) => dataset.cell === first) ?? all[0]);
-  table.addEventListener("focusin", ({ target }) => {
+  table.addEventListener("focusin", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
     if (all.includes(target)) reach(target);
   });
   table.addEventListener("keydown", (event) => {
-    const row = rows.findIndex((cells) => cells.includes(event.target));
+    const target = /** @type {HTMLElement} */ (event.target);
+    const row = rows.findIndex((cells) => cells.includes(target));
     if (row < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = stepped([row, rows[row].indexOf(event.target)], event.key, [rows.length, rows[0].length]);
+    const to = stepped([row, rows[row].indexOf(target)], event.key, [rows.length, rows[0].length]);
     if (!to) return;
     event.preventDefault(); // and not the selected token's (keys.js)
     rows[to[0]][to[1]].focus();

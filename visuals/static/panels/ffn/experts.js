@@ -14,6 +14,7 @@ import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routi
 
 const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
+/** @type {[string, string][]} */
 const COLUMNS = [
   ["expert", "th.gp-number"],
   ["score", "td.gp-number"],
@@ -231,15 +232,14 @@ export default function expertsPanel(element, glass) {
     const taken = chosenAt(found, token);
     const told = taken.map(({ expert, weight }) => `${expert}:${exact(weight)}`).join(",");
     const scores = chooseFor(found, ffn, token);
+    const formula = scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",");
+    const taking = loads(found, ffn.experts)
+      .map(({ tokens }) => tokens)
+      .join(",");
+    const shared = found.shared ? ` shared=${exact(found.shared.data[token])}` : "";
+    const written = `load=${taking}${shared} whole=${exact(found.whole.data[token])}`;
     panel.tell(
-      `layer ${layer} token ${token} chosen=${told} formula=${scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",")} load=${loads(
-        found,
-        ffn.experts,
-      )
-        .map(({ tokens }) => tokens)
-        .join(
-          ",",
-        )}${found.shared ? ` shared=${exact(found.shared.data[token])}` : ""} whole=${exact(found.whole.data[token])}`,
+      `layer ${layer} token ${token} chosen=${told} formula=${formula} ${written}`,
       text("read", {
         token,
         piece,

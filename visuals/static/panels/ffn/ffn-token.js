@@ -91,13 +91,10 @@ function arithmetic(full, place, name, row, text) {
   const [first, ...others] = products(full, place);
   const lines = [line`${text("at", { neuron: name })}   ${first}`, ...others.map((one) => line`${one}`)];
   if (row?.norm === 0) return [...lines, line`${text("silent")}`];
-  const size = () => shown(Math.abs(product), 5);
-  return row
-    ? [
-        ...lines,
-        line`‖${text("writes")}‖ = |${shown(product, 5)}| × ‖W${sub("down")}[:, ${name}]‖ = ${size()} × ${shown(row.column, 5)} = ${strong(row.norm)}`,
-      ]
-    : lines;
+  if (!row) return lines;
+  const column = ["‖W", sub("down"), `[:, ${name}]‖`];
+  const numbers = [`${shown(Math.abs(product), 5)} × ${shown(row.column, 5)} = `, strong(row.norm)];
+  return [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ${column} = ${numbers}`];
 }
 
 export const about = {
@@ -161,8 +158,9 @@ export default function ffnToken(element, glass) {
     const counts = quadrants.map(({ count }) => count).join(",");
     const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
     const neuron = full.of(place);
+    const read = `${numbers.join(" ")} product=${exact(product[place])}`;
     panel.tell(
-      `layer ${layer} token ${token} ${neuronPlace(ffn, neuron)} ${numbers.join(" ")} product=${exact(product[place])} quadrants=${counts}${wrote}`,
+      `layer ${layer} token ${token} ${neuronPlace(ffn, neuron)} ${read} quadrants=${counts}${wrote}`,
       panel.text("read", {
         ...kind,
         neuron: neuronName(ffn, neuron, glass.text),

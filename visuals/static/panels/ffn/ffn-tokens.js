@@ -88,8 +88,11 @@ export default function ffnTokens(element, glass) {
   function tell(query, neuron) {
     const { answer, layer, firing, kind, ffn } = view;
     const facts = factsOf(query, neuron);
-    const share = ([name]) =>
-      ` ${name}=${exact(firing[name].data[state.layer * state.trace.T + query])} mean_${name}=${exact(meanOf(firing[name], state.layer))}`;
+    /** @param {(typeof MEASURES)[number]} measure */
+    const share = ([name]) => {
+      const own = firing[name].data[state.layer * state.trace.T + query];
+      return ` ${name}=${exact(own)} mean_${name}=${exact(meanOf(firing[name], state.layer))}`;
+    };
     const shares = firing ? MEASURES.map(share).join("") : "";
     const params = {
       neuron: neuronName(ffn, facts.neuron, glass.text),
@@ -105,8 +108,9 @@ export default function ffnTokens(element, glass) {
       neuron !== null && !answer.neurons.includes(neuron)
         ? `${panel.text("not_here", { neuron: neuronName(ffn, neuron, glass.text) })} `
         : "";
+    const at = `layer ${layer} ${neuronPlace(ffn, facts.neuron)} token ${query}`;
     panel.tell(
-      `layer ${layer} ${neuronPlace(ffn, facts.neuron)} token ${query} ${numbers.join(" ")} measured layer ${state.layer}${shares}`,
+      `${at} ${numbers.join(" ")} measured layer ${state.layer}${shares}`,
       elsewhere + panel.text("read", { ...kind, ...params }),
     );
   }

@@ -5,16 +5,19 @@ import { inner } from "../../activations.js";
 import { once } from "../../arrays.js";
 
 const WRITTEN = { silu: "SiLU", relu: "ReLU", gelu: "GELU", gelu_new: "GELU" };
+/** @type {[string, string][]} */
 const PLAIN = [
   ["up", "up"],
   ["activated", "output"],
 ];
+/** @type {[string, string][]} */
 const GATED = [
   ["gate", "gate"],
   ["activated", "gate"],
   ["up", "up"],
   ["product", "output"],
 ];
+/** @type {[string, string][]} */
 const ROUTED = [
   ["gate", "gate"],
   ["activated", "gate"],
@@ -80,10 +83,10 @@ export const columnOf = (name, { column }) => (name === "activated" ? column : n
  *
  * @type {(neurons: import("../../decode.js").Neurons) => {
  *   index: Int32Array | null;
- *   gate;
- *   activated;
- *   up;
- *   weight;
+ *   gate: ArrayLike<number> | null;
+ *   activated: ArrayLike<number>;
+ *   up: ArrayLike<number>;
+ *   weight: ArrayLike<number> | null;
  *   product: ArrayLike<number>;
  *   quadrants: { count: number; share: number }[];
  *   of: (place: number) => number;
@@ -93,9 +96,15 @@ export const columnOf = (name, { column }) => (name === "activated" ? column : n
  */
 export const drawnOf = once((neurons) => {
   const full = inner(neurons);
-  const index = full.weight && Int32Array.from(full.weight.keys()).filter((i) => !Number.isNaN(full.weight[i]));
+  const index = full.weight && Int32Array.from(full.weight, (_, i) => i).filter((i) => !Number.isNaN(full.weight[i]));
   const pick = (values) => (values && index ? Float64Array.from(index, (i) => values[i]) : values);
-  const found = Object.fromEntries(Object.entries(full).map(([name, values]) => [name, pick(values)]));
+  const found = {
+    gate: pick(full.gate),
+    up: pick(full.up),
+    weight: pick(full.weight),
+    activated: pick(full.activated),
+    product: pick(full.product),
+  };
   return {
     ...found,
     index,
@@ -141,7 +150,7 @@ export function neuronName(ffn, neuron, text) {
 /**
  * `neuronName` of a neuron of a layer.
  *
- * @param {import("../../decode.js").Model} model
+ * @param {{ parts: { ffn: import("../../decode.js").Ffn[] } }} model
  */
 export const neuronIn = ({ parts: { ffn } }, layer, neuron, text) => neuronName(ffn[layer], neuron, text);
 
@@ -152,14 +161,22 @@ export function neuronPlace(ffn, neuron) {
   return `neuron ${neuron} expert ${expert ?? "shared"} own ${own}`;
 }
 
-/** Signs of gate and up, in the order of reading: up above 0 on top, gate above 0 on the right. */
+/**
+ * Signs of gate and up, in the order of reading: up above 0 on top, gate above 0 on the right.
+ *
+ * @type {[boolean, boolean][]}
+ */
 export const QUADRANTS = [
   [false, true],
   [true, true],
   [false, false],
   [true, false],
 ];
-/** Without a gate: up is not above 0, or it is. */
+/**
+ * Without a gate: up is not above 0, or it is.
+ *
+ * @type {[boolean, boolean][]}
+ */
 export const HALVES = [
   [false, true],
   [true, true],

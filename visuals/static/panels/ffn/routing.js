@@ -1,7 +1,7 @@
 // How a router chooses, worked out again from its scores, and the load of each expert. Pure: no DOM, no store.
 
 /**
- * @typedef {{ shape: number[]; data: ArrayLike<number> }} NumArray
+ * @typedef {import("../../decode.js").NumArray} NumArray
  *
  * @typedef {{
  *   scores: NumArray;

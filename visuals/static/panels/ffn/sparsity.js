@@ -6,7 +6,11 @@ import { axes, chartIn, dot, path, rule, spread, xOf } from "../../plot.js";
 import { meanOf } from "./kinds.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
-/** Each measure with its hue and stroke. */
+/**
+ * Each measure with its hue and stroke.
+ *
+ * @type {[string, string, number[]][]}
+ */
 export const MEASURES = [
   ["top", "output", []],
   ["open", "gate", [8, 4]],
@@ -28,6 +32,7 @@ function drawUnused(context, chart, off, word) {
 
 /**
  * @param {HTMLCanvasElement} canvas
+ * @param {number} width
  * @param {object} firing the answer to ffn_firing
  * @param {{ layer: number; token: number; text: Function; off: number[]; word: string }} how `off`: layers whose
  *   FFN is off

@@ -30,14 +30,12 @@ export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads 
   );
   const [x, y] = [(gate) => xOf(chart, gate), (value) => yOf(chart, value)];
   rule(context, chart, { x: 0, y: 0, colour: colour("line") });
-  const points = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120).map((gate) => [
-    gate,
-    bend(gate),
-  ]);
+  const across = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120);
+  const points = across.map((gate) => /** @type {[number, number]} */ ([gate, bend(gate)]));
   path(context, chart, points, { colour: muted, width: 1.5 });
   context.fillStyle = hue;
   context.globalAlpha = 0.45;
-  for (const gate of gates) context.fillRect(x(gate) - 2, y(bend(gate)) - 2, 4, 4);
+  for (const gate of Array.from(gates)) context.fillRect(x(gate) - 2, y(bend(gate)) - 2, 4, 4);
   context.globalAlpha = 1;
   context.strokeStyle = colour("text");
   context.lineWidth = 2;

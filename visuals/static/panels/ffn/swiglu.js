@@ -27,7 +27,17 @@ import { drawCurve } from "./swiglu-curve.js";
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
 
-/** @typedef {{ neuron; gate; activated; up; weight; product: number }} Neuron as far as the layer has them */
+/**
+ * @typedef {{
+ *   neuron: number;
+ *   gate?: number;
+ *   activated?: number;
+ *   up?: number;
+ *   weight?: number;
+ *   product: number;
+ * }} Neuron
+ *   as far as the layer has them
+ */
 
 /**
  * One neuron of vectors.
@@ -47,7 +57,7 @@ const neuronAt = ({ strips }, vectors, place, neuron) => ({
  */
 function strongestOf({ top, ffn }, token) {
   const count = top.neuron.shape[1];
-  const row = (all) => all && { data: all.data.subarray(token * count, (token + 1) * count) };
+  const row = (all) => all && { shape: [count], data: all.data.subarray(token * count, (token + 1) * count) };
   const vectors = inner({ gate: row(top.gate), up: row(top.up), weight: row(top.weight), ffn });
   const kind = kindOf(ffn);
   return Array.from({ length: count }, (_, i) => neuronAt(kind, vectors, i, top.neuron.data[token * count + i])).filter(
@@ -96,10 +106,12 @@ function arithmetic(one, { act, reads, routed }, name, text) {
   const filled = tinted(reads, `${act}(${shown(one[reads], 5)})`);
   const at = text("at", { neuron: name });
   if (reads === "up") return line`${activation}   ${at}   ${filled} = ${strong(one.product)}`;
-  const open = tinted("gate", shown(one.activated, 5));
-  if (!routed)
-    return line`${activation} ⊙ ${tinted("up", "up")}   ${at}   ${filled} × ${up()} = ${open} × ${up()} = ${strong(one.product)}`;
-  return line`${text("weight")} · ${activation} ⊙ ${tinted("up", "up")}   ${at}   ${shown(one.weight, 5)} × ${filled} × ${up()} = ${shown(one.weight, 5)} × ${open} × ${up()} = ${strong(one.product)}`;
+  const formula = [activation, " ⊙ ", tinted("up", "up")];
+  const [first, then] = [filled, tinted("gate", shown(one.activated, 5))].map((gate) => [gate, " × ", up()]);
+  if (!routed) return line`${formula}   ${at}   ${first} = ${then} = ${strong(one.product)}`;
+  const weight = `${shown(one.weight, 5)} × `;
+  const product = [weight, ...first, " = ", weight, ...then, " = ", strong(one.product)];
+  return line`${text("weight")} · ${formula}   ${at}   ${product}`;
 }
 
 const ROWS = 24;
@@ -110,12 +122,16 @@ const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind
  * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
  */
 function createNeurons(glass) {
-  const table = createTable(null, [["neuron", "th.gp-number"], ...VECTORS.map((name) => [name, "td.gp-number"])], {
-    rows: ROWS,
-    focus: true,
-  });
+  /** @type {[string, string][]} */
+  const columns = [
+    ["neuron", "th.gp-number"],
+    ...VECTORS.map((name) => /** @type {[string, string]} */ ([name, "td.gp-number"])),
+  ];
+  const table = createTable(null, columns, { rows: ROWS, focus: true });
   let neurons = [];
-  linkRows(table.element, glass, ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron });
+  /** @param {HTMLTableRowElement} row */
+  const chosenBy = ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron };
+  linkRows(table.element, glass, chosenBy);
 
   /**
    * @param {{ neuron: number }[]} strongest with a number for each vector of the `kind`

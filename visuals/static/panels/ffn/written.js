@@ -8,6 +8,7 @@ import { nameRow } from "../../off.js";
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
+/** @type {[string, string][]} */
 const COLUMNS = [
   ["neuron", "th.gp-number"],
   ["product", "td.gp-number"],
@@ -50,9 +51,10 @@ export function pushes(row, name, text) {
 export function createWritten(glass) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS, focus: true });
   let neurons = [];
-  linkRows(table.element, glass, ({ sectionRowIndex }) =>
-    sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined,
-  );
+  /** @param {HTMLTableRowElement} row */
+  const chosenBy = ({ sectionRowIndex }) =>
+    sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined;
+  linkRows(table.element, glass, chosenBy);
 
   /**
    * @param {object[]} written rows of ffn_written

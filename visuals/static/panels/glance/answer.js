@@ -15,8 +15,26 @@ const KEPT = 0.8;
 
 const isNeuron = ({ kind }) => kind.endsWith("neuron");
 /**
+ * A part that the answer "why" measures: what is left without it, and of a head where it looks.
+ *
+ * @typedef {{
+ *   kind: import("./words.js").PartKind;
+ *   layer: number;
+ *   index: number;
+ *   without: number;
+ *   loss: number;
+ *   head?: number;
+ *   query?: number;
+ *   key?: number;
+ *   weight?: number;
+ * }} Part
+ */
+
+/**
  * A part in words: a neuron as the chapter on the feed-forward names it.
  *
+ * @param {Pick<Part, "kind" | "layer" | "index">} part
+ * @param {object} trace
  * @param {Function} text glass.text
  */
 export function nameOfPart({ kind, layer, index }, trace, text) {
@@ -27,7 +45,7 @@ export function nameOfPart({ kind, layer, index }, trace, text) {
  * Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most
  * first.
  *
- * @param {{ kind: string; loss: number }[]} parts in that order
+ * @param {Part[]} parts in that order
  */
 export function ranked(parts) {
   const heads = parts.filter((one) => !isNeuron(one));
@@ -172,6 +190,7 @@ export function createAnswer(glass, moment) {
         .filter((name) => names[name])
         .map((name) => [name, h("b", null, names[name])]),
     );
+    const { same: _same, ...words } = names;
     const term = lead(
       glass,
       names.term,
@@ -179,7 +198,7 @@ export function createAnswer(glass, moment) {
       "attend",
       "score-terms",
     );
-    const say = (template) => h("p", null, ...filled(template, { ...names, ...bold, term }));
+    const say = (template) => h("p", null, ...filled(template, { ...words, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("matching", names)),
       say(
@@ -285,10 +304,11 @@ export function createAnswer(glass, moment) {
       one.weight ?? "",
     ]),
   ];
-  const tell = (found) =>
-    found
-      ? ` ${found.look.kind === "cross" ? "source" : "key"} ${found.look.key} heads ${found.look.heads.length} without=${exact(found.look.without)}`
-      : "";
+  const tell = (found) => {
+    if (!found) return "";
+    const { kind, key, heads, without } = found.look;
+    return ` ${kind === "cross" ? "source" : "key"} ${key} heads ${heads.length} without=${exact(without)}`;
+  };
   return {
     element,
     draw,

@@ -107,7 +107,7 @@ export function createCircuit(glass, element, moment) {
       recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little",
       params,
     );
-    const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS) ? ` ${text("carries_more")}` : "";
+    const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS.map(Number)) ? ` ${text("carries_more")}` : "";
     faith.replaceChildren(
       h("p", null, text("circuit", params)),
       line("recovered", recovered),
@@ -115,6 +115,27 @@ export function createCircuit(glass, element, moment) {
       line("without", without),
       h("p", null, so, more),
     );
+  }
+
+  const isLong = (found) => found && found.tokens > found.limit;
+  /** What is said in the place of a circuit: why there is none, or that it is on its way. */
+  function noteOf(found, other, changed) {
+    if (changed) return text("changed");
+    if (isLong(found)) return text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit });
+    if (found && !found.swaps.length && !other) return text("no_swaps");
+    if (!other || circuit) return "";
+    return view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
+  }
+
+  /** The circuit in words and drawn, with its edges where they are asked for. */
+  function showCircuit(asked) {
+    say(circuit);
+    const asking = view.measuring === circuit;
+    const known = asking ? edgesOf(asked) : null;
+    measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
+    progress.hidden = !asking || known.done;
+    if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
+    drawing.draw(circuit, known);
   }
 
   return {
@@ -127,33 +148,15 @@ export function createCircuit(glass, element, moment) {
       const other = otherText(glass, at.token);
       if (found) fill(found.text, other);
       if (found) offer(found, state.language);
-      const long = found && found.tokens > found.limit;
-      for (const one of [offers, form]) one.hidden = changed || !found || long;
+      for (const one of [offers, form]) one.hidden = changed || !found || isLong(found);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
-      for (const button of offers.children) button.setAttribute("aria-pressed", String(button.dataset.swap === other));
-      const waiting = other && !changed && !circuit;
-      note.textContent = changed
-        ? text("changed")
-        : long
-          ? text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit })
-          : found && !found.swaps.length && !other
-            ? text("no_swaps")
-            : !waiting
-              ? ""
-              : view.trouble?.with === other
-                ? view.trouble.words
-                : text("circuit_waiting");
+      for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (offers.children))
+        button.setAttribute("aria-pressed", String(button.dataset.swap === other));
+      note.textContent = noteOf(found, other, changed);
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
-      if (!circuit) return;
-      say(circuit);
-      const asking = view.measuring === circuit;
-      const known = asking ? edgesOf({ ...at, text: other }) : null;
-      measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
-      progress.hidden = !asking || known.done;
-      if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
-      drawing.draw(circuit, known);
+      if (circuit) showCircuit({ ...at, text: other });
     },
   };
 }

@@ -64,6 +64,7 @@ export function columnsOf({ nodes, differ, pieces, answers }) {
 /**
  * The rows from the top: layers that hold a node, and between them the stretches of layers that hold none.
  *
+ * @param {{ nodes: object[] }} stack
  * @param {number} count of all layers
  * @returns {{ from: number; to: number; empty: boolean }[]}
  */

@@ -9,17 +9,24 @@ const COUNT = 3;
 /**
  * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
  *
+ * @typedef {{ shape: number[]; data: Float32Array }} NumArray
  * @param {{ heads: NumArray; cross?: NumArray | null; ffn: NumArray }} terms the detail "logit_terms"
  * @returns {{ kind: "head" | "cross" | "ffn"; layer: number; head?: number; key?: number; value: number }[]}
  */
 export function writers({ heads, cross, ffn }) {
-  const ofHeads = (kind, { data, shape: [layers, count, tokens] }) =>
-    Array.from({ length: layers * count }, (_, i) => {
+  /**
+   * @param {"head" | "cross"} kind
+   * @param {NumArray} values
+   */
+  const ofHeads = (kind, { data, shape }) => {
+    const [layers, count, tokens] = shape;
+    return Array.from({ length: layers * count }, (_, i) => {
       const row = data.subarray(i * tokens, (i + 1) * tokens);
       const value = row.reduce((sum, x) => sum + x, 0);
       return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
     });
-  const blocks = Array.from(ffn.data, (value, layer) => ({ kind: "ffn", layer, value }));
+  };
+  const blocks = Array.from(ffn.data, (value, layer) => ({ kind: /** @type {const} */ ("ffn"), layer, value }));
   return [...ofHeads("head", heads), ...(cross ? ofHeads("cross", cross) : []), ...blocks].sort(
     (a, b) => b.value - a.value,
   );

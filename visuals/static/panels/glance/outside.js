@@ -26,7 +26,8 @@ export const strangeAt = (places, t) =>
 
 /** Runs an example by its button above, which also opens it at what matters there; as a prompt where it has none. */
 function tryExample(glass, example) {
-  const chip = [...document.querySelectorAll(".page-chips button")].find(({ textContent }) => textContent === example);
+  const chips = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".page-chips button"));
+  const chip = [...chips].find(({ textContent }) => textContent === example);
   if (chip) chip.click();
   else runPrompt(glass, example, {});
 }

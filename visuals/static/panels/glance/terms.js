@@ -21,6 +21,7 @@ export function createTerms(glass, section) {
       h("td.wy-track", null, bar),
     );
   };
+  /** @param {Term} term */
   const named = ({ words, select }) =>
     select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words;
 

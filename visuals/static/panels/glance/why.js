@@ -110,7 +110,8 @@ export default function why(element, glass) {
     glass.repaint();
   }
   text.addEventListener("click", ({ target }) => {
-    const position = target.closest?.("[data-position]")?.dataset.position;
+    const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
+    const position = /** @type {HTMLElement | null} */ (pressed)?.dataset.position;
     if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
   });
 
@@ -148,7 +149,7 @@ export default function why(element, glass) {
    * text.
    */
   function follow() {
-    const last = text.querySelector(".is-query") ?? written.lastElementChild;
+    const last = /** @type {HTMLElement | null} */ (text.querySelector(".is-query") ?? written.lastElementChild);
     if (last) text.scrollTop = last.offsetTop + last.offsetHeight - text.offsetTop - text.clientHeight;
   }
 
@@ -196,9 +197,8 @@ export default function why(element, glass) {
     if (open) fetchAnswer();
     view.answer?.draw(open, found);
     made.draw(moment);
-    if (own)
-      panel.tell(
-        `after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${view.answer?.tell(found) ?? ""}`,
-      );
+    if (!own) return;
+    const looks = view.answer?.tell(found) ?? "";
+    panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${looks}`);
   });
 }

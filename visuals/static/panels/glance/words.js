@@ -63,7 +63,7 @@ export async function leadTo(glass, chapter, kind, select) {
   select?.();
   glass.way.led(() => glass.open(chapter));
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const panel = document.querySelector(`section[data-kind="${kind}"]`);
+  const panel = /** @type {HTMLElement | null} */ (document.querySelector(`section[data-kind="${kind}"]`));
   if (panel) hold(() => panel.scrollIntoView({ block: "start", behavior: "instant" }));
   panel?.focus({ preventScroll: true });
 }
@@ -97,6 +97,8 @@ export const readersOff = ({ kind, heads }) => ({
  * Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is
  * its panel's own setting.
  *
+ * @param {object} glass
+ * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} look
  * @param {number} query from where a decoder's head looks
  */
 export function selectLook(glass, { kind, layer, head, key, query: own }, query, choose = glass.select) {
@@ -108,7 +110,9 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
 /**
  * A number that leads to the cell of a head, of whichever kind.
  *
- * @param {{ kind: PartKind; layer: number; head: number; key: number }} one
+ * @param {object} glass
+ * @param {string} words
+ * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} one
  */
 export function leadToCell(glass, words, one, query) {
   const click = () =>
@@ -126,7 +130,8 @@ export function filled(template, given) {
   const used = new Set();
   return template.split(/(\{\w+\})/).map((piece) => {
     const part = given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece;
-    if (used.has(part) && part.cloneNode) return again(part); // an element stands in one place alone
+    // an element stands in one place alone
+    if (used.has(part) && typeof part === "object") return again(part);
     used.add(part);
     return part;
   });
@@ -160,6 +165,7 @@ export function whichOf(text, one, start) {
 /**
  * Words to change as buttons, which hand on the text that then results.
  *
+ * @param {object} glass
  * @param {{
  *   swaps: { start: number; word: string; other: string; piece: string; text: string }[];
  *   text: string;

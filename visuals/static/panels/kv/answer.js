@@ -133,7 +133,8 @@ export function answerView(glass) {
   element.addEventListener(
     "toggle",
     (event) => {
-      if (event.target.matches(".kv-source")) opened = event.target.open;
+      const details = /** @type {HTMLDetailsElement} */ (event.target);
+      if (details.matches(".kv-source")) opened = details.open;
     },
     true,
   );

@@ -34,6 +34,7 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     groups.push({ name, mark: buttons.mark, element });
     return element;
   }
+  /** @type {[string, string][]} */
   const scales = [
     ["log", "kv-chart.log"],
     ["linear", "kv-chart.linear"],

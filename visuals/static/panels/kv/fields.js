@@ -92,10 +92,7 @@ export function placeOf(values, number) {
   return number > 0 ? values.reduce((best, value, i) => (off(value) < off(values[best]) ? i : best), 0) : 0;
 }
 
-/**
- * @param {() => [string, string][] | [string, [string, string][]][]} options value and label; or a group and its
- *   options
- */
+/** @param {() => [string, string | [string, string][]][]} options value and label; or a group and its options */
 export function choiceField(name, set, options) {
   const box = h("select", { change: () => set({ [name]: box.value }) });
   let shown = "";

@@ -120,6 +120,7 @@ export function fitView(glass) {
     );
   }
 
+  let opened = false; // the list of the weights, by the reader
   function weights({ weight_terms, all_weights }) {
     const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
     const rows = weight_terms.map(({ label, factors, bytes }) =>
@@ -127,7 +128,7 @@ export function fitView(glass) {
     );
     return h(
       "details.kv-source",
-      weights.open ? { open: "" } : null,
+      opened ? { open: "" } : null,
       h("summary", null, text("weights_sum", { bytes: exactBytes(all_weights), both: both(all_weights) })),
       ...rows,
     );
@@ -135,7 +136,7 @@ export function fitView(glass) {
   element.addEventListener(
     "toggle",
     (event) => {
-      weights.open = event.target.open;
+      opened = /** @type {HTMLDetailsElement} */ (event.target).open;
     },
     true,
   );
@@ -165,7 +166,9 @@ export function needsView(glass) {
   const element = h("div.kv-answer");
   const table = createTable(null, [
     ["gpu", "th.gp-token"],
-    ...["at_least", "found", "one_server"].map((name) => [name, "td"]),
+    ["at_least", "td"],
+    ["found", "td"],
+    ["one_server", "td"],
   ]);
 
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));

@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.js";
 
+/** @type {Record<"binary" | "decimal", [number, string[]]>} */
 const UNITS = {
   binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]],
   decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]],

@@ -112,31 +112,41 @@ export default function kvFit(element, glass) {
     questions.needs(JSON.stringify(requestForNeeds()));
   }
 
+  /** The title, which names what was asked about once there is an answer. */
+  function titleText() {
+    const { model, batch, tokens, dtype } = asked.answer ?? {};
+    if (!model) return panel.text("title");
+    return panel.text("title_of", {
+      gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu,
+      model: nameOf(glass, model),
+      batch: whole(batch),
+      tokens: whole(tokens),
+      dtype,
+    });
+  }
+
+  /** Puts what is wrong with a question under the field that it is of, else above the result. */
+  function complain(name, message, list, result) {
+    const said = message ? troubleText(glass, message) : "";
+    const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
+    for (const one of list) one.complain(one.name === aliased ? said : "");
+    trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
+    result.element.toggleAttribute("data-stale", Boolean(message));
+  }
+
+  function tell({ use, batch, context }) {
+    const most = `batch=${batch.value ?? "none"} context=${context.value ?? "none"}`;
+    panel.tell(`gpu=${use.gpu.name} fits=${use.fits} free=${use.free} ${most}`);
+  }
+
   return inView(element, function draw() {
     need();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    const { model, batch, tokens, dtype } = asked.answer ?? {};
-    panel.title.textContent = model
-      ? panel.text("title_of", {
-          gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu,
-          model: nameOf(glass, model),
-          batch: whole(batch),
-          tokens: whole(tokens),
-          dtype,
-        })
-      : panel.text("title");
+    panel.title.textContent = titleText();
     for (const one of [...fields, ...reverse]) one.show(view.settings);
     for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
-    for (const [name, message, list, result] of [
-      ["kv_fit", bad, fields, fit],
-      ["kv_needs", unmet, reverse, needs],
-    ]) {
-      const said = message ? troubleText(glass, message) : "";
-      const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
-      for (const one of list) one.complain(one.name === aliased ? said : "");
-      trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
-      result.element.toggleAttribute("data-stale", Boolean(message));
-    }
+    complain("kv_fit", bad, fields, fit);
+    complain("kv_needs", unmet, reverse, needs);
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     limited.hidden = !found || found.use.percent >= Number(view.settings.usable_percent);
@@ -146,10 +156,7 @@ export default function kvFit(element, glass) {
       element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
     if (found && asked.answer) fit.show(found, asked.answer);
     if (needed) needs.show(needed);
-    if (found)
-      panel.tell(
-        `gpu=${found.use.gpu.name} fits=${found.use.fits} free=${found.use.free} batch=${found.batch.value ?? "none"} context=${found.context.value ?? "none"}`,
-      );
+    if (found) tell(found);
   });
 }
 

@@ -92,7 +92,7 @@ export default function kvKinds(element, glass) {
   const table = () => [["kind", "tokens", "bytes"], ...rows.map(({ kind, bytes }) => [kind, tokens, bytes])];
   const panel = frame(element, glass, "kv-kinds", { csv: table, parts: ["what", "formula", "myth"], pointed: false });
   const view = kindsView(glass);
-  view.element.firstChild.hidden = true; // the panel's own title says it
+  /** @type {HTMLElement} */ (view.element.firstChild).hidden = true; // the panel's own title says it
   panel.body.append(view.element);
 
   return inView(element, function draw() {
@@ -103,8 +103,7 @@ export default function kvKinds(element, glass) {
     if (!live) return;
     rows = live.kinds.map((row) => grown(row, tokens));
     view.show(rows);
-    panel.tell(
-      `tokens=${tokens} ${rows.map(({ kind, bytes }) => `${kind}=${bytes}`).join(" ")} own=${rows.find(({ own }) => own)?.kind}`,
-    );
+    const sizes = rows.map(({ kind, bytes }) => `${kind}=${bytes}`).join(" ");
+    panel.tell(`tokens=${tokens} ${sizes} own=${rows.find(({ own }) => own)?.kind}`);
   });
 }

@@ -134,7 +134,7 @@ function story(panel, trace, moment) {
   ];
 }
 
-function legend(panel) {
+function legend() {
   const sample = (role, name) =>
     h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
   return h(
@@ -174,7 +174,7 @@ export function player(glass) {
   function write() {
     const panel = button.closest("section");
     if (panel.getBoundingClientRect().bottom > innerHeight) panel.scrollIntoView();
-    document.querySelector("#generate")?.click();
+    /** @type {HTMLElement | null} */ (document.querySelector("#generate"))?.click();
   }
   function play() {
     if (timer) return stop();
@@ -220,7 +220,7 @@ export default function kvLive(element, glass) {
   const stories = h("div.gp-columns.kv-story");
   const caption = h("p.gp-note.kv-caption");
   panel.body.append(
-    h("div.kv-bar", null, play.element, legend(panel)),
+    h("div.kv-bar", null, play.element, legend()),
     h("div", null, caption, canvas),
     arithmetic,
     stories,
@@ -248,8 +248,8 @@ export default function kvLive(element, glass) {
       v: norms[1],
       bytes: bytesEach,
     };
-    const value = `layer ${layer} token ${query} tokens=${held} bytes=${bytes} measured=${measured ?? "none"} ${roleOf(scene, query)}`;
-    panel.tell(value, panel.text("read", reading));
+    const sizes = `tokens=${held} bytes=${bytes} measured=${measured ?? "none"}`;
+    panel.tell(`layer ${layer} token ${query} ${sizes} ${roleOf(scene, query)}`, panel.text("read", reading));
   }
 
   return inWidth(element, widthOf(canvas.parentElement, glass), function draw(width) {

@@ -135,8 +135,9 @@ export default function kvRace(element, glass) {
       full_work: million(at.full_work),
       work_ratio: ratio(at.cached_work, at.full_work),
     };
+    const seconds = `cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds}`;
     panel.tell(
-      `tokens=${at.tokens} cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`,
+      `tokens=${at.tokens} ${seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`,
       panel.text("read", reading),
     );
     const differ = steps.filter(({ same }) => !same).length;

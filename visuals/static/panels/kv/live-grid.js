@@ -43,6 +43,8 @@ export function labelsOf(widths, column, room = Infinity) {
 /**
  * Sizes for a width, in pixels to draw in.
  *
+ * @param {{ layers: number; columns: number }} scene
+ * @param {number} width
  * @param {number} [names] the height of the tokens' names
  * @param {number} [room] as in `labelsOf`
  */
@@ -54,6 +56,7 @@ export function measure({ layers, columns }, width, names = LINE, room = Infinit
 }
 
 /**
+ * @param {Scene} scene
  * @param {{ row: number; column: number }} size of `measure`
  * @returns {{ layer: number; token: number } | null} the cell under a point; layer 0 is at the bottom
  */
@@ -117,6 +120,7 @@ function drawWeights(context, scene, { column }) {
 
 function drawLabels(context, scene, { row, column, high }, { turned, apart, most }, text) {
   const { colour } = ink();
+  /** @type {{ align: CanvasTextAlign; base: CanvasTextBaseline; colour: string }} */
   const how = { align: "right", base: "middle", colour: colour("muted") };
   const every = Math.ceil(18 / row);
   for (let layer = 0; layer < scene.layers; layer += every) {

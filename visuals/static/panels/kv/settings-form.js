@@ -8,12 +8,19 @@ const OWN = ["config", "hub"];
 /** Options that only some models have; they are shown, and sent, for those alone. */
 const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
 
-/** Models by family as a choice's groups. */
+/**
+ * Models by family as a choice's groups.
+ *
+ * @returns {[string, [string, string][]][]}
+ */
 function modelChoices(catalogue, text) {
+  /** @type {Map<string, [string, string][]>} */
   const families = new Map();
   for (const { name, family } of catalogue?.models ?? [])
     families.set(family, [...(families.get(family) ?? []), [name, name]]);
-  return [...families, [text("own_model"), OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)])]];
+  /** @type {[string, string][]} */
+  const own = OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)]);
+  return [...families, [text("own_model"), own]];
 }
 
 /** The card of the chosen model: of the catalogue, else of the last answer. */
@@ -34,9 +41,10 @@ function withoutParticulars(settings) {
 export function settingsForm(glass, asked) {
   const text = (name, params) => glass.text(`kv.${name}`, params);
   const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
+  const option = (value, name) => /** @type {[string, string]} */ ([value, text(name)]);
   const options =
     (first, ...values) =>
-    () => [["", text(first)], ...values.map((value) => [value, text(`choice_${value}`)])];
+    () => [option("", first), ...values.map((value) => option(value, `choice_${value}`))];
   const formats = () =>
     (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
@@ -64,7 +72,7 @@ export function settingsForm(glass, asked) {
     choiceField("indexer", set, options("choice_fp8", "dtype")),
     choiceField("state", set, options("choice_own", "dtype", "fp32")),
     switchField("mtp", set),
-    choiceField("draft", set, () => [["", text("no_draft")], ...modelChoices(asked.catalogue, text).slice(0, -1)]),
+    choiceField("draft", set, () => [option("", "no_draft"), ...modelChoices(asked.catalogue, text).slice(0, -1)]),
     numberField("prompt_tokens", set, "—"),
     numberField("n_kv_heads", set, "—"),
   ];
@@ -93,9 +101,10 @@ export function settingsForm(glass, asked) {
     return !PARTICULAR.includes(name) || (cardOf(asked)?.options.includes(name) ?? false);
   }
 
+  let shownOnce = false;
   function show() {
-    if (more.some(({ name }) => asked.settings[name]) && !show.opened) fold.open = true;
-    show.opened = true;
+    if (more.some(({ name }) => asked.settings[name]) && !shownOnce) fold.open = true;
+    shownOnce = true;
     for (const one of all) {
       one.element.hidden = !useful(one.name);
       one.show(asked.settings);
@@ -140,6 +149,7 @@ function familiesFold(glass, asked) {
   return { element, show };
 }
 
+/** @returns {[string, string][]} */
 function layouts(card, text) {
   const name = card?.kind === "MLA" ? "expanded_mla" : "broadcast_heads";
   return ["", name].map((value) => [value, text(`choice_${value || "formula"}`)]);

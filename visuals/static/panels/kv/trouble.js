@@ -5,7 +5,12 @@ import { nameOf } from "./format.js";
 const MOST = 8; // names that are listed; of more only the first few, since the message stands in a narrow column
 const FEW = 4;
 
-/** What would be right: its text with its particulars; else the names that the server lists. */
+/**
+ * What would be right: its text with its particulars; else the names that the server lists.
+ *
+ * @param {Function} said
+ * @param {{ expected?: string | string[]; expected_code?: string; expected_params?: object }} trouble
+ */
 function expectedText(said, { expected, expected_code: code, expected_params: params }) {
   const names = code?.startsWith("one_of") ? params.names.split(", ") : [];
   const [key, told] =

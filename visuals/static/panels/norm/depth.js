@@ -12,7 +12,7 @@ const DASHES = [[], [7, 4], [2, 3]];
 /**
  * Norms in the order of the computation, the final one after the last layer.
  *
- * @returns {{ layer: number; norm: "attn" | "ffn" | "final" }[]}
+ * @returns {import("./rmsnorm-map.js").Norm[]}
  */
 export const placesOf = (model) =>
   Array.from({ length: rowCount(model) }, (_, row) => ({
@@ -47,7 +47,7 @@ const medianPoints = ({ median }, token, per) =>
 /**
  * Labels at the lines' right ends, moved apart where they would overlap.
  *
- * @param {{ y: number }[]} labels
+ * @param {{ y: number; name: string; role: string }[]} labels
  */
 function apart(labels, step = 18) {
   labels.sort((a, b) => a.y - b.y);
@@ -62,7 +62,7 @@ function apart(labels, step = 18) {
  * @param {number} width
  * @param {object} trace
  * @param {number} token
- * @param {{ layer: number; norm: string }} selected
+ * @param {import("./rmsnorm-map.js").Norm} selected
  * @param {object | null} depth the answer to norm_depth, if it has come
  * @param {Function} text
  */
@@ -117,7 +117,7 @@ const chartOf = (width, last, low, high) =>
 /**
  * The norm nearest to a point of the chart.
  *
- * @returns {{ layer: number; norm: string }}
+ * @returns {import("./rmsnorm-map.js").Norm}
  */
 export function findDepth(width, model, x) {
   return placesOf(model)[Math.round(xAt(chartOf(width, rowCount(model) - 1, 1, 10), x))];

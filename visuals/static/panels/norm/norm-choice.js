@@ -5,6 +5,7 @@ import { segmented } from "../../controls.js";
 import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
+/** @type {("attn" | "cross" | "ffn" | "final")[]} */
 export const NORMS = ["attn", "cross", "ffn", "final"];
 
 /**
@@ -42,7 +43,7 @@ export function normButtons(glass) {
   const show = () => {
     const there = normsOf(glass.state.trace.model);
     NORMS.forEach((norm, i) => {
-      element.children[i].hidden = !there.includes(norm);
+      /** @type {HTMLElement} */ (element.children[i]).hidden = !there.includes(norm);
     });
     mark(chosenNorm(glass));
   };

@@ -18,6 +18,11 @@ import { nameOf, vectorAt } from "./vector.js";
 
 const KIND = "norm-scale";
 const [HIGH, FLOOR] = [260, 1e-10]; // the chart's height; the least change drawn
+/**
+ * Name, function and whether it has the network's own ε, else 0.
+ *
+ * @type {[string, (x: ArrayLike<number>, eps: number) => Float64Array, boolean][]}
+ */
 export const METHODS = [
   ["rms_eps", rmsNorm, true],
   ["rms_zero", rmsNorm, false],
@@ -57,6 +62,7 @@ function drawCurve(canvas, width, { meanSquare, eps }, a, text) {
   axes(context, chart, { xName: text("curve_x"), yName: text("curve_y") });
   const { colour } = ink();
   rule(context, chart, { x: 1, colour: colour("line"), width: 2 });
+  /** @type {[number, number][]} */
   const points = Array.from({ length: 321 }, (_, i) => {
     const at = 10 ** (-DECADES + (i / 320) * 2 * DECADES);
     return [at, Math.max(FLOOR / 10, scaleChange(meanSquare, eps, at))];
@@ -72,8 +78,10 @@ function arithmetic({ meanSquare: m, eps, beta }, a) {
   const [top, under] = [Math.sqrt(m + eps), Math.sqrt(a * a * m + eps)];
   const numbers = fraction(`${shown(a, 4)} · ${shown(top, 6)}`, shown(under, 6));
   const factor = (a * top) / under;
+  const formula = fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"));
+  const square = beta ? "mean((x − μ)²)" : "mean(x²)";
   return [
-    line`${name("a·x")} = ${fraction(phrase`a · ${root("m + ε")}`, root("a²·m + ε"))} · ${name("x")},   m = ${beta ? "mean((x − μ)²)" : "mean(x²)"} = ${shown(m, 5)}`,
+    line`${name("a·x")} = ${formula} · ${name("x")},   m = ${square} = ${shown(m, 5)}`,
     line`= ${numbers} · ${name("x")} = ${strong(factor, 8)} · ${name("x")}`,
   ];
 }
@@ -87,8 +95,9 @@ const between = (value, most) => Math.max(-most, Math.min(most, Number(value) ||
 /**
  * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x).
  *
+ * @param {object} glass
  * @param {number} rms
- * @param {number | null} pointed the exponent under the pointer
+ * @param {number | null} [pointed] the exponent under the pointer
  */
 export function settingsOf({ settings }, rms, pointed = null) {
   const { scale = FIRST.scale, shift = FIRST.shift, flip } = settings.get("norm");
@@ -137,11 +146,9 @@ export function createScaling(glass) {
 
 /** A row a method, a column a case. */
 function makeTable() {
-  const table = createTable(
-    KIND,
-    [["method", "th.gp-token.norm-method"], ...CASES.map((name) => [name, "td.gp-number"])],
-    { rows: METHODS.length },
-  );
+  /** @type {[string, string][]} */
+  const cases = CASES.map((name) => [name, "td.gp-number"]);
+  const table = createTable(KIND, [["method", "th.gp-token.norm-method"], ...cases], { rows: METHODS.length });
   table.rows.forEach(({ fields: [name] }, i) => {
     name.dataset.text = `${KIND}.${METHODS[i][0]}`;
   });
@@ -195,8 +202,9 @@ export default function normScale(element, glass) {
     const { a, b, found } = view;
     const own = found[METHODS.indexOf(ownMethod(vector))];
     const values = METHODS.map(([name], i) => `${name}=${CASES.map((_, c) => exact(found[i][c])).join(",")}`);
+    const place = norm === "final" ? "final" : `layer ${layer} ${norm}`;
     panel.tell(
-      `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} a=${exact(a)} b=${exact(b)} ${values.join(" ")}`,
+      `${place} token ${token} a=${exact(a)} b=${exact(b)} ${values.join(" ")}`,
       panel.text("read", {
         a: shown(a, 4),
         change: shown(own[0], 3),

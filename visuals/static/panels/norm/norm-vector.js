@@ -52,7 +52,7 @@ function createChannels(act) {
   linkRows(
     table.element,
     { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) },
-    ({ sectionRowIndex }) => channels[sectionRowIndex],
+    (/** @type {HTMLTableRowElement} */ { sectionRowIndex }) => channels[sectionRowIndex],
   );
 
   /** @param {import("./vector.js").Vector} vector */

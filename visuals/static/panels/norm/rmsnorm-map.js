@@ -45,7 +45,7 @@ export const rowOf = ({ layer, norm }, model) =>
  * What a run's message says of a norm at a token.
  *
  * @param {"rms" | "mean"} what
- * @param {Norm} place
+ * @returns {(trace: import("../../decode.js").Trace, place: Norm, token: number) => number}
  */
 const figureAt =
   (what) =>
@@ -88,10 +88,9 @@ const step =
 function names(glass, rows, cell, per) {
   const every = Math.ceil(LINE / (per * cell));
   const layers = Array.from({ length: Math.ceil((rows - 1) / per / every) }, (_, i) => i * every);
-  return [
-    ...layers.map((layer) => [glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)]),
-    [glass.text("rmsnorm.final"), rows - 0.5],
-  ];
+  const nameAt = (layer) =>
+    /** @type {[string, number]} */ ([glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)]);
+  return [...layers.map(nameAt), [glass.text("rmsnorm.final"), rows - 0.5]];
 }
 
 /**

@@ -36,9 +36,10 @@ function arithmetic(mean, value, eps) {
   const [kind, square, end] = centred ? ["LayerNorm", "(x − μ)²", " ⊙ γ + β"] : ["RMSNorm", "x²", " ⊙ γ"];
   const name = () => tinted("norm", centred ? "σ(x)" : "RMS(x)");
   const [above, filled] = centred ? ["x − μ(x)", `x − ${inBrackets(mean)}`] : ["x", "x"];
+  const numbers = root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`);
   return [
     ...(centred ? [line`μ(x) = mean(x) = ${strong(mean)}`] : []),
-    line`${name()} = ${root(`mean(${square}) + ε`)} = ${root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`)} = ${strong(value)}`,
+    line`${name()} = ${root(`mean(${square}) + ε`)} = ${numbers} = ${strong(value)}`,
     line`${kind}(x) = ${fraction(above, name())}${end} = ${fraction(filled, shown(value, 5))}${end}`,
   ];
 }

@@ -11,7 +11,7 @@ const ALL_BYTES = 400_000;
 
 /**
  * @typedef {{
- *   norm: "attn" | "ffn" | "final";
+ *   norm: "attn" | "cross" | "ffn" | "final";
  *   layer: number;
  *   token: number;
  *   x: Float32Array;
@@ -72,7 +72,8 @@ export const nameOf = ({ layer, token }, { trace }) => ({ layer, token, piece: v
 /**
  * x after the norm's division, of one channel, and after its γ and β.
  *
- * @param {Vector} vector
+ * @param {Pick<Vector, "gamma" | "beta" | "mean" | "rms"> & { x: Object<number, number> }} vector
+ * @param {number} channel
  */
 export function normedAt({ x, gamma, beta, mean, rms }, channel) {
   const after = (x[channel] - mean) / rms;
@@ -94,11 +95,16 @@ export function arithmetic(vector, channel, text) {
   const name = () => tinted("norm", beta ? "σ(x)" : "RMS(x)");
   const over = (by) => fraction(beta ? "x − μ" : "x", by);
   const average = (value) => [fraction(shown(value * x.length, 6), count), " = ", strong(value)];
+  const numbers = root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`);
+  const value = `${shown(x[channel], 5)}${beta ? ` − ${inBrackets(mean)}` : ""}`;
+  const divided = fraction(value, shown(rms, 5));
+  const added = beta ? ` + ${inBrackets(beta[channel])}` : "";
+  const learned = `${shown(after, 5)} × ${inBrackets(gamma[channel])}${added}`;
   return [
     ...(beta ? [line`① μ = mean(x) = Σx / ${count} = ${average(mean)}`] : []),
     line`${sign(0)} mean(${square}) = Σ${square} / ${count} = ${average(meanSquare)}`,
-    line`${sign(1)} ${name()} = ${root(`mean(${square}) + ε`)} = ${root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`)} = ${strong(rms)}`,
-    line`${sign(2)} ${text("at", { channel })}   ${over(name())} = ${fraction(`${shown(x[channel], 5)}${beta ? ` − ${inBrackets(mean)}` : ""}`, shown(rms, 5))} = ${strong(after)}`,
-    line`${sign(3)} ${over(name())} · γ${beta ? " + β" : ""} = ${shown(after, 5)} × ${inBrackets(gamma[channel])}${beta ? ` + ${inBrackets(beta[channel])}` : ""} = ${strong(product)}`,
+    line`${sign(1)} ${name()} = ${root(`mean(${square}) + ε`)} = ${numbers} = ${strong(rms)}`,
+    line`${sign(2)} ${text("at", { channel })}   ${over(name())} = ${divided} = ${strong(after)}`,
+    line`${sign(3)} ${over(name())} · γ${beta ? " + β" : ""} = ${learned} = ${strong(product)}`,
   ];
 }

@@ -10,9 +10,28 @@ const MOST_COLUMNS = 512;
 let made = 0; // diagrams
 
 /**
+ * The parts of a row that change with the run.
+ *
+ * @typedef {{
+ *   label: SVGElement;
+ *   name: SVGElement;
+ *   shape: SVGElement;
+ *   size: SVGElement;
+ *   limit: SVGElement;
+ *   inner: SVGElement;
+ *   channel: SVGElement;
+ *   strip: SVGElement;
+ *   place: { x: number; y: number; width: number; height: number };
+ *   group: SVGElement;
+ *   drawn: ReturnType<typeof stripOf> | null;
+ * }} Parts
+ *   `place` of the strip, and what is `drawn` in it
+ */
+
+/**
  * One row: its box or ⊕, its texts, its strip.
  *
- * @returns the parts that change with the run
+ * @returns {Parts}
  */
 function makeRow(one, layout, act) {
   const { key, chapter } = one;
@@ -33,16 +52,16 @@ function makeRow(one, layout, act) {
       s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }),
       s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }),
     );
-    label.setAttribute("x", wide ? 56 : 48);
+    label.setAttribute("x", wide ? "56" : "48");
     // clear of the line from the feed-forward
-    label.setAttribute("y", wide ? middle - 8 : middle + (layout.parallel ? 28 : -10));
+    label.setAttribute("y", String(wide ? middle - 8 : middle + (layout.parallel ? 28 : -10)));
   } else {
     const { left, width } = boxOf(one, layout);
     mark.append(
       s("rect.ov-box", { x: left, y: middle - layout.box / 2, width, height: layout.box, rx: 6, "data-part": key }),
     );
-    label.setAttribute("x", left + width / 2);
-    label.setAttribute("y", middle + 5);
+    label.setAttribute("x", String(left + width / 2));
+    label.setAttribute("y", String(middle + 5));
     label.classList.add("is-middle");
   }
   mark.append(label);
@@ -61,6 +80,7 @@ function makeRow(one, layout, act) {
     });
   }
   const line = (n) => (wide ? middle + (n === 0 ? -3 : 15) : y + 18 + 19 * n);
+  const strip = { x: columns.strip, y: wide ? middle - 9 : y + 64, width: columns.end - columns.strip, height: 18 };
   const parts = {
     label,
     name: s("text.ov-name", { x: columns.name, y: line(0) }),
@@ -72,21 +92,20 @@ function makeRow(one, layout, act) {
         ? { x: columns.limit, y: middle + 5, "text-anchor": "end" }
         : { x: columns.end, y: line(1), "text-anchor": "end" },
     ),
-    inner: s("text.ov-inner", { x: columns.strip, y: middle + 17 }),
+    inner: s("text.ov-inner", { x: columns.strip, y: strip.y + strip.height + 16 }),
     channel: s("rect.ov-channel", { y: 0, width: 3, height: 0 }),
+    strip: s("image.ov-strip", { ...strip, preserveAspectRatio: "none" }),
+    place: strip,
+    group: s(`g.ov-row${one.inside ? ".is-inside" : ""}`, { "data-row": key }, ground, mark),
+    drawn: null,
   };
-  const strip = { x: columns.strip, y: wide ? middle - 9 : y + 64, width: columns.end - columns.strip, height: 18 };
-  parts.strip = s("image.ov-strip", { ...strip, preserveAspectRatio: "none" });
-  parts.place = strip;
-  parts.inner.setAttribute("y", strip.y + strip.height + 16);
-  const group = s(`g.ov-row${one.inside ? ".is-inside" : ""}`, { "data-row": key }, ground, mark);
+  const { group } = parts;
   group.append(parts.name, parts.shape, parts.size, parts.limit, parts.strip, parts.channel, parts.inner);
   group.addEventListener("pointerenter", () => act.hover(key));
   group.addEventListener("click", () => act.choose(key));
   const find = (event) => indexAt(event, parts, layout);
   parts.strip.addEventListener("pointermove", (event) => act.channel(key, find(event), false));
   parts.strip.addEventListener("click", (event) => act.channel(key, find(event), true));
-  parts.group = group;
   return parts;
 }
 
@@ -103,7 +122,7 @@ function indexAt({ clientX, currentTarget }, { drawn, place }, { width }) {
 /**
  * A vector as one row of pixels, for an <image>.
  *
- * @returns {{ address: string; columns: number[] }}
+ * @returns {{ address: string; columns: number[]; limit: number }}
  */
 function stripOf(values, width, positive, pool) {
   const columns = pool(values, Math.min(MOST_COLUMNS, Math.floor(width)));
@@ -115,7 +134,7 @@ function stripOf(values, width, positive, pool) {
 }
 
 /**
- * @param {SVGSVGElement} svg
+ * @param {SVGElement} svg
  * @param {object} act hover(key), choose(key), open(key), channel(key, index, lock)
  */
 export function createDiagram(svg, act) {
@@ -147,11 +166,11 @@ export function createDiagram(svg, act) {
     );
     const [from, to] = [y(index("attn_norm")) - gap + 2, y(index("ffn_add")) + high + 4];
     for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from }))
-      frame.box.setAttribute(name, value);
-    frame.title.setAttribute("x", layout.wide ? 56 : 46);
-    frame.title.setAttribute("y", from + 18);
-    frame.note.setAttribute("x", layout.columns.name);
-    frame.note.setAttribute("y", from + 18);
+      frame.box.setAttribute(name, String(value));
+    frame.title.setAttribute("x", layout.wide ? "56" : "46");
+    frame.title.setAttribute("y", String(from + 18));
+    frame.note.setAttribute("x", String(layout.columns.name));
+    frame.note.setAttribute("y", String(from + 18));
     rows = new Map(all.map((one) => [one.key, makeRow(one, layout, act)]));
     const marks = [...rows.values()].map(({ group }) => group);
     const grounds = marks.map((group) => group.querySelector(".ov-ground"));

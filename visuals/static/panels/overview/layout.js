@@ -67,9 +67,8 @@ export function flows(layout, tip) {
     const norm = own ? `${part}_norm` : "attn_norm";
     if (own) path(`M${STREAM} ${middle(norm)} H${boxOf(all[index(norm)], layout).left - 3}`);
     path(`M${across} ${middle(norm) + box / 2} V${middle(part) - box / 2 - 3}`);
-    path(
-      `M${across} ${middle(part) + box / 2} V${middle(index(`${part}_add`) >= 0 ? `${part}_add` : "ffn_add")} H${STREAM + 14}`,
-    );
+    const end = index(`${part}_add`) >= 0 ? `${part}_add` : "ffn_add";
+    path(`M${across} ${middle(part) + box / 2} V${middle(end)} H${STREAM + 14}`);
   }
   return group;
 }

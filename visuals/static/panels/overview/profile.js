@@ -29,16 +29,16 @@ const normY =
 function drawGround(context, { width, slot, count, range }, words) {
   write(context, words.norms, 0, 16, { weight: 600, most: width });
   write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
+  /** @type {[number, string][]} */
+  const lengths = ticks({ low: 10 ** range.low, high: 10 ** range.high, log: true }).map((value) => [
+    normY(range)(value),
+    tickText(value),
+  ]);
   levels(context, LEFT, width - RIGHT, [
-    ...ticks({ low: 10 ** range.low, high: 10 ** range.high, log: true }).map((value) => [
-      normY(range)(value),
-      tickText(value),
-    ]),
-    ...[
-      [1, "1"],
-      [0, "0", "muted"],
-      [-1, "−1"],
-    ].map(([value, ...how]) => [cosineY(value), ...how]),
+    ...lengths,
+    [cosineY(1), "1"],
+    [cosineY(0), "0", "muted"],
+    [cosineY(-1), "−1"],
   ]);
   const y = top + LOW + 20;
   layerNumbers(context, count / words.per, LEFT + (words.per / 2) * slot, words.per * slot, y);

@@ -153,6 +153,8 @@ export default function residual(element, glass) {
       ];
     }
     const squares = before * before + norm * norm + 2 * before * norm * cosine;
+    const sign = cosine < 0 ? "−" : "+";
+    const twice = shown(Math.abs(2 * before * norm * cosine), 5);
     return [
       h(
         "p",
@@ -164,9 +166,7 @@ export default function residual(element, glass) {
         "‖ = ",
         root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"),
         " = ",
-        root(
-          `${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${cosine < 0 ? "−" : "+"} ${shown(Math.abs(2 * before * norm * cosine), 5)}`,
-        ),
+        root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${sign} ${twice}`),
         " = ",
         h("strong", null, shown(Math.sqrt(squares), 5)),
       ),
@@ -188,8 +188,10 @@ export default function residual(element, glass) {
       cosine: signed(place.cosine, 4),
     };
     panel.title.textContent = panel.text("title", params);
+    const [norm, cosine] = [exact(place.norm), exact(place.cosine)];
+    const stream = `before=${exact(place.before)} after=${exact(place.after)}`;
     panel.tell(
-      `layer ${one.layer} ${one.part} token ${token} norm=${exact(place.norm)} cosine=${exact(place.cosine)} before=${exact(place.before)} after=${exact(place.after)}`,
+      `layer ${one.layer} ${one.part} token ${token} norm=${norm} cosine=${cosine} ${stream}`,
       panel.text("read", params),
     );
   }

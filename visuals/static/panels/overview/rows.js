@@ -116,8 +116,13 @@ function normOf(key, { stream, layer, token, trace }) {
   return at(tensorsOf(key, trace.model)[2]);
 }
 
-/** Shapes of what attention computes inside itself: where keys and values are rebuilt from a latent, that first. */
+/**
+ * Shapes of what attention computes inside itself: where keys and values are rebuilt from a latent, that first.
+ *
+ * @returns {[string, number[]][]}
+ */
 function attnShapes({ n_heads, n_kv_heads, head_dim, parts: { latent } }, T) {
+  /** @type {[string, number[]][]} */
   const [q, scores] = [
     ["q", [n_heads, T, head_dim]],
     ["scores", [n_heads, T, T]],
@@ -131,11 +136,17 @@ function attnShapes({ n_heads, n_kv_heads, head_dim, parts: { latent } }, T) {
   ];
 }
 
-/** Shapes of what a feed-forward computes inside itself: of experts, for each token those that it goes to. */
+/**
+ * Shapes of what a feed-forward computes inside itself: of experts, for each token those that it goes to.
+ *
+ * @returns {[string, number[]][]}
+ */
 function ffnShapes({ gated, neurons, width, experts, top_k, shared }, T) {
   const name = gated ? "gate, up" : "up";
   if (!experts) return [[name, [T, neurons]]];
-  return [["router", [T, experts]], [name, [T, top_k, width]], ...(shared ? [[`shared ${name}`, [T, shared]]] : [])];
+  /** @type {[string, number[]]} */
+  const beside = [`shared ${name}`, [T, shared]];
+  return [["router", [T, experts]], [name, [T, top_k, width]], ...(shared ? [beside] : [])];
 }
 
 /**

@@ -17,7 +17,9 @@ function lengthOf(values) {
 function centred(x, mean, deviation, gain, bias, y, j) {
   const part = fraction(phrase`${at(tinted("residual", "x"), j)} − μ`, tinted("norm", "σ"));
   const numbers = fraction(`${shown(x[j], 5)} − ${inBrackets(mean)}`, shown(deviation, 5));
-  return line`${at("y", j)} = ${part} · ${at("γ", j)} + ${at("β", j)} = ${numbers} · ${inBrackets(gain[j])} + ${inBrackets(bias[j])} = ${strong(y[j])}`;
+  const formula = [part, " · ", at("γ", j), " + ", at("β", j)];
+  const filled = [numbers, ` · ${inBrackets(gain[j])} + ${inBrackets(bias[j])}`];
+  return line`${at("y", j)} = ${formula} = ${filled} = ${strong(y[j])}`;
 }
 
 /** x / RMS · γ = y, for one channel. */
@@ -28,12 +30,18 @@ function normed(x, rms, gain, y, j) {
 }
 
 /** x + a + f, for one channel: both parts read the stream before either has written to it. */
-const addedBoth = (x, a, f, sum, j) =>
-  line`${at(tinted("residual", "x"), j)} + ${at(tinted("v", "attn"), j)} + ${at(tinted("gate", "ffn"), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} + ${inBrackets(f[j])} = ${strong(sum[j])}`;
+function addedBoth(x, a, f, sum, j) {
+  const [stream, attn, ffn] = [tinted("residual", "x"), tinted("v", "attn"), tinted("gate", "ffn")];
+  const numbers = `${shown(x[j], 5)} + ${inBrackets(a[j])} + ${inBrackets(f[j])}`;
+  return line`${at(stream, j)} + ${at(attn, j)} + ${at(ffn, j)} = ${numbers} = ${strong(sum[j])}`;
+}
 
 /** x + a, for one channel. */
-const added = (x, a, sum, j, name) =>
-  line`${at(tinted("residual", "x"), j)} + ${at(tinted(HUES[name], name), j)} = ${shown(x[j], 5)} + ${inBrackets(a[j])} = ${strong(sum[j])}`;
+function added(x, a, sum, j, name) {
+  const [stream, own] = [tinted("residual", "x"), tinted(HUES[name], name)];
+  const numbers = `${shown(x[j], 5)} + ${inBrackets(a[j])}`;
+  return line`${at(stream, j)} + ${at(own, j)} = ${numbers} = ${strong(sum[j])}`;
+}
 
 /**
  * @param {string} key the row
@@ -64,9 +72,9 @@ export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids
     ];
   if (key === "softmax") {
     const logit = ends.logits.values.data[j];
-    return [
-      line`${at(tinted("output", "p"), ids[j])} = e^(logit − log Σ e^logit) = e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)}) = ${strong(values[j])}`,
-    ];
+    const power = `e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)})`;
+    const probability = at(tinted("output", "p"), ids[j]);
+    return [line`${probability} = e^(logit − log Σ e^logit) = ${power} = ${strong(values[j])}`];
   }
   const lines = [lengthOf(values)];
   if (key === "embed" && model.parts.embed_norm)

@@ -127,6 +127,15 @@ export default function training(element, glass) {
   };
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
+
+  /** Under the chart of the loss its stages, and where the one in which answers leap begins. */
+  function drawStages(found) {
+    stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));
+    begin.hidden = stages.hidden = !found.stages.length;
+    const back = found.stages.find(({ name }) => name === "text:training.stage_backwards");
+    leap.textContent = back ? panel.text("leap", { number: back.number }) : "";
+  }
+
   return inView(element, function draw() {
     const found = glass.detail("training");
     known = found;
@@ -143,12 +152,7 @@ export default function training(element, glass) {
           empty.textContent = String(error.message);
         });
     }
-    if (found?.loss) {
-      stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));
-      begin.hidden = stages.hidden = !found.stages.length;
-      const back = found.stages.find(({ name }) => name === "text:training.stage_backwards");
-      leap.textContent = back ? panel.text("leap", { number: back.number }) : "";
-    }
+    if (found?.loss) drawStages(found);
     if (found?.answers) samples.replaceChildren(...legend(found.answers, panel.text));
     if (found?.measured.length) skills.replaceChildren(...skillRows(found.measured, panel.text));
     const last = found?.log.at(-1);

@@ -32,7 +32,9 @@ function distancesOf({ parts: { bias, bias_after: after } }) {
  */
 function curveOf(model, head) {
   const steps = model.parts.buckets ? [-0.5, 0.5] : [0];
-  return distancesOf(model).flatMap((distance) => steps.map((by) => [distance + by, biasAt(model, head, distance)]));
+  /** @returns {[number, number]} */
+  const point = (distance, by) => [distance + by, biasAt(model, head, distance)];
+  return distancesOf(model).flatMap((distance) => steps.map((by) => point(distance, by)));
 }
 
 /**
@@ -179,9 +181,10 @@ export function createBias(glass, text) {
         line`${text("bucket_term", { bucket })} = ${strong(bias)}`,
       ];
     if (slope === null) return [line`b[${String(distance)}] = ${strong(bias)}`];
+    const [by, apart] = [`−${shown(slope, 5)}`, `(${String(query)} − ${String(key)})`];
     return [
       line`${text("slope", { head })} = ${strong(slope)}`,
-      line`b = ${text("slope_times")} = −${shown(slope, 5)} · (${String(query)} − ${String(key)}) = −${shown(slope, 5)} · ${String(distance)} = ${strong(bias)}`,
+      line`b = ${text("slope_times")} = ${by} · ${apart} = ${by} · ${String(distance)} = ${strong(bias)}`,
     ];
   }
   /** What data-value holds, and the line under the title. */
@@ -201,8 +204,9 @@ export function createBias(glass, text) {
     );
     const by = slope === null ? "" : ` slope=${exact(slope)}`;
     const of = bucket === null ? "" : ` bucket=${bucket}`;
+    const place = `layer ${layer} head ${head} query ${query} key ${key} distance ${distance}`;
     return [
-      `layer ${layer} head ${head} query ${query} key ${key} distance ${distance}${by}${of} bias=${exact(bias)} qk=${exact(product)} score=${exact(score)}`,
+      `${place}${by}${of} bias=${exact(bias)} qk=${exact(product)} score=${exact(score)}`,
       text("read_bias", {
         head,
         distance: String(distance).replace("-", "−"),

@@ -51,11 +51,17 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
       .map((value) => shown(value, 4))
       .join(", ")})`;
   const bold = (words) => h("strong", null, words);
-  const turning = (role, at) =>
-    line`${tinted(role, role)}: ${text("angle")} = ${String(at)} × ${shown(frequency, 5)} = ${bold(`${shown(angle(at, frequency), 5)} rad`)}   ${parts[role] ? `${two(parts[role])} → ` : ""}${bold(two(parts[`${role}Turned`]))}`;
+  const turning = (role, at) => {
+    const by = [String(at), " × ", shown(frequency, 5), " = ", bold(`${shown(angle(at, frequency), 5)} rad`)];
+    const before = parts[role] ? `${two(parts[role])} → ` : "";
+    const after = bold(two(parts[`${role}Turned`]));
+    return line`${tinted(role, role)}: ${text("angle")} = ${by}   ${before}${after}`;
+  };
   const name = (role, i) => tinted(role, role, sub(i));
   const [a, b] = channelsOf(rotary, pair);
-  const products = line`${name("q", a)}${name("k", a)} + ${name("q", b)}${name("k", b)} = ${bold(signed(terms[pair], 5))}   ${text("wavelength", { tokens: shown(wavelength(frequency), 4) })}`;
+  const both = [name("q", a), name("k", a), " + ", name("q", b), name("k", b)];
+  const long = text("wavelength", { tokens: shown(wavelength(frequency), 4) });
+  const products = line`${both} = ${bold(signed(terms[pair], 5))}   ${long}`;
   const [whole, scale] = [sum + rest, model.parts.scale];
   const scaled = scaledByRoot(model)
     ? fraction(shown(whole, 5), root(String(model.head_dim)))
@@ -63,7 +69,9 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   const others = turnsPart(model)
     ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} (${text("unrotated")}) = ${shown(whole, 5)}`
     : "";
-  const total = line`${text("sum", { pairs: terms.length })} = ${shown(sum, 5)}${others} = ${tinted("q", "q")}·${tinted("k", "k")},   ${scaled} = ${strong(whole * scale)} = ${text("score")}`;
+  const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
+  const score = strong(whole * scale);
+  const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk},   ${scaled} = ${score} = ${text("score")}`;
   return [turning("q", query), products, turning("k", key), total];
 }
 

@@ -83,7 +83,9 @@ export function farOf({ q, k, rest }, frequencies, count) {
 /**
  * Said of a chart over distances from 0 on where the run's own point is not on it.
  *
+ * @param {{ query: number; key: number }} state
  * @param {number} value the point's q·k
+ * @param {Function} text
  */
 export const afterQuery = ({ query, key }, value, text) =>
   key > query ? text("rope-score.far_after", { count: key - query, value: shown(value) }) : "";

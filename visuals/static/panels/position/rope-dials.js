@@ -4,7 +4,8 @@ import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
 import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
 
-const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50]; // width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar
+// Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar.
+const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50];
 const HEAD = 2.6; // radians between an arrow and the sides of its head
 
 /**
@@ -24,7 +25,8 @@ const HEAD = 2.6; // radians between an arrow and the sides of its head
  *
  * @returns {[number, number]}
  */
-export const pairIn = (vector, i, rotary) => channelsOf(rotary, i).map((channel) => vector[channel]);
+export const pairIn = (vector, i, rotary) =>
+  /** @type {[number, number]} */ (channelsOf(rotary, i).map((channel) => vector[channel]));
 
 const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary));
 
@@ -104,6 +106,18 @@ function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
 }
 
 /**
+ * What an arrow shows, whose it is, and whether it is after rotation.
+ *
+ * @type {["q" | "k" | "qTurned" | "kTurned", "q" | "k", boolean][]}
+ */
+const ARROWS = [
+  ["q", "q", false],
+  ["k", "k", false],
+  ["qTurned", "q", true],
+  ["kTurned", "k", true],
+];
+
+/**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {Parts} parts
@@ -123,21 +137,12 @@ export function drawDials(canvas, width, parts, pair, { own }) {
     const dial = { x: left + cell / 2, y: top + cell / 2, radius: cell / 2 - 12 };
     if (i === pair) drawSelection(context, left, top, cell);
     drawFace(context, dial);
-    for (const [name, role, solid] of [
-      ["q", "q", false],
-      ["k", "k", false],
-      ["qTurned", "q", true],
-      ["kTurned", "k", true],
-    ]) {
+    for (const [name, role, solid] of ARROWS) {
       if (!parts[name]) continue;
       context.strokeStyle = context.fillStyle = ink().colour(role);
       const scale = own ? lengthOf(parts[`${role}Turned`], i, rotary) || 1 : scales[role];
-      arrow(
-        context,
-        dial,
-        pairIn(parts[name], i, rotary).map((value) => value / scale),
-        solid,
-      );
+      const [a, b] = pairIn(parts[name], i, rotary);
+      arrow(context, dial, [a / scale, b / scale], solid);
     }
     drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });
   }

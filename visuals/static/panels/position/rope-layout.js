@@ -150,11 +150,9 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
 
 /** A row a case. */
 function makeTable() {
-  const table = createTable(
-    null,
-    [["case", "th.gp-token.position-case"], ...["product", "shifted", "weight"].map((name) => [name, "td.gp-number"])],
-    { rows: NAMES.length },
-  );
+  /** @type {[string, string][]} */
+  const numbers = ["product", "shifted", "weight"].map((name) => [name, "td.gp-number"]);
+  const table = createTable(null, [["case", "th.gp-token.position-case"], ...numbers], { rows: NAMES.length });
   table.rows.forEach(({ fields: [name] }, i) => {
     name.dataset.text = `${KIND}.${NAMES[i]}`;
   });

@@ -44,6 +44,7 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
     xName: text("pairs"),
     yName: text("shares"),
   });
+  /** @returns {[number, number][]} */
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;
@@ -98,8 +99,9 @@ export default function ropeScaling(element, glass) {
     const [plain, chosen] = ["none", method].map(
       (name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair],
     );
+    const place = `head ${state.head} query ${m} key ${n} distance ${distance}`;
     panel.tell(
-      `head ${state.head} query ${m} key ${n} distance ${distance} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
+      `${place} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
       panel.text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) }),
     );
   }

@@ -121,8 +121,9 @@ export default function ropeScore(element, glass) {
     const values = Object.entries(numbers)
       .map(([key, value]) => `${key}=${exact(value, 6)}`)
       .join(" ");
+    const moved = `moved=(${found.query}, ${found.key})`;
     panel.tell(
-      `${name} ${values} moved=(${found.query}, ${found.key}) deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
+      `${name} ${values} ${moved} deviation=${exact(found.deviation)} precise=${exact(found.precise)}`,
       panel.text(!same ? "read_moved" : pair === best ? "read_most" : "read", {
         pair,
         best,

@@ -41,7 +41,8 @@ export default function rope(element, glass) {
     return () => {
       panel.title.textContent = panel.text("title", { ...cellNames(state), kv: found.kv });
       lead.textContent = view.lead(found);
-      panel.tell(...view.tell(found));
+      const [value, read] = view.tell(found);
+      panel.tell(value, read);
     };
   });
 }

@@ -50,9 +50,10 @@ export function createScalingControls(glass) {
   });
   const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
   function show({ methods: offered, method, factor, limit, distance }) {
+    // Two dimensions have no NTK.
     [...methods.element.children].forEach((button, i) => {
-      button.hidden = !offered.some(({ name }) => name === METHODS[i]);
-    }); // two dimensions have no NTK
+      /** @type {HTMLElement} */ (button).hidden = !offered.some(({ name }) => name === METHODS[i]);
+    });
     methods.mark(method);
     factors.mark(factor);
     reach.show(distance, String(distance), { max: limit - 1 });

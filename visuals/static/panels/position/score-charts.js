@@ -13,6 +13,7 @@ const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
 
+/** @returns {[number, number]} */
 const extent = (values) => [Math.min(0, ...values), Math.max(0, ...values)];
 
 function running(values) {
@@ -37,8 +38,7 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {{ here: ArrayLike<number>; moved: ArrayLike<number> }} terms of every pair, at the run's positions and
- *   moved
+ * @param {{ here: Float64Array; moved: Float64Array }} terms of every pair, at the run's positions and moved
  * @param {{ inv_freq: ArrayLike<number>; tokens: number; context: number; pair: number; text: Function }} how
  */
 export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
@@ -47,12 +47,17 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   const { colour } = ink();
   const sums = running(moved);
   const waves = Array.from(inv_freq, wavelength);
-  const bounds = [Math.min(6, ...waves, tokens), Math.max(1.3 * Math.max(...waves), 4 * trained)]; // its line's name stands below the axis' own
-  const { bars, waves: lower } = chartsOf(width, tall, inv_freq.length, extent([...here, ...moved, ...sums]), bounds);
+  const highest = Math.max(1.3 * Math.max(...waves), 4 * trained); // its line's name stands below the axis' own
+  const heights = extent([...here, ...moved, ...sums]);
+  const { bars, waves: lower } = chartsOf(width, tall, inv_freq.length, heights, [
+    Math.min(6, ...waves, tokens),
+    highest,
+  ]);
   const across = { xName: text("pairs"), xTicks: spread(inv_freq.length, Math.max(4, (width - LEFT) / 42)) };
   axes(context, bars, { yName: text("bars"), ...(lower ? { xTicks: [] } : across) });
   const wide = Math.max(2, Math.min(WIDEST, (bars.width / inv_freq.length) * 0.66));
   const zero = yOf(bars, 0);
+  /** @returns {[number, number, number, number]} left, top, width and height */
   const bar = (i, value) => [
     xOf(bars, i) - wide / 2,
     Math.min(zero, yOf(bars, value)),
@@ -191,6 +196,8 @@ export function createFar(glass, label, wide, keep) {
 /**
  * q·k over distance: of this q and k (`curve`, and others under it), of all the run's pairs of this head (`run`).
  *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
  * @param {{
  *   curve: Float64Array;
  *   curves?: { values: Float64Array; colour: string; alpha: number }[];
@@ -217,10 +224,10 @@ function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] 
   band(context, chart, curve, { colour: colour("accent") });
   if (distance >= 0 && distance < curve.length)
     rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
-  for (const [at, role, radius] of [
+  for (const [at, role, radius] of /** @type {[number, string, number][]} */ ([
     [real, "text", 4],
     [distance, "accent", 6],
-  ]) {
+  ])) {
     if (curve[at] !== undefined) dot(context, chart, at, curve[at], colour(role), radius);
   }
 }

@@ -44,14 +44,18 @@ export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) 
       : [strong(sum, 6)];
   const atRun = query === m && key === n;
   const was = atRun ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
+  const turning = { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) };
+  const summed = text("sum", { pairs: here.length });
+  const [score, scoreMoved] = [sumHere, sumMoved].map((sum, i) => [scaled(sum + rest), " = ", strong(scores[i])]);
+  const inDouble = same ? `   ${text("precise", { deviation: small(precise) })}` : "";
   return [
-    line`${text("pair_line", { pair, frequency: shown(frequency, 5), wavelength: shown(wavelength(frequency), 4) })}   ${strong(moved[pair])}${was}`,
-    line`${text("real", { m, n })}   ${qk()} = ${text("sum", { pairs: here.length })} = ${whole(sumHere)},   ${scaled(sumHere + rest)} = ${strong(scores[0])} = ${text("score")}`,
+    line`${text("pair_line", turning)}   ${strong(moved[pair])}${was}`,
+    line`${text("real", { m, n })}   ${qk()} = ${summed} = ${whole(sumHere)},   ${score} = ${text("score")}`,
     ...(atRun
       ? []
       : [
-          line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scaled(sumMoved + rest)} = ${strong(scores[1])}`,
-          line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${same ? `   ${text("precise", { deviation: small(precise) })}` : ""}`,
+          line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scoreMoved}`,
+          line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${inDouble}`,
           ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`]),
         ]),
   ];

@@ -83,7 +83,10 @@ export function neighbours(x) {
  * q·k at distances 0 … count - 1: Σ over pairs of A·cos(Δ·θ) + B·sin(Δ·θ), where A = q₁k₁ + q₂k₂ and B = q₁k₂ −
  * q₂k₁ before rotation. Each pair is turned by θ from one distance to the next.
  *
+ * @param {ArrayLike<number>} q
+ * @param {ArrayLike<number>} k
  * @param {Frequencies} frequencies
+ * @param {number} count
  */
 export function overDistance(q, k, { inv_freq, scaling }, count) {
   const half = inv_freq.length;

@@ -125,7 +125,8 @@ export function keepInView(strip, turned) {
   const isSticky = (element) => getComputedStyle(element).position === "sticky";
 
   function look() {
-    const [sticks, nav] = [isSticky(strip), strip.parentElement.querySelector(":scope > .page-nav")];
+    const sticks = isSticky(strip);
+    const nav = /** @type {HTMLElement | null} */ (strip.parentElement.querySelector(":scope > .page-nav"));
     const taken = (sticks ? ROW : 0) + (nav && isSticky(nav) ? nav.offsetHeight : 0);
     document.documentElement.style.scrollPaddingTop = taken ? `${taken + 8}px` : "";
     const was = strip.classList.contains("is-row");

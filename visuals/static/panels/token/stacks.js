@@ -28,7 +28,7 @@ export function createStacks(glass) {
   const other = h("p.gp-other", null, name, " ", words);
   const element = h("div.gp-stacks", { hidden: "" }, choice, other);
   words.addEventListener("click", ({ target }) => {
-    const word = target.closest("[data-token]");
+    const word = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (target).closest("[data-token]"));
     if (word) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: Number(word.dataset.token) });
   });
 
@@ -44,7 +44,7 @@ export function createStacks(glass) {
   });
 
   function draw() {
-    const { run, trace, layer, head, query, theme } = state;
+    const { run, trace, head, query, theme } = state;
     element.hidden = !run.encoder;
     if (!run.encoder) return;
     mark(trace.whole ? "encoder" : "decoder");

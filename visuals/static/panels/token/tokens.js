@@ -179,12 +179,12 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
     const place = tones && t < seen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
     const marks =
-      (t >= seen) |
-      ((t === query) << 1) |
-      ((t === key) << 2) |
-      ((t === pressed) << 3) |
-      ((t === chosen) << 4) |
-      ((off && place !== null) << 5);
+      Number(t >= seen) |
+      (Number(t === query) << 1) |
+      (Number(t === key) << 2) |
+      (Number(t === pressed) << 3) |
+      (Number(t === chosen) << 4) |
+      (Number(off && place !== null) << 5);
     const was = built.drawn[t] ?? {};
     const tinted = was.back !== back || was.off !== off;
     if (tinted) {
@@ -247,7 +247,9 @@ export default function tokens(element, glass) {
     samples.querySelector(".is-generated").parentElement.hidden = !written;
   };
   explain(false); // or the first run would take them away
-  const steppers = ["layer", "head"].map((name) => selectionStepper(glass, name));
+  /** @type {("layer" | "head")[]} */
+  const steps = ["layer", "head"];
+  const steppers = steps.map((name) => selectionStepper(glass, name));
   const sides = createSwitch(glass);
   const note = h("p.gp-note");
   const why = h("button.gp-option.gp-why", { "data-text": "tokens.why", click: () => leadTo(glass, "glance", "why") });
