@@ -33,5 +33,5 @@ def tensors() -> dict[str, list[str]]:
 def of_a_llama() -> dict[str, tuple[str, ...]]:
     """The chapters with the panels that a LLaMA has: one whose `about` has `only` is about other networks."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in STATIC.glob("panels/*/*.js")}
-    others = {kind for kind, said in texts.items() if re.search(r"export const about = \{ only:", said)}
+    others = {kind for kind, said in texts.items() if re.search(r"export const about = \{[^}]*?\bonly:", said)}
     return {chapter: tuple(kind for kind in kinds if kind not in others) for chapter, kinds in CHAPTERS.items()}

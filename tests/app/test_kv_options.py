@@ -24,7 +24,7 @@ COMMAND = {"gpu_memory": "memory_gb", "gpu_bandwidth": "bandwidth_gb_per_s"}
 def page_fields() -> set[str]:
     """Fields of the two forms, by the functions that make them."""
     sources = "".join((PANELS / name).read_text(encoding="utf-8") for name in ("settings-form.js", "kv-fit.js"))
-    return set(re.findall(r"(?:number|sliding|choice|switch|text)Field\(\"(\w+)\"", sources))
+    return set(re.findall(r"(?:number|sliding|choice|switch|text)Field\(\s*\"(\w+)\"", sources))
 
 
 def test_the_page_has_every_option() -> None:
