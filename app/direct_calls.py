@@ -18,7 +18,7 @@ from visuals.payload import Message, message_payload
 from .asking import is_wanted, watched
 from .fairness import Fairness, Rank
 from .metrics import Metrics
-from .rates import refused_later
+from .rates import count_refusal
 from .visitors import Visitor, visitor_of
 from .waiting import Limit
 
@@ -128,7 +128,7 @@ class DirectCallLimiter:
             visitor = visitor_of(request)
             if self._asked.total() >= self.limit.waiting or self._asked[visitor.address] >= self.limit.each:
                 self.metrics.refused(answer.__name__, "busy", visitor)
-                refused_later(request)
+                count_refusal(request)
                 return message_payload("busy")
             self._asked[visitor.address] += 1
             since = time.monotonic()

@@ -19,23 +19,21 @@ AT_ONCE, PER_SECOND = 400.0, 40.0
 # To try a password is another matter.
 LOGINS, LOGINS_PER_SECOND = 10.0, 10 / 60
 
-
 # So many bytes count for one more. They take less time than a request does by itself, but in one piece, in which nobody
 # else is answered; and hardly anyone sends more.
 BYTES = 10_000
 
-
 # What is refused later on was read, taken in and answered for nothing. It counts for so many more: who goes on asking
 # for too much is soon answered from here.
 REFUSED = 9.0
-OWN = "glass_llama.rate"  # where a request carries its limit along
+SCOPE_KEY = "glass_llama.rate"  # where a request carries its limit along
 
 
-def refused_later(request: Any) -> None:
+def count_refusal(request: Any) -> None:
     """Count a request for REFUSED more; `request` is starlette's or gradio's."""
     scope = getattr(request, "scope", None) or {}
-    if OWN in scope:
-        scope[OWN].budgets.charge(address_of(Request(scope)), REFUSED)
+    if SCOPE_KEY in scope:
+        scope[SCOPE_KEY].budgets.charge(address_of(Request(scope)), REFUSED)
 
 
 def asks(scope: Scope) -> float:
@@ -71,5 +69,5 @@ class RateLimit:
                 detail = f"Too many requests from here; try again in {seconds} s."
                 refused = JSONResponse({"detail": detail, "error": detail}, 429, {"Retry-After": str(seconds)})
                 return await refused(scope, receive, send)
-            scope[OWN] = self
+            scope[SCOPE_KEY] = self
         return await self.app(scope, receive, send)

@@ -18,7 +18,7 @@ from .fairness import Fairness
 from .listening import Listeners
 from .metrics import Metrics
 from .operating import Drain
-from .rates import refused_later
+from .rates import count_refusal
 from .unread import CountedQueue, Unread
 from .visitors import NOBODY, Visitor, visitor_of
 
@@ -146,7 +146,8 @@ class BoundedQueue(Queue):
         """Take an event in, or tell the page, or the program that asks, that there are too many."""
         fn = self.blocks.fns.get(body.fn_index)
         if fn is not None and (self.drain.begun or self._is_full(fn.concurrency_id, body.session_hash, request)):
-            refused_later(request)
+            if not self.drain.begun:  # that is no visitor's doing
+                count_refusal(request)
             busy = self.blocks.fns[self.busy]
             self.metrics.refused(fn.concurrency_id, "draining" if self.drain.begun else "busy", visitor_of(request))
             to_the_page = [part._id for part in fn.outputs] == [part._id for part in busy.outputs]

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.doors import MAX_BYTES
 from app.hosting import AT_ONCE, HOSTING
-from app.rates import BYTES, PER_SECOND, RateLimit, asks, refused_later
+from app.rates import BYTES, PER_SECOND, RateLimit, asks, count_refusal
 from app.visitors import TrustedProxies
 
 
@@ -35,7 +35,7 @@ def test_what_is_over_the_rate_is_refused_and_said_when_to_come_again(client: Te
 
 def test_what_is_refused_later_counts_for_many() -> None:
     async def full(scope: Any, receive: Any, send: Any) -> None:
-        refused_later(Request(scope))
+        count_refusal(Request(scope))
         await PlainTextResponse("busy")(scope, receive, send)
 
     limited: Any = RateLimit(full, asks, at_once=25, per_second=1e-9)
