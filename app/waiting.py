@@ -6,6 +6,7 @@ limit (max_size) counts all events as one, and has no answer that the page could
 the insides of gradio 6.31's Queue, which requirements.txt pins.
 """
 
+import asyncio
 import time
 from typing import Any, NamedTuple
 
@@ -45,7 +46,8 @@ LIMITS = {
 OTHER = Limit(1, 1, 64, 4)
 BUSY = "busy: too much is asked for at once; try again in a few seconds"
 DRAINING = "draining: the server is going down; try again in a minute"
-# So long, in seconds, an event waits for someone who awaits its answer: programs come for it a moment later.
+# So long, in seconds, an event waits for someone who awaits its answer, and an answer for someone who reads it:
+# programs come for it a moment later.
 PATIENCE = 10.0
 # A text is written on while no more bytes than these wait for its reader, who has so many seconds to read some.
 AHEAD_BYTES = 1024**2
@@ -211,9 +213,16 @@ class BoundedQueue(Queue):
         return name in self.pending_messages_per_session or any(name in ids for ids in asked.values())
 
     def left(self, name: str) -> None:
-        """A listener has left. Where it was the last one and nothing is under way, what waits for it goes."""
-        if name not in self.listeners and not self.pending_event_ids_session.get(name):
-            self._forget_session(name)
+        """A listener has left. Where it was the last one, what waits goes: at once, or, while events are under way, if
+        nobody has come back within PATIENCE."""
+        asked = self.pending_event_ids_session
+        session = next((session for session, ids in asked.items() if name in ids), name)
+        if self._is_read(session):
+            return
+        if asked.get(session):
+            asyncio.get_running_loop().call_later(PATIENCE, self._forget_unread, session)
+        else:
+            self._forget_session(session)
 
     def drop(self, session: str) -> None:
         """Let go of a page: its connection, its events, and what waits for it."""
@@ -230,6 +239,14 @@ class BoundedQueue(Queue):
 
     def _is_heard(self, event: Event) -> bool:
         return event.session_hash in self.listeners or event._id in self.listeners
+
+    def _is_read(self, session: str) -> bool:
+        ids = self.pending_event_ids_session.get(session, set())
+        return session in self.listeners or any(name in self.listeners for name in ids)
+
+    def _forget_unread(self, session: str) -> None:
+        if not self._is_read(session):
+            self._forget_session(session)
 
     def _forget(self, event: Event) -> None:
         self.event_ids_to_events.pop(event._id, None)

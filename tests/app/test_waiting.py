@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx
@@ -250,6 +250,7 @@ def test_a_page_that_asks_and_never_reads_is_let_go(
     running, most = event_of(address, "run"), 0
     join(address, running, "never-reads", "The cat " * 100, "roomy", {})
     with listening(address, "never-reads"):
+        until(lambda: "never-reads" in demo.bounded_queue.listeners)
         for _ in range(60):
             join(address, running, "never-reads", "The cat " * 100, "roomy", {})
             most = max(most, unread.nbytes)
@@ -260,6 +261,31 @@ def test_a_page_that_asks_and_never_reads_is_let_go(
     assert most <= 300_000
     join(address, running, "somebody-else", "The cat sleeps.", "roomy", {})
     assert [message["kind"] for message in told(answers(address, "somebody-else"))] == ["run"]
+
+
+def test_an_answer_whose_reader_has_left_is_let_go(
+    address: str, demo: GlassPage, engine: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that ends before its answers are written: nobody has read that the event is done."""
+    queue, connection, kept = demo.bounded_queue, cast("anyio.CancelScope", object()), []
+    monkeypatch.setattr("app.waiting.PATIENCE", 0.2)
+    until(lambda: queue.unread.nbytes == 0)
+    queue.listeners.add("leaves", connection)
+    join(address, event_of(address, "run"), "leaves", "The cat sleeps.", "roomy", {})
+    until(lambda: "trace" in engine.work and not any(queue.active_jobs))
+
+    async def leave() -> None:
+        queue.listeners.remove("leaves", connection)
+        queue.left("leaves")
+        kept.append(queue.unread.nbytes)
+        await anyio.sleep(0.5)
+
+    thread = threading.Thread(target=anyio.run, args=(leave,))
+    thread.start()
+    thread.join()
+    assert kept[0] > 0  # who comes back within PATIENCE still finds it
+    assert queue.unread.nbytes == 0
+    assert not queue.knows("leaves")
 
 
 def test_what_waits_for_all_is_bounded_too() -> None:
