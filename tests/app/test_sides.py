@@ -70,7 +70,7 @@ def check_glance(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     value = shown(page, "swiglu", f"B-A layer {layer} token {query} neuron {neuron} ")
     gates, ups = ([p.neuron(layer, name, query, neuron) for p in (a, b)] for name in ("gate", "up"))
     readout = page.locator("section[data-kind=swiglu] .gp-readout")
-    expect(readout).to_contain_text(text("minus.of_neuron", neuron=neuron))
+    expect(readout).to_contain_text(text("b_minus_a.of_neuron", neuron=neuron))
     silus = torch.nn.functional.silu(torch.tensor(gates, dtype=torch.float64)).tolist()
     products = [silu * up for silu, up in zip(silus, ups, strict=True)]
     for name, both in {"gate": gates, "up": ups, "silu": silus, "product": products}.items():

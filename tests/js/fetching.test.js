@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layerBytes } from "../../visuals/static/ahead.js";
+import { layerBytes } from "../../visuals/static/prefetch.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { createStore } from "../../visuals/static/store.js";
 import { allNeurons, layerMessage, runMessage } from "./payload_help.js";

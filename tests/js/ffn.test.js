@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
 import { drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace } from "../../visuals/static/panels/ffn/kinds.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
-import { strongestChanges, remainder } from "../../visuals/static/minus/table.js";
+import { strongestChanges, remainder } from "../../visuals/static/difference/table.js";
 
 const plain = { activation: "gelu_new", gated: false, neurons: 4, width: 4, experts: 0 };
 const routed = { activation: "silu", gated: true, neurons: 7, width: 2, experts: 3, shared: 1, top_k: 1 };

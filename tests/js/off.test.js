@@ -125,7 +125,7 @@ test("where a switched-off head's weights are the same in both runs, B − A say
     sameText({ A: plain, B: head }, "head", at(0, 0), text),
     /^No difference here.*The change is elsewhere\. A: nothing changed in the model\. B: head 3 of layer 2 off/,
   );
-  assert.equal(sameText({ A: plain, B: plain }, "head", at(0, 0), text), text("minus.same"));
+  assert.equal(sameText({ A: plain, B: plain }, "head", at(0, 0), text), text("b_minus_a.same"));
 });
 
 test("both languages have all of it", () => {

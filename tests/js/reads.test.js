@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { part, reading, Reads, RecordedMap, unfinished, watched, watchFields } from "../../visuals/static/reads.js";
+import { computed, memo, reactive, Reads, RecordedMap, unfinished, watchFields } from "../../visuals/static/reads.js";
 
 /** A drawing that says how often it drew. */
 function counted(draw) {
@@ -21,7 +21,7 @@ function counted(draw) {
 }
 
 test("a drawing follows what it read, and nothing else", () => {
-  const state = watched({ layer: 1, head: 2 });
+  const state = reactive({ layer: 1, head: 2 });
   const drew = counted(() => void state.layer);
   assert.equal(drew(), true, "for the first time");
   assert.equal(drew(), false);
@@ -34,7 +34,7 @@ test("a drawing follows what it read, and nothing else", () => {
 });
 
 test("a branch that reads something else is followed from then on, and the one that was left is not", () => {
-  const state = watched({ open: false, query: 0, key: 0 });
+  const state = reactive({ open: false, query: 0, key: 0 });
   const drew = counted(() => void (state.open ? state.key : state.query));
   drew();
   state.key = 1;
@@ -50,7 +50,7 @@ test("a branch that reads something else is followed from then on, and the one t
 test("what comes later is noted as missing: entries of a map, fields of an object, values that are worked out", () => {
   const layers = new RecordedMap([[0, "zero"]]);
   const held = watchFields({ T: 7, steps: [] }, "steps");
-  const wide = reading(() => Math.floor(held.steps.length / 2));
+  const wide = computed(() => Math.floor(held.steps.length / 2));
   const cases = [
     [() => layers.get(1), () => layers.set(2, "two"), () => layers.set(1, "one")],
     [() => layers.has(3), () => layers.set(4, "four"), () => layers.set(3, "three")],
@@ -87,7 +87,7 @@ test("what comes later is noted as missing: entries of a map, fields of an objec
 });
 
 test("what is read when all panels have drawn counts, too", () => {
-  const state = watched({ layer: 0, head: 0 });
+  const state = reactive({ layer: 0, head: 0 });
   const drew = counted(() => {
     void state.layer;
     return () => void state.head;
@@ -101,9 +101,9 @@ test("what is read when all panels have drawn counts, too", () => {
 });
 
 test("a part is drawn anew alone, and the whole with it", () => {
-  const state = watched({ theme: "light", query: 0 });
+  const state = reactive({ theme: "light", query: 0 });
   const drawn = [];
-  const ground = part((width) => drawn.push(`ground ${width} ${state.theme}`));
+  const ground = memo((width) => drawn.push(`ground ${width} ${state.theme}`));
   const drew = counted(() => {
     ground(100);
     drawn.push(`query ${state.query}`);
@@ -120,7 +120,7 @@ test("a part is drawn anew alone, and the whole with it", () => {
 
 test("an argument of a part is followed", () => {
   const drawn = [];
-  const ground = part((...given) => drawn.push(given));
+  const ground = memo((...given) => drawn.push(given));
   for (const given of [[1], [1], [1, 2], [NaN], [NaN]]) ground(...given);
   assert.deepEqual(drawn, [[1], [1, 2], [NaN]]);
 });
@@ -128,7 +128,7 @@ test("an argument of a part is followed", () => {
 test("what is not finished, or broke off, is drawn again", () => {
   let left = 2;
   const drew = counted(() =>
-    part(() => {
+    memo(() => {
       if (left-- > 0) unfinished();
     })(),
   );
@@ -141,7 +141,7 @@ test("what is not finished, or broke off, is drawn again", () => {
 });
 
 test("a drawing that changes what it read is drawn once more", () => {
-  const view = watched({ zoom: 9 });
+  const view = reactive({ zoom: 9 });
   const drew = counted(() => {
     view.zoom = Math.min(view.zoom, 4);
   });
@@ -150,7 +150,7 @@ test("a drawing that changes what it read is drawn once more", () => {
 
 test("whoever wants to know is told of a field that is set to something else", () => {
   let told = 0;
-  const view = watched({ hovered: null, zoom: NaN }, () => {
+  const view = reactive({ hovered: null, zoom: NaN }, () => {
     told += 1;
   });
   for (const hovered of [null, 3, 3, null]) view.hovered = hovered;

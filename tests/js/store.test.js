@@ -159,7 +159,7 @@ test("where nobody has chosen where to look, a run may open elsewhere; what the 
   store.select({ head: 3 });
   store.publish(runMessage([5, 6, 7], { id: "2" })); // what is written keeps it
   assert.equal(store.chosen(), true);
-  store.lead({ layer: 1, head: 0, query: 1, key: 0 });
+  store.selectByPage({ layer: 1, head: 0, query: 1, key: 0 });
   assert.deepEqual([store.chosen(), store.state.layer], [false, 1]);
   store.pin({ pair: null, layer: 3 });
   store.publish(runMessage([5, 6], { id: "3" }));

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { panelOf } from "./frame.js";
 import { changedText, unused } from "./off.js";
-import { still } from "./still.js";
+import { still } from "./pointer-rest.js";
 
 /**
  * @param {HTMLElement} element the panel's section

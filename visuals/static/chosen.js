@@ -1,9 +1,9 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
 import { h, share } from "./dom.js";
-import { choiceOf, momentOf, offeredOf } from "./moment.js";
+import { choiceOf, momentOf, offeredOf } from "./chosen-step.js";
 import { apart, word } from "./panels/glance/words.js";
-import { part } from "./reads.js";
+import { memo } from "./reads.js";
 
 const OTHERS = 4;
 
@@ -22,7 +22,7 @@ export function createChosen(glass) {
     glass.open("glance");
     document.querySelector("section[data-kind=why]")?.scrollIntoView({ block: "center" });
   }
-  const write = part((_offered, _token, _language) => {
+  const write = memo((_offered, _token, _language) => {
     const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
     const [, ...names] = apart(
       glass.text,

@@ -1,6 +1,6 @@
 // Canvas and colour helpers. Colours are the custom properties that visuals/palette.py writes; sizes are CSS pixels.
 
-import { reading } from "./reads.js";
+import { computed } from "./reads.js";
 
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
 const STEPS = 256;
@@ -27,7 +27,7 @@ export const magnify = (factor, room = Infinity) => {
 };
 
 /** How tall a drawing may be that can do with less. */
-export const roomToDraw = reading(() => high);
+export const roomToDraw = computed(() => high);
 
 const [LEAST, WORDS] = [130, 72];
 
@@ -58,7 +58,7 @@ function tableOf(stops) {
   });
 }
 
-const themeNow = reading(() => (document.body.classList.contains("dark") ? "dark" : "light"));
+const themeNow = computed(() => (document.body.classList.contains("dark") ? "dark" : "light"));
 
 /**
  * The theme's colours, read once a theme.
@@ -106,7 +106,7 @@ export function inkOn(table, x) {
 export const centred = (value, limit) => (limit > 0 ? 0.5 + value / limit / 2 : 0.5);
 
 /** Device pixels in a pixel that is drawn. */
-export const pixelRatio = reading(() => (globalThis.devicePixelRatio || 1) * zoom * magnified);
+export const pixelRatio = computed(() => (globalThis.devicePixelRatio || 1) * zoom * magnified);
 
 /**
  * Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas.

@@ -1,6 +1,6 @@
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
-import { createAhead, idleNow, NEURON_BYTES, neuronBytes } from "./ahead.js";
+import { createAhead, idleNow, NEURON_BYTES, neuronBytes } from "./prefetch.js";
 import { decodeAll, decodeAllNeurons, decodeLayer, decodeNeurons, textOf } from "./decode.js";
 import { LOST } from "./unanswered.js";
 

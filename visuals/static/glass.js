@@ -1,6 +1,6 @@
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
-import { reader } from "./ahead.js";
+import { reader } from "./prefetch.js";
 import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
@@ -14,18 +14,18 @@ import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
 import { openLink } from "./opening.js";
 import { isChanged } from "./off.js";
-import { createPace } from "./pace.js";
+import { createPace } from "./reading-speed.js";
 import { createPage } from "./page.js";
 import { DUE } from "./pointing.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
-import { listenToPointer, still } from "./still.js";
+import { listenToPointer, still } from "./pointer-rest.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
 import { LOST } from "./unanswered.js";
-import { createWayBack } from "./wayback.js";
+import { createWayBack } from "./return-to.js";
 
 const config = window.glassConfig;
 const store = createStore();

@@ -143,7 +143,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     if (trace !== last.trace) fill({ prompt: trace.prompt, model: trace.model.name });
     if (trace !== last.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
     if (chosen) store.select(locked);
-    else store.lead(locked);
+    else store.selectByPage(locked);
   }
 
   /** To an entry that Back or Forward lead to. */

@@ -125,7 +125,7 @@ export function sameText({ A, B }, use, selection, text) {
         a: changesOf(A, text) || text("compare.unchanged"),
         b: changesOf(B, text) || text("compare.unchanged"),
       })
-    : text("minus.same");
+    : text("b_minus_a.same");
 }
 
 /**

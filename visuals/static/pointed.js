@@ -1,7 +1,7 @@
 // Charts that show what is no part of the selection (a channel, a distance): hovering previews it, a click keeps it.
 
-import { link } from "./pointing.js";
-import { same, watched } from "./reads.js";
+import { bindPointer } from "./pointing.js";
+import { same, reactive } from "./reads.js";
 
 /**
  * @template Value
@@ -12,12 +12,12 @@ import { same, watched } from "./reads.js";
  * @returns {() => Value | null} what the pointer is on now
  */
 export function pointAt(canvas, glass, read, keep) {
-  const view = watched({ pointed: null });
-  // Before link()'s own listener, which has the panels drawn anew.
+  const view = reactive({ pointed: null });
+  // Before bindPointer()'s own listener, which has the panels drawn anew.
   canvas.addEventListener("pointerleave", () => {
     view.pointed = null;
   });
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     view.pointed = read(x, y);
     return view.pointed === null ? null : {};
   });
@@ -35,7 +35,7 @@ export function pointAt(canvas, glass, read, keep) {
  * another while it is there.
  */
 export function ownChoice(first) {
-  const view = watched({ kept: first, under: null });
+  const view = reactive({ kept: first, under: null });
   return {
     now: () => view.under ?? view.kept,
     kept: () => view.kept,

@@ -1,7 +1,7 @@
 // How a panel follows the pointer, the keyboard, its own width, and whether it is in view.
 
 import { setZoom } from "./draw.js";
-import { reading, Reads } from "./reads.js";
+import { computed, Reads } from "./reads.js";
 
 /** Full screen is for a hall: what is drawn grows with the text. */
 const zoomOf = (element) => (document.fullscreenElement?.closest("section.glass-panel")?.contains(element) ? 1.4 : 1);
@@ -27,7 +27,7 @@ export function widthOf(element, glass) {
     if (changed) glass.repaint();
   });
   seen.observe(element);
-  return reading(() => (width || (width = element.clientWidth)) / zoomOf(element));
+  return computed(() => (width || (width = element.clientWidth)) / zoomOf(element));
 }
 
 /** An event of a section: what it let wait is to be drawn now, if it is still to be drawn at all. */
@@ -38,8 +38,8 @@ const PATIENCE = 80; // ms until a panel that is scrolled away follows a change 
  * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that
  * what is in view follows the pointer at once. A new run draws all.
  *
- * @param {string} [side] "B-A" for what minus/face.js draws: each of the two waits only while it is the one that is
- *   shown
+ * @param {string} [side] "B-A" for what difference/face.js draws: each of the two waits only while it is the one
+ *   that is shown
  */
 export function inView(element, drawPlain, side) {
   const reads = new Reads();
@@ -89,7 +89,7 @@ export const inWidth = (element, wide, draw) =>
   });
 
 /** Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it. */
-export function link(canvas, glass, find) {
+export function bindPointer(canvas, glass, find) {
   const at = (event) => {
     const { x, y } = placeIn(event, canvas);
     const zoom = zoomOf(canvas);
@@ -137,7 +137,7 @@ export function along(count, chosen, choose) {
 export const OVER_CELLS = { ...across("key"), ...upright("query", -1) };
 
 /** Arrow keys on a focused canvas: `moves` names a selection change for each key. */
-export function steer(canvas, glass, moves) {
+export function bindArrowKeys(canvas, glass, moves) {
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "application");
   canvas.addEventListener("keydown", (event) => {

@@ -32,7 +32,7 @@ function read(source, name) {
  * @param {() => void} [changed] called where one is set to something else
  * @returns {Object}
  */
-export function watched(object, changed) {
+export function reactive(object, changed) {
   const set = (target, name, value) => {
     const other = !Object.is(target[name], value);
     target[name] = value;
@@ -64,7 +64,7 @@ export function watchFields(object, ...names) {
  * @param {() => Value} find
  * @returns {() => Value}
  */
-export function reading(find) {
+export function computed(find) {
   const source = {
     get value() {
       return find();
@@ -163,13 +163,13 @@ export class Reads {
  *
  * @param {(fresh: boolean) => (() => void) | void} draw
  */
-export function drawing(draw) {
+export function effect(draw) {
   const reads = new Reads();
   return (fresh) => reads.redraw(draw, fresh);
 }
 
 /** A part of a drawing, which is drawn anew where an argument is another, or something that it read. */
-export function part(draw) {
+export function memo(draw) {
   const reads = new Reads();
   let last = [];
   return (...given) => {

@@ -1,6 +1,6 @@
 // What panels let a reader set, by panel and name, so that a link restores it. Values are texts, as in the address.
 
-import { same, watched } from "./reads.js";
+import { same, reactive } from "./reads.js";
 
 /**
  * @param store
@@ -9,7 +9,7 @@ import { same, watched } from "./reads.js";
  *   restore(linked)
  */
 export function createSettings(store, linked = {}) {
-  const all = watched({ ...linked });
+  const all = reactive({ ...linked });
   store.state.settings = all;
 
   function get(name) {
@@ -60,7 +60,7 @@ export const only = (given, names) =>
  */
 export function linkedState(glass, name, first, fields, { names = Object.keys(first), emptied = "" } = {}) {
   const linked = () => ({ ...first, ...only(glass.settings.get(name), names) });
-  const state = watched({ ...fields, settings: linked() }, glass.repaint);
+  const state = reactive({ ...fields, settings: linked() }, glass.repaint);
   glass.on?.("restored", () => {
     state.settings = same(state.settings, linked());
   });

@@ -1,4 +1,4 @@
-// Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which minus/face.js draws in its
+// Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which difference/face.js draws in its
 // place.
 
 import { segmented } from "./controls.js";
@@ -21,7 +21,7 @@ export function withSides(kind, element, glass, draw, about) {
     face = { draw: showB, hide() {} }; // while it comes
     element.toggleAttribute("data-fetching", true);
     try {
-      const { createFace } = await import("./minus/face.js");
+      const { createFace } = await import("./difference/face.js");
       face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
       face.draw = () => {

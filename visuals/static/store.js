@@ -5,7 +5,7 @@ import { keysSeen } from "./compute.js";
 import { pairsOf } from "./rotation.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { pairFinder } from "./pairs.js";
-import { reading, unfinished, watched } from "./reads.js";
+import { computed, unfinished, reactive } from "./reads.js";
 
 /**
  * @typedef {{
@@ -57,10 +57,10 @@ export function follow(locked, last, next) {
 }
 
 export function createStore() {
-  const locked = watched(firstSelection());
+  const locked = reactive(firstSelection());
   const previewed = {};
   const [pairOf, given] = [pairFinder(), { pair: null }];
-  const state = watched({
+  const state = reactive({
     run: null,
     trace: null,
     stack: "decoder",
@@ -90,9 +90,9 @@ export function createStore() {
   let painted = false; // this animation frame has had its repaint
   let freshRun = false;
   let pinned = null;
-  let beyond = {}; // of the reader's place, what the shown network has no such layer, head, pair or neuron for
-  let own = false; // whether the reader, or a link, has chosen where to look
-  const last = watched({ run: null }); // the last run that came, which is shown unless a reader looks at A
+  let unavailable = {}; // of the reader's place, what the shown network has no such layer, head, pair or neuron for
+  let userChose = false; // whether the reader, or a link, has chosen where to look
+  const last = reactive({ run: null }); // the last run that came, which is shown unless a reader looks at A
 
   const on = (event, listener) => {
     if (!listeners.has(event)) listeners.set(event, new Set());
@@ -146,7 +146,7 @@ export function createStore() {
    * @param {Partial<Selection>} change
    */
   function select(change) {
-    own ||= names(change);
+    userChose ||= names(change);
     lock(change);
   }
 
@@ -155,13 +155,13 @@ export function createStore() {
    *
    * @param {Partial<Selection>} change
    */
-  function lead(change) {
-    if (names(change)) own = false;
+  function selectByPage(change) {
+    if (names(change)) userChose = false;
     lock(change);
   }
 
   function lock(change) {
-    for (const name of Object.keys(change)) delete beyond[name];
+    for (const name of Object.keys(change)) delete unavailable[name];
     Object.assign(locked, clamp({ ...locked, ...change }, state.trace));
     for (const name of Object.keys(previewed)) delete previewed[name];
     settle();
@@ -195,7 +195,7 @@ export function createStore() {
   };
 
   /** The reader's place, whole. */
-  const place = () => ({ ...locked, ...beyond });
+  const place = () => ({ ...locked, ...unavailable });
 
   /**
    * Locks a selection as far as a run has it; what the run lacks of the reader's place is there again with one that
@@ -203,7 +203,7 @@ export function createStore() {
    */
   function lockIn(next, trace) {
     const [wanted, there] = [place(), clamp(next, trace)];
-    beyond = Object.fromEntries(
+    unavailable = Object.fromEntries(
       ["layer", "head", "pair", "neuron"]
         .filter((name) => next[name] === wanted[name] && there[name] !== next[name])
         .map((name) => [name, next[name]]),
@@ -227,7 +227,7 @@ export function createStore() {
     const run = decodeRun(payload);
     if (state.run !== state.kept) takeOver(state.run?.encoder, run);
     const trace = stackOf(run);
-    if (pinned || payload.start) own = Boolean(pinned) && names(pinned);
+    if (pinned || payload.start) userChose = Boolean(pinned) && names(pinned);
     // What to look at first, where the page left that to the server.
     const next = {
       ...follow(place(), pinned || payload.start ? null : state.trace, trace),
@@ -329,7 +329,7 @@ export function createStore() {
   }
 
   /** Whether the pointer shows something else than what is locked. */
-  const previewing = reading(() => Object.keys(previewed).length > 0);
+  const previewing = computed(() => Object.keys(previewed).length > 0);
 
   /** The two runs to compare, A the kept one and B the newest; null where there are not two. */
   const runs = () => (state.kept && last.run && last.run !== state.kept ? { A: state.kept, B: last.run } : null);
@@ -349,9 +349,9 @@ export function createStore() {
   }
 
   /** Whether the reader, or a link, has chosen where to look. */
-  const chosen = () => own;
+  const chosen = () => userChose;
 
-  const layer = reading(() => state.trace?.layers.get(state.layer) ?? null);
+  const layer = computed(() => state.trace?.layers.get(state.layer) ?? null);
 
   const watch = (paint) => painters.add(paint);
   const unwatch = (paint) => painters.delete(paint);
@@ -363,7 +363,7 @@ export function createStore() {
     drawn,
     unfinished: goOn,
     select,
-    lead,
+    selectByPage,
     chosen,
     toEnd,
     preview,

@@ -1,6 +1,6 @@
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here.
 
-import { watched } from "./reads.js";
+import { reactive } from "./reads.js";
 
 /**
  * @typedef {Object<string, Object<string, string>>} Table texts by section and name, with {placeholders}; of
@@ -33,7 +33,7 @@ export function lookUp(table, key, params = {}) {
  */
 export function createTexts(addresses) {
   const tables = {};
-  const now = watched({ language: "en" });
+  const now = reactive({ language: "en" });
 
   async function load(code) {
     if (!Object.hasOwn(addresses, code)) return false;

@@ -5,8 +5,8 @@ import { shownTokens, sourceTokens, textOf } from "./characters.js";
 import { createChosen } from "./chosen.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
-import { placeOfToken } from "./moment.js";
-import { createPaceBar } from "./pace-bar.js";
+import { placeOfToken } from "./chosen-step.js";
+import { createPaceBar } from "./reading-speed-bar.js";
 
 /**
  * What the model wrote, as far as it came, without the tokens that end a text.

@@ -1,6 +1,6 @@
 // Leads to the panel on which this run shows a term, and marks it until the reader does something.
 
-import { hold } from "../hold.js";
+import { hold } from "../scroll-anchor.js";
 import { leadTo } from "../panels/glance/words.js";
 import { termOf } from "./terms.js";
 

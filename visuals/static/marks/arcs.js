@@ -6,8 +6,8 @@ import { row } from "../compute.js";
 import { h } from "../dom.js";
 import { cut, fit, ink, shade, visible, write } from "../draw.js";
 import { headOff } from "../off.js";
-import { OVER_CELLS, link, steer } from "../pointing.js";
-import { part } from "../reads.js";
+import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
+import { memo } from "../reads.js";
 import { createMemory } from "./runs.js";
 
 export const THICK = 12; // px of an arc of weight 1; of two runs, of the largest change
@@ -126,14 +126,14 @@ export function createArcs(glass, label) {
   const remembered = createMemory();
   let [places, limit] = [null, 0];
   // Over the text a token is a key, in the text itself the query.
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     if (!places) return null;
     const t = nearest(places, x);
     return y > ARCS ? { query: t } : { key: t };
   });
-  steer(canvas, glass, OVER_CELLS);
+  bindArrowKeys(canvas, glass, OVER_CELLS);
 
-  const paint = part((width, runs) => {
+  const paint = memo((width, runs) => {
     const { layer, head, query, key } = state;
     const { trace } = runs.at(-1);
     const [first, second] = runs.map(({ held }) => row(held, trace.model, head, query).weights);

@@ -5,7 +5,7 @@ import { largest } from "../arrays.js";
 import { h } from "../dom.js";
 import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
-import { OVER_CELLS, link, steer } from "../pointing.js";
+import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
 import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
@@ -85,8 +85,8 @@ export function createMap(glass, what) {
   const surface = createSurface(canvas);
   const place = { x: LEFT, y: 0, size: 0 };
   const find = (x, y) => cellUnder(place, state.trace, x, y);
-  link(canvas, glass, find);
-  steer(canvas, glass, OVER_CELLS);
+  bindPointer(canvas, glass, find);
+  bindArrowKeys(canvas, glass, OVER_CELLS);
   let map = null;
 
   function drawGround(context, scale, shown, off) {

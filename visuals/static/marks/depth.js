@@ -5,8 +5,8 @@ import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
 import { cells, cross, enlarge, ink, inkOn, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
-import { across, link, steer, upright } from "../pointing.js";
-import { part } from "../reads.js";
+import { across, bindPointer, bindArrowKeys, upright } from "../pointing.js";
+import { memo } from "../reads.js";
 import { createMemory } from "./runs.js";
 import { signedScale } from "./scales.js";
 import { createSurface } from "./surface.js";
@@ -155,13 +155,13 @@ export function createDepthMap(glass, what) {
   }
   // Before link's own listener, which draws.
   canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run));
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     under = find(x, y);
     what.hover?.(under, run);
     return under && what.pick(under, state, run);
   });
   canvas.addEventListener("click", () => under && what.keep?.(under, run));
-  steer(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
+  bindArrowKeys(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
   /** Sizes for a width, in pixels to draw in. */
   function measure(width, rows, tokens) {
@@ -176,7 +176,7 @@ export function createDepthMap(glass, what) {
     return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };
   }
 
-  const make = part((width, runs) => {
+  const make = memo((width, runs) => {
     read = runs.map((one) => what.values(one, state));
     const values = runs.length === 1 ? read[0] : subtract(read[1], read[0]);
     const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;

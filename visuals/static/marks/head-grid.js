@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { hatch, ink, scaleBar } from "../draw.js";
 import { drawOff, headOff } from "../off.js";
-import { watched } from "../reads.js";
+import { reactive } from "../reads.js";
 import { makeMap, makeMaps, readHead } from "./attention-values.js";
 import { blockFor, drawMap } from "./cells.js";
 import { signedScale, WEIGHTS } from "./scales.js";
@@ -52,7 +52,7 @@ export function createHeadGrid(glass, what) {
   const here = ({ trace }, layer, head) =>
     trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null;
   const read = what.read ?? here;
-  const work = watched({ slices: 0 });
+  const work = reactive({ slices: 0 });
   let [layout, maps, limit, scheduled] = [null, null, 1, false];
 
   /** The maps of these runs, with what is made of them so far. */

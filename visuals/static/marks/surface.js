@@ -1,7 +1,7 @@
 // A canvas whose ground is drawn once, off the page, and laid under what changes with every hover.
 
 import { fit } from "../draw.js";
-import { part } from "../reads.js";
+import { memo } from "../reads.js";
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -18,7 +18,7 @@ import { part } from "../reads.js";
 export function createSurface(canvas) {
   const scene = document.createElement("canvas");
   let paint = null;
-  const draw = part((width, height) => paint(fit(scene, width, height)));
+  const draw = memo((width, height) => paint(fit(scene, width, height)));
   return (key, width, height, ground, over, under) => {
     paint = ground;
     draw(width, height, ...key);

@@ -92,7 +92,7 @@ export function createGuide(glass) {
     const where = JSON.stringify(selection);
     if (led.stop !== stop.name || led.found !== found || led.where !== where) {
       led = { stop: stop.name, found, where };
-      queueMicrotask(() => glass.lead(selection));
+      queueMicrotask(() => glass.selectByPage(selection));
     }
     const told = stop.told(glass, found);
     bar.tell(

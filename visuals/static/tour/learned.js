@@ -3,7 +3,7 @@
 
 import { runPrompt } from "../panels/attend/run-prompt.js";
 import { topCandidates } from "../compute.js";
-import { momentOf, offeredOf } from "../moment.js";
+import { momentOf, offeredOf } from "../chosen-step.js";
 import { chance, percent, piece, plain, whole, words } from "./numbers.js";
 
 /**

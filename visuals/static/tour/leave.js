@@ -4,7 +4,7 @@
 import { topCandidates } from "../compute.js";
 import { isChanged } from "../off.js";
 import { sublayers } from "../parts.js";
-import { choiceAt, momentOf, offeredOf } from "../moment.js";
+import { choiceAt, momentOf, offeredOf } from "../chosen-step.js";
 import { leftByChance, othersTakeAsMuch } from "../panels/glance/control.js";
 import { readBy, word } from "../panels/glance/words.js";
 import { samplingOf } from "../sampling.js";

@@ -1,6 +1,6 @@
 // Where a tour goes in a run: the layer, head and key that its answer misses most, as measured by switching off.
 
-import { momentOf } from "../moment.js";
+import { momentOf } from "../chosen-step.js";
 import { isChanged } from "../off.js";
 import { readersOff } from "../panels/glance/words.js";
 

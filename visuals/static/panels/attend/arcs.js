@@ -9,9 +9,9 @@ import { frame } from "../../frame.js";
 import { createArcs, THICK } from "../../marks/arcs.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { part, watched } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 
-export const about = { tensors: ["attention"], minus: "attend", unused: "head", forms: scoreForms };
+export const about = { tensors: ["attention"], difference: "attend", unused: "head", forms: scoreForms };
 
 const PACE = 800; // ms a token while it plays
 
@@ -33,7 +33,7 @@ export function createWalk(glass) {
   );
   const play = h("button.at-chip", { click: () => (walk.timer ? stop() : start()) });
   const element = h("div.at-bar", null, steps.element, play, said);
-  const walk = watched({ timer: 0 }, glass.repaint);
+  const walk = reactive({ timer: 0 }, glass.repaint);
 
   /** The written token that the locked row chose: 0 for the first; less for a row inside the prompt. */
   const place = () => state.locked.query + 1 - state.trace.nPrompt;
@@ -59,7 +59,7 @@ export function createWalk(glass) {
     }, PACE);
   }
 
-  const draw = part(() => {
+  const draw = memo(() => {
     const { trace, locked } = state;
     const written = count();
     for (const one of [steps.element, play]) one.hidden = written === 0;

@@ -4,7 +4,7 @@
 import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
-import { OVER_CELLS, link, steer } from "../../pointing.js";
+import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
 
 const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
 const NARROW = 480; // below this the legend takes one line more for what is not its scale
@@ -159,7 +159,7 @@ export function createMaps(glass, label) {
     const box = boxAt(boxes, size, size, x, y);
     return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace, x, y) } : null;
   }
-  link(grid.element, glass, find);
-  steer(grid.element, glass, OVER_CELLS);
+  bindPointer(grid.element, glass, find);
+  bindArrowKeys(grid.element, glass, OVER_CELLS);
   return grid;
 }

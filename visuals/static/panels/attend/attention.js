@@ -5,8 +5,8 @@ import { exact, h, shown } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
-import { across, inWidth, link, steer, widthOf } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { reactive } from "../../reads.js";
 import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
@@ -29,7 +29,7 @@ function table(glass) {
 
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
-  minus: "glance",
+  difference: "glance",
   unused: "head",
   forms: scoreForms,
 };
@@ -49,9 +49,9 @@ export default function attention(element, glass) {
   const below = h("div.gp-row");
   panel.body.append(hint, h("div.gp-scroll", null, maps.element), pooled, below);
   const bars = createRow(below, glass, panel.text);
-  link(bars.canvas, glass, bars.find);
-  steer(bars.canvas, glass, across("key"));
-  const known = watched({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) }, glass.repaint);
+  bindPointer(bars.canvas, glass, bars.find);
+  bindArrowKeys(bars.canvas, glass, across("key"));
+  const known = reactive({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) }, glass.repaint);
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
     known.jobOfHead = (await import("./known.js")).jobOfHead;

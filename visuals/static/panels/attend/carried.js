@@ -6,7 +6,7 @@ import { linkRows } from "../../controls.js";
 import { exact, h, signed } from "../../dom.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable } from "../../marks/table.js";
-import { part, watched } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { cosine, mix, norm, valueOf } from "./cell-values.js";
 import { carriedLines, channelLine, writtenLines } from "./formulas.js";
 
@@ -77,7 +77,7 @@ export function createWritten(glass, text) {
   );
   const sum = h("div.gp-formula", { lang: "en" });
   const element = h("div", null, note, h("div.gp-columns", null, h("div", null, formula, sum), table.element));
-  const view = watched({ chosen: 0 }, glass.repaint);
+  const view = reactive({ chosen: 0 }, glass.repaint);
 
   const choose = (rank) => {
     view.chosen = rank;
@@ -85,7 +85,7 @@ export function createWritten(glass, text) {
   linkRows(table.body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
 
   /** @param {object | null} found the detail "head_write", null while it is on its way or the pointer is elsewhere */
-  const draw = part((found, layer, head, query) => {
+  const draw = memo((found, layer, head, query) => {
     formula.parentElement.parentElement.hidden = !found;
     note.textContent = found ? text("write_note", { layer, head, query }) : text("write_locked");
     if (!found) return;

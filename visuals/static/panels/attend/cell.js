@@ -10,8 +10,8 @@ import { createMap } from "../../marks/attention-map.js";
 import { readHead, VIEWS } from "../../marks/attention-values.js";
 import { createStrips } from "../../marks/strips.js";
 import { scoreForms } from "../../parts.js";
-import { along, inView, link, steer, widthOf } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { along, inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { reactive } from "../../reads.js";
 import { cellOf, rowTable, sinkText, valueNorms } from "./cell-values.js";
 import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
 import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
@@ -60,7 +60,7 @@ export function headMap(glass, label) {
 
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"],
-  minus: "attend",
+  difference: "attend",
   unused: "head",
   forms: scoreForms,
 };
@@ -91,7 +91,7 @@ export default function cell(element, glass) {
   );
 
   const strips = createStrips(products, BESIDE);
-  const view = watched({ dimension: 0 });
+  const view = reactive({ dimension: 0 });
   const choose = (i) => {
     if (i === null) return null;
     view.dimension = i;
@@ -104,8 +104,8 @@ export default function cell(element, glass) {
     [carried.canvas, carried.find],
   ];
   for (const [canvas, find] of pointable) {
-    link(canvas, glass, (x) => choose(find(x)));
-    steer(
+    bindPointer(canvas, glass, (x) => choose(find(x)));
+    bindArrowKeys(
       canvas,
       glass,
       along(

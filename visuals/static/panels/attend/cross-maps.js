@@ -9,8 +9,8 @@ import { boxAt } from "../../marks/head-grid.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { crossOff, drawOff } from "../../off.js";
-import { along, link, steer, upright } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { along, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
+import { memo } from "../../reads.js";
 
 // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70];
@@ -77,7 +77,7 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   const surface = createSurface(canvas);
   let [layout, shown, made] = [null, 0, null];
   /** What is drawn of each head: its weights, or what the second run has more, and the largest of those. */
-  const make = part((...runs) => {
+  const make = memo((...runs) => {
     const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) =>
       runs.map((run) => weightsOf(run, head)),
     );
@@ -96,12 +96,12 @@ export function createCrossMaps(glass, label, text, hover, keep) {
   let under = null;
   canvas.addEventListener("pointerleave", () => hover((under = null)));
   canvas.addEventListener("click", () => under && keep(under.source));
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     under = find(x, y);
     hover(under);
     return under && { head: under.head, query: under.query };
   });
-  steer(canvas, glass, {
+  bindArrowKeys(canvas, glass, {
     ...along(
       () => state.trace.encoder.T,
       () => shown,

@@ -10,8 +10,8 @@ import { frame } from "../../frame.js";
 import { createMemory } from "../../marks/runs.js";
 import { createStrips } from "../../marks/strips.js";
 import { looksAtSource } from "../../parts.js";
-import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { reactive } from "../../reads.js";
 import { createLargest } from "./attention-row.js";
 import { productStrips } from "./carried.js";
 import { createCrossMaps } from "./cross-maps.js";
@@ -23,7 +23,7 @@ const LISTED = 8;
 export const about = {
   only: looksAtSource,
   unused: "cross",
-  minus: "cross",
+  difference: "cross",
   tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"],
 };
 
@@ -50,7 +50,7 @@ export function keptSource(glass, values) {
  */
 export default function crossPanel(element, glass) {
   const { state } = glass;
-  const view = watched({ dimension: 0, source: null });
+  const view = reactive({ dimension: 0, source: null });
   const csv = () => {
     const { trace, layer, query } = state;
     const held = glass.layer();
@@ -95,8 +95,8 @@ export default function crossPanel(element, glass) {
     if (i !== null) view.dimension = i;
     return i === null ? null : {};
   };
-  link(products, glass, (x) => choose(strips.find(x)));
-  steer(
+  bindPointer(products, glass, (x) => choose(strips.find(x)));
+  bindArrowKeys(
     products,
     glass,
     along(

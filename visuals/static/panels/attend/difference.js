@@ -92,7 +92,7 @@ export function apartMap(glass, label, between) {
   });
 }
 
-export const about = { tensors: ["attention"], minus: "attend", unused: "head" };
+export const about = { tensors: ["attention"], difference: "attend", unused: "head" };
 
 /**
  * @param {HTMLElement} element

@@ -22,7 +22,7 @@ function table(survey) {
   return [["layer", "head", "mean_weight_on_first_token", "mean_weight_on_previous_token"], ...rows];
 }
 
-export const about = { tensors: ["scores", "attention"], minus: "attend", unused: "head", forms: scoreForms };
+export const about = { tensors: ["scores", "attention"], difference: "attend", unused: "head", forms: scoreForms };
 
 /**
  * @param {HTMLElement} element

@@ -1,7 +1,7 @@
 // The lists beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
 
 import { h, shown } from "../../dom.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { leaders, MEASURED, MEASURES } from "./habits.js";
 import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
@@ -71,7 +71,7 @@ export function createJobs(glass) {
    * @param {object} survey
    * @param {number} measuredHeads how many of its heads are measured
    */
-  const fill = part((names, survey, measuredHeads) => {
+  const fill = memo((names, survey, measuredHeads) => {
     const { trace } = glass.state;
     chips.length = 0;
     const kinds = done(names);

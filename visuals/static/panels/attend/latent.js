@@ -7,7 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { elementBytes } from "../kv/live-state.js";
 
 const KIND = "latent";
@@ -155,7 +155,7 @@ export default function latentPanel(element, glass) {
   );
   const strips = [canvas, rebuilt, values].map((one) => createStrips(one));
 
-  const write = part((score, at, trace, _language) => {
+  const write = memo((score, at, trace, _language) => {
     const { model, tokens } = trace;
     const { rank, rope } = model.parts.latent;
     const [queried, piece] = [at.query, at.key].map((t) => visible(tokens.pieces[t]));

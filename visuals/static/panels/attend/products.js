@@ -3,7 +3,7 @@
 import { linkRows } from "../../controls.js";
 import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { createTable, writeTexts } from "../../marks/table.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 
 /** @param {number} count how many are listed */
 export function createProducts(glass, count) {
@@ -16,7 +16,7 @@ export function createProducts(glass, count) {
     ["bar", "td.wy-track"],
   ];
   const table = createTable("qkv", columns, { rows: count + 3, focus: true, look: ".wy-terms" });
-  const view = watched({ under: null }, glass.repaint);
+  const view = reactive({ under: null }, glass.repaint);
   let listed = [];
   const look = (input) => {
     view.under = input ?? null;

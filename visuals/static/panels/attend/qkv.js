@@ -6,8 +6,8 @@ import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { normForms, ownKeys, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { along, inWidth, steer, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { along, inWidth, bindArrowKeys, widthOf } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import { word } from "../glance/words.js";
 import {
   channelOf,
@@ -28,7 +28,7 @@ const COUNT = 8;
 
 export const about = {
   tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "q", "k", "v"],
-  minus: "qkv",
+  difference: "qkv",
   unused: "head",
   absent: ownKeys,
   forms: (model) => [...turningForms(model), ...normForms(model)],
@@ -96,7 +96,7 @@ export default function qkv(element, glass) {
   );
   const overMade = pointAt(out, glass, (x) => (now ? outputs.find(x) : null), keep);
   for (const canvas of [into, out])
-    steer(
+    bindArrowKeys(
       canvas,
       glass,
       along(
@@ -106,7 +106,7 @@ export default function qkv(element, glass) {
       ),
     );
 
-  const drawInputs = part((width, found, one, channel, input) => {
+  const drawInputs = memo((width, found, one, channel, input) => {
     const { vector } = found.place;
     const rows = [
       ["x", "residual", found.x],
@@ -184,7 +184,7 @@ export default function qkv(element, glass) {
     );
   }
 
-  const write = part((found, one, channel, _kept, _language) => {
+  const write = memo((found, one, channel, _kept, _language) => {
     const {
       trace: { tokens, model },
     } = state;

@@ -3,7 +3,7 @@
 
 import { cross, ink, write } from "../../draw.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
-import { across, link, steer, upright } from "../../pointing.js";
+import { across, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
 import { jobsOf } from "./known.js";
 
 const [LEFT, TOP, GAP, BETWEEN] = [72, 24, 3, 10];
@@ -135,13 +135,13 @@ export function createThumbs(glass, label, read) {
     mark: (context, layout) => frameSelected(context, layout, state),
   });
   let hovered = null;
-  link(grid.element, glass, (x, y) => {
+  bindPointer(grid.element, glass, (x, y) => {
     hovered = grid.layout() && thumbAt(grid.layout(), x, y);
     return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
   });
   grid.element.addEventListener("click", () => {
     if (hovered) glass.select(hovered); // for a layer that has not arrived, this fetches it
   });
-  steer(grid.element, glass, { ...across("layer"), ...upright("head", -1) });
+  bindArrowKeys(grid.element, glass, { ...across("layer"), ...upright("head", -1) });
   return grid;
 }

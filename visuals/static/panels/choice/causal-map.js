@@ -5,11 +5,11 @@
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
-import { momentOf } from "../../moment.js";
+import { momentOf } from "../../chosen-step.js";
 import { isChanged } from "../../off.js";
 import { looksAtSource, noChoice } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
-import { part, watched } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { chooseText, otherText, swapButtons, word } from "../glance/words.js";
 
 /**
@@ -60,7 +60,7 @@ export default function causalMap(element, glass) {
    *
    * @type {{ under: object | null; kept: object | null }}
    */
-  const view = watched({ under: null, kept: null }, glass.repaint);
+  const view = reactive({ under: null, kept: null }, glass.repaint);
   const rowsOf = ({ shape: [, tokens], data }, ...named) =>
     Array.from(data, (x, i) => [...named, Math.floor(i / tokens), i % tokens, x]);
   const table = () => {
@@ -131,7 +131,7 @@ export default function causalMap(element, glass) {
     return { row: Math.min(row, depths - 1), token: Math.min(token, tokens - 1) };
   }
 
-  const offer = part((words) =>
+  const offer = memo((words) =>
     offers.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)),
   );
   const choose = (other) => chooseText(glass, other, momentOf(state).at);

@@ -4,12 +4,12 @@ import { largest, once } from "../../arrays.js";
 import { exact, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { momentAt, wordsOf } from "../../moment.js";
+import { momentAt, wordsOf } from "../../chosen-step.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { noChoice, sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
@@ -74,7 +74,7 @@ export const sharesMap = (glass, label) =>
       return Float64Array.from({ length: rows * tokens }, (_, i) => value(Math.floor(i / tokens), i % tokens));
     },
     scale: (values) => ({ ...signedScale(largest(values)), name: glass.text("contributions.scale_bar") }),
-    change: () => glass.text("minus.n_contribution"),
+    change: () => glass.text("b_minus_a.n_contribution"),
     name: (row) => partName(glass, row),
     at: (state) => ({ row: writerRow(state) }),
     pick: changeTo,
@@ -110,7 +110,7 @@ export const reader = once((/** @type {object} */ answer) => {
   };
 });
 
-export const about = { tensors: ["attn_out", "ffn_out", "logits"], minus: "depth", absent: noChoice };
+export const about = { tensors: ["attn_out", "ffn_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
  * @param {HTMLElement} element
@@ -151,13 +151,13 @@ export default function contributionsPanel(element, glass) {
   const wide = widthOf(bars.parentElement, glass);
   const mapWide = widthOf(map.element, glass);
   bars.addEventListener("pointerleave", () => writer.hover(null));
-  link(bars, glass, (x) => {
+  bindPointer(bars, glass, (x) => {
     const row = shares && barAt(x, wide(), shares.rows);
     writer.hover(row === null ? null : partAt(row, kindsOf(state.trace.model)).kind);
     return row === null ? null : changeTo({ row }, null, state);
   });
   bars.addEventListener("click", () => writer.keep(writer.now()));
-  steer(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+  bindArrowKeys(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
 
   /** The sum over all parts, the network's own logit, and how far rounding takes them apart. */
   function drawSums({ row, token }) {

@@ -4,9 +4,9 @@
 import { slider } from "../../controls.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { askedOf } from "../../moment.js";
+import { askedOf } from "../../chosen-step.js";
 import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 
 const NAME = "sampling";
 /** With these every filter has something to do. */
@@ -63,7 +63,7 @@ export function createSliders(glass) {
  */
 export function createControls(glass, panel) {
   let timer = 0;
-  const now = watched({ moving: false }, glass.repaint);
+  const now = reactive({ moving: false }, glass.repaint);
 
   /** Whoever changed the settings, here or in the bar: the server is asked once they rest. */
   glass.on("settings", (name) => {
@@ -122,7 +122,7 @@ export function createControls(glass, panel) {
   /**
    * What the server is asked for.
    *
-   * @param {import("../../moment.js").Moment} moment
+   * @param {import("../../chosen-step.js").Moment} moment
    * @param {object | null} step
    */
   function asked(moment, step) {

@@ -4,7 +4,7 @@ import { once } from "../../arrays.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { momentAt, wordsOf } from "../../moment.js";
+import { momentAt, wordsOf } from "../../chosen-step.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
@@ -110,7 +110,7 @@ export const lensMap = (glass, label, colour) =>
       );
     },
     scale: () => ({ table: "magnitude", ...COLOURS[colour()], name: glass.text(`lens.scale_${colour()}`) }),
-    change: () => glass.text("minus.p_followed"),
+    change: () => glass.text("b_minus_a.p_followed"),
     name: (depth) => depthName(glass, depth),
     word({ details }) {
       const lens = reader(details.lens);
@@ -123,7 +123,7 @@ export const lensMap = (glass, label, colour) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_out", "logits"], minus: "depth", absent: noChoice };
+export const about = { tensors: ["resid_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
  * @param {HTMLElement} element

@@ -3,7 +3,7 @@
 import { choices } from "../../controls.js";
 import { exact, h, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { momentOf, offeredOf } from "../../moment.js";
+import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { neuronIn } from "../ffn/kinds.js";

@@ -6,9 +6,9 @@ import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
-import { momentOf, offeredOf } from "../../moment.js";
+import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
-import { drawing } from "../../reads.js";
+import { effect } from "../../reads.js";
 
 const COUNT = 10;
 
@@ -55,7 +55,7 @@ export function candidatesOf(next, token, count) {
   return { rows, extra, others: left, logZ: next.logZ };
 }
 
-export const about = { tensors: ["logits"], minus: "glance", absent: noChoice };
+export const about = { tensors: ["logits"], difference: "glance", absent: noChoice };
 
 /**
  * @param {HTMLElement} element
@@ -145,7 +145,7 @@ export default function next(element, glass) {
       fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
   }
 
-  return drawing(function draw() {
+  return effect(function draw() {
     const { next: chosenNext, kind, after, token } = source(glass);
     element.toggleAttribute("data-loading", !chosenNext);
     if (!chosenNext) return;

@@ -4,7 +4,7 @@ import { exact, fraction, h, share, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
-import { askedOf, momentOf, offeredOf } from "../../moment.js";
+import { askedOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createControls } from "./controls.js";
@@ -38,7 +38,7 @@ function createCalculation() {
 const asWritten = (drawn, { token }, step) =>
   drawn && (drawn.id === token.id ? drawn : { ...token, probability: step.drawnProbability, race: null });
 
-export const about = { tensors: ["logits"], minus: "detail", absent: noChoice };
+export const about = { tensors: ["logits"], difference: "detail", absent: noChoice };
 
 /**
  * @param {HTMLElement} element

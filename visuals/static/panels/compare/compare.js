@@ -5,7 +5,7 @@ import { topCandidates } from "../../compute.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { drawing, part, watched } from "../../reads.js";
+import { effect, memo, reactive } from "../../reads.js";
 import { KINDS, added, atSelection, changeName, has, listed, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
 
@@ -50,7 +50,7 @@ export default function compare(element, glass) {
   };
   /** @returns {import("./predictions.js").Next} with all logits once the server has sent them */
   const nextOf = (trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null });
-  const view = watched({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
+  const view = reactive({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
   let model = state.run?.model.name;
   glass.on("run", (trace) => {
     const other = trace.model.name !== model; // which has other layers and heads
@@ -168,8 +168,8 @@ export default function compare(element, glass) {
     if (glass.subtractable()) table.fill(a, b);
   }
 
-  const parts = [drawOffers, drawTable, drawChosen, drawRuns].map(part);
-  return drawing(function draw() {
+  const parts = [drawOffers, drawTable, drawChosen, drawRuns].map(memo);
+  return effect(function draw() {
     panel.title.textContent = text("title");
     for (const draw of parts) draw();
   });

@@ -3,7 +3,7 @@
 
 import { h } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { exactBytes, origin, weightName, whole } from "../kv/format.js";
 
 /**
@@ -54,7 +54,7 @@ export function createCosts(glass, text) {
   const lists = ["A", "B"].map(() => h("div"));
   sums.append(...lists);
   const fill = lists.map((place) =>
-    part((label, cost, _language) => {
+    memo((label, cost, _language) => {
       const lines = cost
         ? [
             ...cost.weights.map((term) => `${weightName(glass.text, term.label)}: ${productLine(term, factor)}`),

@@ -8,7 +8,7 @@ import { frame } from "../../frame.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { changesOf } from "../../off.js";
 import { createTable } from "../../marks/table.js";
-import { drawing, part, watched } from "../../reads.js";
+import { effect, memo, reactive } from "../../reads.js";
 import { createCosts, rowsOfCost } from "./costs.js";
 import { headOf, reading, samePlace, textRead } from "./two.js";
 
@@ -54,7 +54,7 @@ function createCard(side, glass, panel, step, point) {
   linkRows(words, own, ({ dataset }) => ({ side, token: Number(dataset.token) }), ".rbt-word");
   words.addEventListener("focusout", () => point(null));
 
-  const shadeWords = part((trace, weights, query) => {
+  const shadeWords = memo((trace, weights, query) => {
     // a row's weights stay the same array: a word keeps the focus
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(
@@ -70,7 +70,7 @@ function createCard(side, glass, panel, step, point) {
       }),
     );
   });
-  const fillNext = part((trace) => {
+  const fillNext = memo((trace) => {
     const { rows } = topCandidates(trace.next, NEXT);
     next.fill(rows, (fields, { piece, probability }) => {
       [fields[0].textContent, fields[1].textContent] = [visible(piece), share(probability)];
@@ -106,7 +106,7 @@ function createCard(side, glass, panel, step, point) {
  */
 export default function readByTwo(element, glass) {
   const { state, settings } = glass;
-  const pointed = watched({ at: null });
+  const pointed = reactive({ at: null });
   const panel = frame(element, glass, "read-by-two", { csv, parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const offers = h("div.cmp-row", { role: "group", "data-text-label": "read-by-two.by" });
@@ -188,7 +188,7 @@ export default function readByTwo(element, glass) {
   }
 
   /** Every other network, to read what is kept as A or, where nothing is, what is shown. */
-  const drawOffers = part((first, second) => {
+  const drawOffers = memo((first, second) => {
     const others = glass.models().filter(({ name }) => name !== first);
     offers.replaceChildren(
       ...others.map(({ name, label }) =>
@@ -230,7 +230,7 @@ export default function readByTwo(element, glass) {
     );
   }
 
-  return drawing(function draw() {
+  return effect(function draw() {
     const runs = shown();
     const { kept, run: trace } = state;
     panel.title.textContent = text("title");

@@ -95,7 +95,7 @@ export default function streamChange(element, glass) {
     empty.hidden = known !== null && !same;
     map.element.hidden = !known || same;
     cut.hidden = !known || sides.A.T === sides.B.T;
-    if (same) empty.textContent = glass.text("minus.same");
+    if (same) empty.textContent = glass.text("b_minus_a.same");
     else empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
     if (!known) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;

@@ -3,7 +3,7 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 import { whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
 import {
@@ -31,7 +31,7 @@ const separated = (params) => Object.fromEntries(Object.entries(params).map(([na
 export default function families(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, "families", { csv: () => table(), pointed: false });
-  const view = watched({ answer: null, trouble: null }, glass.repaint);
+  const view = reactive({ answer: null, trouble: null }, glass.repaint);
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );

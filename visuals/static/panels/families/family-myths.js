@@ -3,8 +3,8 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { watched } from "../../reads.js";
-import { hold } from "../../hold.js";
+import { reactive } from "../../reads.js";
+import { hold } from "../../scroll-anchor.js";
 import { leadTo } from "../glance/words.js";
 import { whole } from "../kv/format.js";
 import { chooseView, familiesOf, VIEWS } from "./answer.js";
@@ -29,7 +29,7 @@ export const about = { namesChanges: false };
  */
 export default function familyMyths(element, glass) {
   const panel = frame(element, glass, "family-myths", { csv: () => table(), pointed: false });
-  const view = watched({ answer: null }, glass.repaint);
+  const view = reactive({ answer: null }, glass.repaint);
   familiesOf(glass).then(({ data }) => {
     view.answer = data ?? null;
   });

@@ -4,7 +4,7 @@
 import { h, sample } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
 import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
@@ -40,7 +40,7 @@ export function productOf({ layers, copies, how, each }) {
 export default function familyParameters(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, "family-parameters", { csv: () => table(), pointed: false });
-  const view = watched({ answer: null, trouble: null }, glass.repaint);
+  const view = reactive({ answer: null, trouble: null }, glass.repaint);
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );

@@ -9,7 +9,7 @@ import { createDepthMap } from "../../marks/depth.js";
 import { rootScale } from "../../marks/scales.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routing.js";
 
 const KIND = "experts";
@@ -91,7 +91,7 @@ function createLoads(glass) {
   const even = h("p.gp-note");
   const table = h("table.gp-table.ffn-loads", null, body);
   const element = h("div", null, even, listed("", "experts.loads", { element: table }));
-  const draw = part((routing, ffn, _language) => {
+  const draw = memo((routing, ffn, _language) => {
     const found = loads(routing, ffn.experts);
     const tokens = routing.chosen.shape[0];
     const share = (tokens * ffn.top_k) / ffn.experts;
@@ -182,7 +182,7 @@ export default function expertsPanel(element, glass) {
     panel.tell(`layer ${layer} dense first ${first}`, "");
   }
 
-  const choose = part((found, ffn, token, _language) => {
+  const choose = memo((found, ffn, token, _language) => {
     const made = chooseFor(found, ffn, token);
     const taken = chosenAt(found, token);
     const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];

@@ -7,8 +7,8 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
-import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import { columnOf, drawnOf, ffnForms, neuronName, neuronPlace, ownerHeads, ownerOf, signsOf } from "./kinds.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
@@ -99,7 +99,7 @@ function arithmetic(full, place, name, row, text) {
 
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"],
-  minus: "detail",
+  difference: "detail",
   unused: "neuron",
   forms: ffnForms,
 };
@@ -138,8 +138,8 @@ export default function ffnToken(element, glass) {
   panel.body.append(h("div.gp-columns", null, left, h("div", null, formula, push)), note, subtitle, sums, written.box);
   const scatter = createScatter(canvas, panel.text);
   const choose = (place) => (place === null ? null : { neuron: view.at.full.of(place) });
-  link(canvas, glass, (x, y) => choose(view.at && scatter.find(x, y)));
-  steer(
+  bindPointer(canvas, glass, (x, y) => choose(view.at && scatter.find(x, y)));
+  bindArrowKeys(
     canvas,
     glass,
     along(
@@ -194,7 +194,7 @@ export default function ffnToken(element, glass) {
     written.fill(found?.rows ?? [], about);
   }
 
-  const listAgain = part(list);
+  const listAgain = memo(list);
   return inWidth(element, widthOf(left, glass), function draw(width) {
     const at = neuronsAt(glass);
     const found = writtenAt(glass);

@@ -4,8 +4,8 @@ import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
-import { inWidth, link, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { inWidth, bindPointer, widthOf } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import { columnOf, drawnOf, ffnForms, kindOf, meanOf, neuronName, neuronPlace, ownerHeads, ownerOf } from "./kinds.js";
 import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
@@ -14,7 +14,7 @@ const KIND = "ffn-tokens";
 
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
-  minus: "detail",
+  difference: "detail",
   unused: "neuron",
   forms: ffnForms,
 };
@@ -54,7 +54,7 @@ export default function ffnTokens(element, glass) {
   const [note, subtitle, measures] = [h("p.gp-note"), h("h3.gp-subtitle"), h("p.gp-note")];
   panel.body.append(views.element, note, map.element, subtitle, measures, chart);
   const wide = widthOf(panel.body, glass);
-  link(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
+  bindPointer(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
 
   /** The answer of the layer that is pointed at, where it is here; else of the locked one. */
   function answerAt() {
@@ -135,7 +135,7 @@ export default function ffnTokens(element, glass) {
       });
   }
 
-  const prepare = part((open, answer, layer, _language) => {
+  const prepare = memo((open, answer, layer, _language) => {
     const { trace } = state;
     const ffn = trace.model.parts.ffn[layer];
     const kind = kindOf(ffn);

@@ -89,7 +89,7 @@ export function createMap(glass, label) {
   };
   const kind = () => kindOf(glass.state.trace.model.parts.ffn[run?.layer ?? 0]);
   const text = (name) => glass.text(`ffn-tokens.${name}`, kind());
-  const change = () => glass.text(opened(glass) ? "minus.n_gate_open" : "minus.n_product", kind());
+  const change = () => glass.text(opened(glass) ? "b_minus_a.n_gate_open" : "b_minus_a.n_product", kind());
   return createDepthMap(glass, {
     label,
     left: 64,

@@ -9,8 +9,8 @@ import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
-import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import {
   columnOf,
   drawnOf,
@@ -161,7 +161,7 @@ function createNeurons(glass) {
 
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
-  minus: "glance",
+  difference: "glance",
   unused: "neuron",
   forms: ffnForms,
 };
@@ -209,8 +209,8 @@ export default function swiglu(element, glass) {
   });
   const curveWide = widthOf(curve.parentElement, glass);
   const choose = (place) => (place === null || !view.full ? null : { neuron: view.full.of(place) });
-  link(canvas, glass, (x) => choose(strips.find(x)));
-  steer(
+  bindPointer(canvas, glass, (x) => choose(strips.find(x)));
+  bindArrowKeys(
     canvas,
     glass,
     along(
@@ -267,8 +267,8 @@ export default function swiglu(element, glass) {
     strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
   }
 
-  const read = part((held, query) => view.read(held, query));
-  const fill = part((strongest, digits, trace, layer, _language) =>
+  const read = memo((held, query) => view.read(held, query));
+  const fill = memo((strongest, digits, trace, layer, _language) =>
     table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name),
   );
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {

@@ -2,7 +2,7 @@
 
 import { exact, h, share } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
-import { part, watched } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { neuronIn } from "../ffn/kinds.js";
 import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
@@ -71,7 +71,7 @@ export function verdict({ probability, look }) {
 
 /**
  * @param {object} glass
- * @param {() => import("../../moment.js").Moment} moment
+ * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createAnswer(glass, moment) {
   const { state } = glass;
@@ -108,7 +108,7 @@ export function createAnswer(glass, moment) {
   );
   let shown = null; // the answer that is shown
   let leading = false; // the selection is to go where the answer leads
-  const view = watched({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
+  const view = reactive({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
 
   /** What leads to one head's cell. */
   const toCell = (words, one) => leadToCell(glass, words, one, shown.position);
@@ -178,7 +178,7 @@ export function createAnswer(glass, moment) {
   const row = (one, two, three = "") => text("sentences", { one, two, three }).trim();
 
   /** How the head tells the token that it reads from another answer in the text; nothing where that cannot be said. */
-  const tellHow = part((found, first, position, pieces, _language) => {
+  const tellHow = memo((found, first, position, pieces, _language) => {
     how.hidden = !found;
     if (!found) return undefined;
     const place = { query: position, key: first.key };
@@ -258,7 +258,7 @@ export function createAnswer(glass, moment) {
     view.circuit = made;
   }
 
-  const show = part((found, language, changed) => {
+  const show = memo((found, language, changed) => {
     shown = found;
     const { says, proves } = found ? sentences() : { says: [h("p.gp-note", null, text("measuring"))], proves: [] };
     said.replaceChildren(...says);
@@ -289,7 +289,7 @@ export function createAnswer(glass, moment) {
   function follow() {
     leading = false;
     const { first, position } = shown;
-    if (first) queueMicrotask(() => selectLook(glass, first, position, glass.lead));
+    if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
   }
 
   const table = () => [

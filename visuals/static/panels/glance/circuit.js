@@ -3,7 +3,7 @@
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
-import { part, watched } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons, word } from "./words.js";
 
@@ -15,7 +15,7 @@ const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-
 /**
  * Fills `element` with the choice of a word and the circuit.
  *
- * @param {() => import("../../moment.js").Moment} moment
+ * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createCircuit(glass, element, moment) {
   const { state } = glass;
@@ -47,7 +47,7 @@ export function createCircuit(glass, element, moment) {
     drawing.element,
   );
   // the circuit whose edges are asked for; what was wrong with a text
-  const view = watched({ measuring: null, trouble: null }, glass.repaint);
+  const view = reactive({ measuring: null, trouble: null }, glass.repaint);
 
   let circuit = null;
   glass.on("message", (message) => {
@@ -67,7 +67,7 @@ export function createCircuit(glass, element, moment) {
   }
 
   /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
-  const offer = part((found, _language) => {
+  const offer = memo((found, _language) => {
     offers.replaceChildren(
       ...swapButtons(glass, found, (chosen) => {
         box.value = chosen;
@@ -75,7 +75,7 @@ export function createCircuit(glass, element, moment) {
       }),
     );
   });
-  const fill = part((text, other) => {
+  const fill = memo((text, other) => {
     box.value = other || text;
   });
 

@@ -2,8 +2,8 @@
 
 import { h, shown, signed, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
-import { still } from "../../still.js";
+import { memo } from "../../reads.js";
+import { still } from "../../pointer-rest.js";
 import { leadTo, word } from "./words.js";
 
 const LEAST = 0.01; // the smallest effect that is drawn
@@ -166,7 +166,7 @@ export function createDrawing(glass) {
     ];
   }
 
-  const build = part((circuit, trace, _pieces, _language) => {
+  const build = memo((circuit, trace, _pieces, _language) => {
     const { nodes, answer, other } = circuit;
     const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
     places = new Map();
@@ -209,7 +209,7 @@ export function createDrawing(glass) {
       });
   }
   const wide = widthOf(room, glass);
-  const link = part((known, _width) => connect(known));
+  const link = memo((known, _width) => connect(known));
 
   return {
     element,

@@ -1,7 +1,7 @@
 // What made a word that was written: the heads and FFNs that wrote most to its logit, each a way to where it is seen.
 
 import { h, signed } from "../../dom.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { filled, lead, leadToCell, readBy, word } from "./words.js";
 
 const COUNT = 3;
@@ -49,7 +49,7 @@ export function createMade(glass) {
       at,
     );
   }
-  const write = part((found, at, piece, _language) => {
+  const write = memo((found, at, piece, _language) => {
     const some = writers(found)
       .slice(0, COUNT)
       .map((one) => way(one, at));
@@ -59,7 +59,7 @@ export function createMade(glass) {
     );
   });
 
-  /** @param {import("../../moment.js").Moment} moment the line is there for a token that is in the text */
+  /** @param {import("../../chosen-step.js").Moment} moment the line is there for a token that is in the text */
   function draw({ at, token }) {
     const { status, language } = glass.state;
     const found =

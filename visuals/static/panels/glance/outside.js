@@ -2,7 +2,7 @@
 // and an example that is of that world.
 
 import { h, shown } from "../../dom.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { runPrompt } from "../attend/run-prompt.js";
 
 /**
@@ -36,7 +36,7 @@ function tryExample(glass, example) {
 export function createOutside(glass) {
   const text = (name, params) => glass.text(`why.outside_${name}`, params);
   const element = h("div.wy-outside", { "aria-live": "polite", hidden: "" });
-  const show = part((found, _language) => {
+  const show = memo((found, _language) => {
     element.hidden = !found;
     if (!found) return element.replaceChildren();
     const { places, words, tokens, surprisal, usual, example } = found;

@@ -3,9 +3,9 @@
 import { shownTokens } from "../../characters.js";
 import { exact, h, share } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../moment.js";
+import { choiceAt, choiceOf, momentOf, placeOfToken } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
-import { drawing, part, watched } from "../../reads.js";
+import { effect, memo, reactive } from "../../reads.js";
 import { createMade } from "./made.js";
 import { createOutside, strangeAt } from "./outside.js";
 import { apart, word } from "./words.js";
@@ -50,7 +50,7 @@ function partsOf(pieces) {
 export default function why(element, glass) {
   const { state } = glass;
   const setting = (name) => glass.settings.get("why")[name] ?? "";
-  const view = watched({ answer: null }, glass.repaint); // what answers, once it has come
+  const view = reactive({ answer: null }, glass.repaint); // what answers, once it has come
   let [asked, leading] = [false, false];
   async function fetchAnswer() {
     if (asked) return;
@@ -116,7 +116,7 @@ export default function why(element, glass) {
   });
 
   /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
-  const source = part((encoder, key) => {
+  const source = memo((encoder, key) => {
     const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
     const hidden = (t) => encoder.model.eos_ids.includes(ids[t]) && t !== key;
     const read = partsOf(pieces).flatMap(({ text: words, tokens }) =>
@@ -124,7 +124,7 @@ export default function why(element, glass) {
     );
     before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
   });
-  const write = part((pieces, nPrompt, query, key, strange, begun, _language) => {
+  const write = memo((pieces, nPrompt, query, key, strange, begun, _language) => {
     written.replaceChildren(
       ...partsOf(pieces).flatMap(({ text: words, tokens }) => {
         const last = tokens.at(-1);
@@ -174,7 +174,7 @@ export default function why(element, glass) {
     return now.own;
   }
 
-  return drawing(function draw() {
+  return effect(function draw() {
     const { trace, status } = state;
     const open = setting("open") === "1";
     const moment = momentOf(state);

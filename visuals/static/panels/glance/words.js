@@ -2,7 +2,7 @@
 
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { hold } from "../../hold.js";
+import { hold } from "../../scroll-anchor.js";
 
 /**
  * A piece as a word within a sentence.

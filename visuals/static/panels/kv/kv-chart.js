@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
@@ -73,8 +73,8 @@ export default function kvChart(element, glass) {
     };
   }
   let wanted = null;
-  const ask = part(() => asker.ask(wanted));
-  const near = part(({ along, values }) => asker.near(wanted, along, values));
+  const ask = memo(() => asker.ask(wanted));
+  const near = memo(({ along, values }) => asker.near(wanted, along, values));
   /**
    * A figure when the answered question or the view changed and the chart is in sight: of a slider's places, else
    * asked for.
@@ -118,8 +118,8 @@ export default function kvChart(element, glass) {
   glass.translate(element);
 
   let [figure, scene] = [null, ""]; // what was answered last, and the settings that it was asked with
-  const fillLegend = part(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
-  const plot = part(() =>
+  const fillLegend = memo(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
+  const plot = memo(() =>
     chart.draw(figure, scene).catch((error) => {
       view.failed = String(error.message);
     }),

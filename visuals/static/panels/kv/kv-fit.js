@@ -4,7 +4,7 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { fitView, needsView } from "./fit-view.js";
@@ -98,11 +98,11 @@ export default function kvFit(element, glass) {
   }
 
   const questions = {
-    fit: part((request) => askFit.ask(JSON.parse(request))),
-    needs: part((request) => askNeeds.ask(JSON.parse(request))),
+    fit: memo((request) => askFit.ask(JSON.parse(request))),
+    needs: memo((request) => askNeeds.ask(JSON.parse(request))),
   };
   let fitting = null;
-  const near = part(({ along, values }) => askFit.near(fitting, along, values));
+  const near = memo(({ along, values }) => askFit.near(fitting, along, values));
   /** Asks what changed, now that the panel is in sight. */
   function need() {
     if (!asked.answered) return;

@@ -7,7 +7,7 @@ import { h, share, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { noCache } from "../../parts.js";
-import { inWidth, link, steer, widthOf } from "../../pointing.js";
+import { inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
 import {
@@ -226,12 +226,12 @@ export default function kvLive(element, glass) {
     stories,
   );
   let [scene, size] = [null, null];
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     const cell = scene && !state.trace.generating && cellAt(scene, size, x, y);
     if (!cell) return null;
     return state.trace.layers.has(cell.layer) ? { layer: cell.layer, query: cell.token } : { query: cell.token };
   });
-  steer(canvas, glass, {});
+  bindArrowKeys(canvas, glass, {});
 
   function tell(detail, measured, bytes) {
     const { trace, layer } = state;

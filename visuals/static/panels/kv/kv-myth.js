@@ -3,7 +3,7 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 import { equals, exactBytes, product, scaled } from "./format.js";
 import { bytesOf } from "./live-state.js";
 
@@ -23,7 +23,7 @@ export const about = { namesChanges: false };
  */
 export default function kvMyth(element, glass) {
   const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
-  const view = watched({ answer: null }, glass.repaint);
+  const view = reactive({ answer: null }, glass.repaint);
   const table = () => [
     ["sum", "bytes"],
     ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""],

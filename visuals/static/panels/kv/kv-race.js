@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { oneText } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 import { times, whole } from "./format.js";
 import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
@@ -109,7 +109,7 @@ export default function kvRace(element, glass) {
   const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, ...charts.map(side)), sums);
   panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
   const wide = widthOf(charts[0].canvas.parentElement, glass);
-  const view = watched({ hovered: null }, glass.repaint);
+  const view = reactive({ hovered: null }, glass.repaint);
   let chart = null;
   for (const { canvas } of charts) {
     canvas.addEventListener("pointermove", (event) => {

@@ -1,6 +1,6 @@
 // The measurement with and without a cache: asks the server for a few tokens at a time, until enough or told to stop.
 
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 
 export const AT_ONCE = 32; // tokens a press of the button measures
 
@@ -27,7 +27,7 @@ export function raceOf(glass) {
  * }}
  */
 export function createRace(glass) {
-  const race = watched({ steps: [], running: false, trouble: null }, glass.repaint);
+  const race = reactive({ steps: [], running: false, trouble: null }, glass.repaint);
   let trace = null;
   let ids = [];
 

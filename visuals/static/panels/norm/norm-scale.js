@@ -166,7 +166,7 @@ export const about = {
     "ffn_norm_rms",
     "ffn_normed",
   ],
-  minus: "norm",
+  difference: "norm",
   forms: normForms,
 };
 

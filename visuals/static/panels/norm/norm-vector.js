@@ -9,8 +9,8 @@ import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { along, inWidth, link, steer, widthOf } from "../../pointing.js";
-import { part, same, watched } from "../../reads.js";
+import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { memo, same, reactive } from "../../reads.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
 import { medianMagnitude } from "./norms.js";
@@ -80,7 +80,7 @@ export const about = {
     "ffn_norm_rms",
     "ffn_normed",
   ],
-  minus: "norm",
+  difference: "norm",
   forms: normForms,
 };
 
@@ -92,7 +92,7 @@ export default function normVector(element, glass) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
-  const view = watched({ zoom: null, hovered: null }, glass.repaint);
+  const view = reactive({ zoom: null, hovered: null }, glass.repaint);
   const drawn = { vector: null, stages: null, chosen: 0 };
   const csv = () => {
     if (!drawn.stages) return [];
@@ -146,7 +146,7 @@ export default function normVector(element, glass) {
   );
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
   const key = (name) => () => (zoomBy(name), {});
-  steer(canvas, glass, {
+  bindArrowKeys(canvas, glass, {
     ...along(
       () => drawn.vector?.x.length ?? 0,
       () => drawn.chosen,
@@ -158,7 +158,7 @@ export default function normVector(element, glass) {
     0: key("all"),
   });
   let under = null; // the norm under the pointer
-  link(chart, glass, (x) => {
+  bindPointer(chart, glass, (x) => {
     under = findDepth(wide(), state.trace.model, x);
     return { layer: under.layer };
   });
@@ -201,7 +201,7 @@ export default function normVector(element, glass) {
     );
   }
 
-  const deepen = part((width, vector, depth) => {
+  const deepen = memo((width, vector, depth) => {
     panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
     depthTitle.textContent = panel.text("depth_title", nameOf(vector, state));
     drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);

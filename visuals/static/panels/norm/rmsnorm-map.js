@@ -67,7 +67,7 @@ const pointed = ownChoice(null); // under the pointer; what is kept is the panel
 export const selectedNorm = ({ layer, query }, glass) =>
   pointed.now() ?? { layer, norm: chosenNorm(glass), token: query };
 export const normName = (glass, { layer, norm }) =>
-  norm === "final" ? glass.text("rmsnorm.final") : glass.text(`minus.norm_${norm}`, { layer });
+  norm === "final" ? glass.text("rmsnorm.final") : glass.text(`b_minus_a.norm_${norm}`, { layer });
 
 /** One norm up or down the network. */
 const step =
@@ -113,7 +113,7 @@ export function createMap(glass, label, shown = () => "rms") {
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
     }),
-    change: () => glass.text(`minus.n_${what()}`),
+    change: () => glass.text(`b_minus_a.n_${what()}`),
     name: (row, { trace }) => normName(glass, normAt(row, trace.model)),
     names: (rows, cell, { trace }) => names(glass, rows, cell, perLayer(trace.model)),
     at(state, { trace }) {

@@ -46,7 +46,7 @@ function arithmetic(mean, value, eps) {
 
 export const about = {
   tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"],
-  minus: "glance",
+  difference: "glance",
   forms: normForms,
 };
 

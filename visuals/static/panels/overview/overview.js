@@ -6,8 +6,8 @@ import { frame } from "../../frame.js";
 import { centres, normForms } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
-import { still } from "../../still.js";
-import { part } from "../../reads.js";
+import { still } from "../../pointer-rest.js";
+import { memo } from "../../reads.js";
 import { createDiagram } from "./diagram.js";
 import { nameParts, nameTensors, positionOf } from "./labels.js";
 import { createPlayer } from "./play.js";
@@ -25,7 +25,7 @@ const forms = (model) => [
 
 export const about = {
   tensors: ["resid_in", "attn_normed", "attn_out", "resid_mid", "ffn_normed", "ffn_out", "resid_out", "logits"],
-  minus: "overview",
+  difference: "overview",
   forms,
 };
 
@@ -221,9 +221,9 @@ export default function overview(element, glass) {
     return best;
   };
 
-  const build = part((width, model) => diagram.build(width, model));
-  const name = part(() => nameParts(diagram, run, panel.text));
-  const fill = part(() => tensors());
+  const build = memo((width, model) => diagram.build(width, model));
+  const name = memo(() => nameParts(diagram, run, panel.text));
+  const fill = memo(() => tensors());
   return inView(element, function draw() {
     const { trace, layer, query: token } = state;
     const stream = glass.detail("stream");

@@ -2,7 +2,7 @@
 
 import { slider } from "../../controls.js";
 import { h } from "../../dom.js";
-import { watched } from "../../reads.js";
+import { reactive } from "../../reads.js";
 import { stops } from "./rows.js";
 
 const PACE = 900; // ms a stop
@@ -14,7 +14,7 @@ const CALM = 1800; // where the reader asks for less motion
  */
 export function createPlayer(glass, diagram) {
   const { state } = glass;
-  const walk = watched({ timer: 0 });
+  const walk = reactive({ timer: 0 });
   let played = null;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -9,7 +9,7 @@ import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
 import { sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
-import { inView, link, steer, widthOf } from "../../pointing.js";
+import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
 
 /** What the map shows, by choice: a value from the numbers of a place. */
@@ -62,7 +62,7 @@ export const addedMap = (glass, label, quantity) =>
       ...(quantity() === "cosine" ? signedScale(largest(values), 2) : logScale(values)),
       name: glass.text(`residual.scale_${quantity()}`),
     }),
-    change: () => glass.text(`minus.n_${quantity()}`),
+    change: () => glass.text(`b_minus_a.n_${quantity()}`),
     name: (row) => partName(glass, row),
     at: (state) => ({ row: streamRow(state) }),
     pick: ({ row, token }, _state, { trace }) => ({ layer: partAt(row, trace.model).layer, query: token }),
@@ -71,7 +71,7 @@ export const addedMap = (glass, label, quantity) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], minus: "depth" };
+export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], difference: "depth" };
 
 /**
  * @param {HTMLElement} element
@@ -120,13 +120,13 @@ export default function residual(element, glass) {
   const wide = widthOf(profile.parentElement, glass);
   const mapWide = widthOf(map.element, glass);
   profile.addEventListener("pointerleave", () => part.hover(null));
-  link(profile, glass, (x) => {
+  bindPointer(profile, glass, (x) => {
     const row = answer && rowAt(x, wide(), rows());
     part.hover(row === null ? null : at(row).part);
     return row === null ? null : { layer: at(row).layer };
   });
   profile.addEventListener("click", () => part.keep(part.now()));
-  steer(profile, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+  bindArrowKeys(profile, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
 
   function drawToken({ row, token }) {
     const every = Array.from({ length: rows() }, (_, i) => ({ ...at(i), ...placeOf(answer, at(i), token) }));

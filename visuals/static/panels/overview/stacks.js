@@ -2,7 +2,7 @@
 // click expands the layers of that stack below.
 
 import { h } from "../../dom.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 
 /**
  * The sub-layers of a stack, in the order of the computation.
@@ -31,7 +31,7 @@ export function createBand(glass, text) {
   const between = h("p.ov-between");
   const element = h("div.ov-stacks", { hidden: "" }, boxes.encoder, between, boxes.decoder);
 
-  const write = part((run, shown, _language) => {
+  const write = memo((run, shown, _language) => {
     const { encoder } = run;
     for (const [stack, trace] of Object.entries({ encoder, decoder: run })) {
       const { model, T } = trace;

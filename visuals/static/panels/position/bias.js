@@ -4,7 +4,7 @@
 import { biasAt, bucketAt, keysSeen, kvHead, slopeOf } from "../../compute.js";
 import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { fit, ink, textWidth, write } from "../../draw.js";
-import { across, link, steer } from "../../pointing.js";
+import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { cellOf } from "../attend/cell-values.js";
 import { scoreLine } from "../attend/formulas.js";
@@ -116,7 +116,7 @@ export function createBias(glass, text) {
   );
   const element = h("div", null, samples, canvas, formula, h("p.gp-note", { "data-text": "rope.bias_note" }));
   let wide = 1;
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     const {
       trace: { model, T },
       query,
@@ -129,7 +129,7 @@ export function createBias(glass, text) {
     const [nearest] = Array.from({ length: model.n_heads }, (_, head) => head).sort((a, b) => away(a) - away(b));
     return { key, ...(away(nearest) < NEAR ? { head: nearest } : {}) };
   });
-  steer(canvas, glass, across("key"));
+  bindArrowKeys(canvas, glass, across("key"));
 
   function draw(held, width) {
     wide = width;

@@ -5,8 +5,8 @@ import { kvHead, rotatedPair, scaledByRoot, vectorOf } from "../../compute.js";
 import { checkbox } from "../../controls.js";
 import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { createStrips } from "../../marks/strips.js";
-import { across, link, steer } from "../../pointing.js";
-import { reading } from "../../reads.js";
+import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
+import { computed } from "../../reads.js";
 import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
 import { BESIDE, productStrips } from "../attend/carried.js";
 import { beforeRope, spokenOf, turnsPart } from "./place.js";
@@ -105,7 +105,7 @@ export function createDials(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const own = checkbox("rope.own_scale", () => glass.repaint());
-  const ownScale = reading(() => own.box.checked);
+  const ownScale = computed(() => own.box.checked);
   const strokes = Object.fromEntries(
     ["q_before", "q_after", "k_before", "k_after"].map((name) => [
       name,
@@ -125,11 +125,11 @@ export function createDials(glass, text) {
     beside,
   );
   let wide = 1;
-  link(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (x, y) => {
     const pair = pairAt(wide, pairsOf(state.trace.model), x, y);
     return pair === null ? null : { pair };
   });
-  steer(canvas, glass, across("pair"));
+  bindArrowKeys(canvas, glass, across("pair"));
 
   /** The values of the channels that are not turned: q, k and their products. */
   function drawRest(all, width) {

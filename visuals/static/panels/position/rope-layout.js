@@ -8,7 +8,7 @@ import { chartHeight, fit, ink, cellNames, visible, write } from "../../draw.js"
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
-import { across, inWidth, link, steer, widthOf } from "../../pointing.js";
+import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
 import { beforeRope, placeOf, turnable, turnsPart } from "./place.js";
 import { neighbours, sum, terms, turned } from "./turning.js";
@@ -161,7 +161,7 @@ function makeTable() {
 
 export const about = {
   tensors: ["q", "k", "scores"],
-  minus: "position",
+  difference: "position",
   unused: "head",
   absent: notTurned("layout"),
   forms: turningForms,
@@ -193,13 +193,13 @@ export default function ropeLayout(element, glass) {
     canvas,
   );
   const wide = widthOf(panel.body, glass);
-  link(canvas, glass, (x) => {
+  bindPointer(canvas, glass, (x) => {
     const count = keysSeen(state.trace.model, state.query, state.trace.T);
     const chart = chartOf(wide(), count);
     const key = Math.floor(((x - chart.left) / chart.width) * count);
     return key >= 0 && key < count ? { key } : null;
   });
-  steer(canvas, glass, across("key"));
+  bindArrowKeys(canvas, glass, across("key"));
 
   return inWidth(element, wide, function draw(width) {
     const { trace, head, query, key } = state;

@@ -57,7 +57,7 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
 
 export const about = {
   tensors: ["q", "k", "scores"],
-  minus: "position",
+  difference: "position",
   unused: "head",
   absent: notTurned("scaling"),
   forms: turningForms,

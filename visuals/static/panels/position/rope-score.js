@@ -8,7 +8,7 @@ import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { wavelength } from "../../rotation.js";
 import { adjust, afterQuery, farOf, limitOf, placeOf, turnsPart, whole } from "./place.js";
 import { createFar, drawPairs, linkPairs } from "./score-charts.js";
@@ -53,7 +53,7 @@ export function createScoreControls(glass) {
 
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "scores"],
-  minus: "position",
+  difference: "position",
   unused: "head",
   absent: notTurned("score"),
   forms: turningForms,
@@ -140,7 +140,7 @@ export default function ropeScore(element, glass) {
   }
 
   /** q·k over distance, which is the same for every pair. */
-  const drawDistances = part((held, distance, count, width) => {
+  const drawDistances = memo((held, distance, count, width) => {
     const { trace, layer, head, query, key } = state;
     const place = placeOf(held, state);
     const run = runOf(held, head, trace.model);

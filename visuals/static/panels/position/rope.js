@@ -10,7 +10,7 @@ import { createDials } from "./dials.js";
 
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "k_rope", "position_bias"],
-  minus: "glance",
+  difference: "glance",
   unused: "head",
   forms: turningForms,
 };

@@ -4,7 +4,7 @@ import { h } from "../../dom.js";
 import { chartHeight, cross, fit, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
-import { across, link, steer } from "../../pointing.js";
+import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { pairsOf, wavelength } from "../../rotation.js";
 
 const [LEFT, RIGHT] = [60, 12];
@@ -123,12 +123,12 @@ function markPair(context, charts, pair) {
  * @param {() => number} wide
  */
 export function linkPairs(canvas, glass, wide) {
-  link(canvas, glass, (x) => {
+  bindPointer(canvas, glass, (x) => {
     const half = pairsOf(glass.state.trace.model);
     const pair = Math.floor(((x - LEFT) / (wide() - LEFT - RIGHT)) * half);
     return pair >= 0 && pair < half ? { pair } : null;
   });
-  steer(canvas, glass, across("pair"));
+  bindArrowKeys(canvas, glass, across("pair"));
 }
 
 const farChart = (width, count, low, high) =>

@@ -8,7 +8,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
 import { inView } from "../../pointing.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 import { hex, kindOf, madeOf } from "./made.js";
 
 /** @param {Function} text */
@@ -68,7 +68,7 @@ function createList(glass, text) {
     return table.line(contents, { "data-position": position, ...(cut ? { class: "is-cut" } : {}) });
   }
 
-  const fill = part((trace, info) => {
+  const fill = memo((trace, info) => {
     lines = trace.tokens.ids.map((_, position) => lineOf(trace, info, position));
     body.replaceChildren(...lines);
     heading.textContent = text("all_title", { tokens: trace.T, ...countsOf(trace.tokens.ids, info) });

@@ -6,7 +6,7 @@ import { segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
-import { part } from "../../reads.js";
+import { memo } from "../../reads.js";
 
 const STACKS = ["encoder", "decoder"];
 
@@ -32,7 +32,7 @@ export function createStacks(glass) {
     if (word) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: Number(word.dataset.token) });
   });
 
-  const write = part((pieces, weights, _theme) => {
+  const write = memo((pieces, weights, _theme) => {
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(
       ...pieces.map((piece, token) => {

@@ -8,9 +8,9 @@ import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../marks/runs.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
-import { momentAt, placeOfToken, wordsOf } from "../../moment.js";
+import { momentAt, placeOfToken, wordsOf } from "../../chosen-step.js";
 import { headOff } from "../../off.js";
-import { drawing, part } from "../../reads.js";
+import { effect, memo } from "../../reads.js";
 import { createSwitch } from "../../sides.js";
 import { leadTo } from "../glance/words.js";
 import { createHidden, keepInView, reveal } from "./scrolled.js";
@@ -270,8 +270,8 @@ export default function tokens(element, glass) {
     glass.translate(stacks.element);
     glass.repaint(true);
   }
-  const renew = part(() => unseen.renew());
-  const drawLegend = part((a, tones) => {
+  const renew = memo(() => unseen.renew());
+  const drawLegend = memo((a, tones) => {
     const context = fit(legend, LEGEND, 34);
     if (a) drawDifferenceLegend(context, tones, glass);
     else scaleBar(context, 1, 1, LEGEND - 3, ink().magnitude, WEIGHTS.ticks);
@@ -309,7 +309,7 @@ export default function tokens(element, glass) {
 
   keepInView(element, () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list, shownQuery));
 
-  return drawing(function draw() {
+  return effect(function draw() {
     const { trace, locked } = glass.state;
     // Before anything on the page is changed, as measuring then does not make the browser lay it out.
     if (built.trace === trace && built.a === first(glass)) follow(locked.query);

@@ -44,7 +44,7 @@ const normVector = {
     const { element, mark } = normButtons(glass);
     return { elements: [element], show: mark };
   },
-  without: "minus.without_zoom",
+  without: "b_minus_a.without_zoom",
   at: (state, glass, channel) => `${atNorm(chosenNorm(glass), state)} channel ${channel}`,
   said: ["x", "normed", "rms", "deviation"],
   of: ({ text, chosen }) => text("of_channel", { channel: chosen }),

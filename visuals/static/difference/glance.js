@@ -6,7 +6,7 @@ import { row } from "../compute.js";
 import { channelsOf } from "../rotation.js";
 import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
-import { askedOf, choiceAt } from "../moment.js";
+import { askedOf, choiceAt } from "../chosen-step.js";
 import { columnOf, kindOf, neuronName, neuronPlace } from "../panels/ffn/kinds.js";
 import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/dials.js";
@@ -53,8 +53,8 @@ const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
 
 const rope = {
   layer: true,
-  lacks: (glass, { B }) => (B.model.parts.rotary ? null : glass.text("minus.same_bias")),
-  without: "minus.without_dials",
+  lacks: (glass, { B }) => (B.model.parts.rotary ? null : glass.text("b_minus_a.same_bias")),
+  without: "b_minus_a.without_dials",
   at: (state) => `pair ${state.pair} ${atCell(state)}`,
   of: (about) => ofPair(about),
   said: ["term", "sum"],

@@ -6,7 +6,7 @@ import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { chosenIndex, createView, rowIn } from "../panels/overview/overview.js";
 import { rowsOf as rowsIn, tensorOf } from "../panels/overview/rows.js";
 import { norm } from "../panels/attend/cell-values.js";
-import { part } from "../reads.js";
+import { memo } from "../reads.js";
 import { rowsOf } from "./saved.js";
 import { atToken } from "./selection.js";
 import { mostChanged, number, table } from "./table.js";
@@ -40,7 +40,7 @@ function sizeOf({ trace, details: { stream } }, { layer, query }, key) {
 /**
  * The diagram with B − A of every tensor, and its player.
  *
- * @param {Function} text of the section "minus"
+ * @param {Function} text of the section "b_minus_a"
  * @param {() => number | null} pointed the value that a table shows
  * @returns {import("./face.js").Part}
  */
@@ -62,8 +62,8 @@ function diagramOfChanges(glass, text, pointed) {
     return text("largest_of_both", { a: first, b: second });
   }
 
-  const build = part((width, model) => diagram.build(width, model));
-  const fill = part((a, b) => {
+  const build = memo((width, model) => diagram.build(width, model));
+  const fill = memo((a, b) => {
     nameParts(diagram, { trace: b.trace, layer: state.layer }, say);
     nameTensors(diagram, { trace: b.trace, layer: state.layer, token: state.query, ...b.details });
     const changes = keysOf(b).map((key) => changeOf(a, b, state, key));

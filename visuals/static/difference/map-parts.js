@@ -8,10 +8,10 @@ const block = (map, text) => (map.block() > 1 ? text("block", { block: map.block
 
 /**
  * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/attention-map.js
- * @param {() => string} view what is shown, by the name of minus' text view_<view>
+ * @param {() => string} view what is shown, by the name of b_minus_a's text view_<view>
  */
 export function oneMap(glass, text, create, view) {
-  const map = create(glass, "minus.maps");
+  const map = create(glass, "b_minus_a.maps");
   const note = h("p.gp-note");
   function draw(a, b, width) {
     if (!map.draw([a, b], width)) glass.unfinished();
@@ -23,7 +23,7 @@ export function oneMap(glass, text, create, view) {
 
 /** @param {(glass: object, label: string) => object} create makes the panel's own grid, of marks/head-grid.js */
 export function headMaps(glass, text, create) {
-  const grid = create(glass, "minus.maps");
+  const grid = create(glass, "b_minus_a.maps");
   const note = h("p.gp-note");
   function draw(a, b, width) {
     grid.draw([a, b], width);
@@ -42,7 +42,7 @@ export function headMaps(glass, text, create) {
 
 /** Their numbers are saved by the table that stands beside them. */
 export function arcs(glass, text) {
-  const drawn = createArcs(glass, "minus.arcs");
+  const drawn = createArcs(glass, "b_minus_a.arcs");
   const note = h("p.gp-note");
   function draw(a, b, width) {
     note.textContent = text("arcs_note", { limit: shown(drawn.draw([a, b], width).limit, 4) });

@@ -90,10 +90,10 @@ function fetchStyle() {
  * @param {import("../frame.js").About} about
  * @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>}
  */
-export async function createFace(kind, element, glass, plain, { minus, unused }) {
+export async function createFace(kind, element, glass, plain, { difference, unused }) {
   fetchStyle();
-  if (!minus) return withoutDifference(kind, element, glass, plain);
-  const { default: readings } = await import(`./${minus}.js`);
+  if (!difference) return withoutDifference(kind, element, glass, plain);
+  const { default: readings } = await import(`./${difference}.js`);
   return withDifference(kind, element, glass, readings[kind], unused);
 }
 
@@ -138,11 +138,11 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
 function withDifference(kind, element, glass, reading, unused) {
   const { state } = glass;
   const panel = panelOf(element);
-  const text = (name, params) => glass.text(panel.formed(`minus.${name}`), params);
+  const text = (name, params) => glass.text(panel.formed(`b_minus_a.${name}`), params);
   const key = h(
     "div.gp-samples.mn-key",
     null,
-    ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `minus.${name}`)),
+    ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `b_minus_a.${name}`)),
   );
   const note = h("p.gp-note.mn-reason", { role: "status" });
   const parts = reading.parts(glass, text);

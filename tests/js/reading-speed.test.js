@@ -1,8 +1,8 @@
 // What is written is shown at the reader's pace: over a clock that the test moves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPace, speedOf, wordLength } from "../../visuals/static/pace.js";
-import { wayOf } from "../../visuals/static/pace-bar.js";
+import { createPace, speedOf, wordLength } from "../../visuals/static/reading-speed.js";
+import { wayOf } from "../../visuals/static/reading-speed-bar.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { createStore } from "../../visuals/static/store.js";
 import { shownTokens } from "../../visuals/static/characters.js";

@@ -1,7 +1,7 @@
 // What is written comes faster than anyone reads: it is shown word by word at a speed that is set, and can be held,
 // stepped and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
 
-import { watched } from "./reads.js";
+import { reactive } from "./reads.js";
 import { LOST } from "./unanswered.js";
 
 /** Words a second; "all": as fast as it comes. */
@@ -48,7 +48,7 @@ const CLOCK = {
  */
 export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   const { state } = store;
-  const view = watched({ is: "none" }); // "writing"; "held"; "none": nothing is written, or all of it is shown
+  const view = reactive({ is: "none" }); // "writing"; "held"; "none": nothing is written, or all of it is shown
   let coming = []; // every step that has come, as messages hold them
   let over = null; // the message of the run of all that was written, once it is all
   let mine = null; // the id of the run that is shown while it is not

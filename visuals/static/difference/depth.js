@@ -18,7 +18,7 @@ const choiceOf = (panel, name, values) => (glass) => {
 };
 
 const residual = {
-  without: "minus.without_quantity",
+  without: "b_minus_a.without_quantity",
   details: () => ({ stream: ["stream", {}] }),
   at: ({ layer, query, trace }) => `layer ${layer} ${partIn(trace.model)} token ${query}`,
   of: ofPlace(({ glass, state }) => partName(glass, streamRow(state))),
@@ -37,7 +37,7 @@ const at = ({ trace: { T } }, row, token) => row * T + token;
 
 const lens = {
   controls: choiceOf("lens", "follow", ["choice", "text"]),
-  without: "minus.without_colour",
+  without: "b_minus_a.without_colour",
   details: (glass, { B }) => ({ lens: ["lens", { follow: followed(glass), other: B.id }] }),
   at: (state) => (depthOf(state) === 0 ? `embedding token ${state.query}` : atToken(state)),
   of: ofPlace(({ glass, state }) => depthName(glass, depthOf(state))),

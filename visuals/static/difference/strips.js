@@ -4,8 +4,8 @@
 import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
 import { createStrips } from "../marks/strips.js";
-import { link, steer } from "../pointing.js";
-import { part, watched } from "../reads.js";
+import { bindPointer, bindArrowKeys } from "../pointing.js";
+import { memo, reactive } from "../reads.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
@@ -27,18 +27,18 @@ import { rowsOf } from "./saved.js";
  */
 export const strips = (what) => (glass, text) => {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "minus.strips" });
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "b_minus_a.strips" });
   const drawn = createStrips(canvas);
   const note = h("p.gp-note");
   const title = headingOf(what, text);
   const element = h("div", null, ...title.elements, canvas, note);
-  const view = watched({ under: null });
+  const view = reactive({ under: null });
   let [changes, run, both, rows, lead, called] = [{}, null, [], [], "", {}];
 
   canvas.addEventListener("pointerleave", () => {
     view.under = null;
   });
-  link(canvas, glass, (x) => {
+  bindPointer(canvas, glass, (x) => {
     view.under = drawn.find(x);
     return view.under === null ? null : (what.pick?.(view.under, state, run) ?? {});
   });
@@ -52,9 +52,9 @@ export const strips = (what) => (glass, text) => {
     what.keep?.(next);
     return what.pick?.(next, state, run) ?? {};
   };
-  steer(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
+  bindArrowKeys(canvas, glass, { ArrowLeft: move(-1), ArrowRight: move(1) });
 
-  const read = part((a, b) => {
+  const read = memo((a, b) => {
     const named = typeof what.strips === "function" ? what.strips(b) : what.strips;
     [lead] = named.at(-1);
     called = Object.fromEntries(named.map(([name, , saved = name]) => [name, saved]));

@@ -3,7 +3,7 @@
 
 import { segmented } from "./controls.js";
 import { h } from "./dom.js";
-import { setSpeed, speedOf, SPEEDS } from "./pace.js";
+import { setSpeed, speedOf, SPEEDS } from "./reading-speed.js";
 
 const OWN = [
   "input, textarea, select, button, a, summary, label, canvas, [contenteditable]",

@@ -9,7 +9,7 @@ import { h } from "../dom.js";
  */
 export function headingOf({ title, named }, text) {
   if (!title) return { elements: [], show() {} };
-  const element = h("h3.gp-subtitle", named ? {} : { "data-text": `minus.${title}` });
+  const element = h("h3.gp-subtitle", named ? {} : { "data-text": `b_minus_a.${title}` });
   return {
     elements: [element],
     show: (...about) => {

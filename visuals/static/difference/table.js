@@ -5,7 +5,7 @@ import { largest, subtract } from "../arrays.js";
 import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
 import { createTable } from "../marks/table.js";
-import { part } from "../reads.js";
+import { memo } from "../reads.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
@@ -77,7 +77,7 @@ export const table = (what) => (glass, text) => {
   const numbers = ["in_A", "in_B", "change"].map((name) => [name, "td.gp-number"]);
   /** @type {[string, string][]} */
   const columns = [[what.heading, "th.gp-token"], ...numbers, ["bar", "td.mn-track"]];
-  const grid = createTable("minus", columns, {
+  const grid = createTable("b_minus_a", columns, {
     rows: most + 2,
     focus: true,
     look: `.mn-table${what.bare ? ".mn-bare" : ""}${what.wordy ? ".mn-wordy" : ""}`,
@@ -95,7 +95,7 @@ export const table = (what) => (glass, text) => {
     {
       tabindex: "0",
       role: "region",
-      "data-text-label": `minus.${what.named ? what.heading : (what.title ?? what.heading)}`,
+      "data-text-label": `b_minus_a.${what.named ? what.heading : (what.title ?? what.heading)}`,
     },
     grid.element,
   );
@@ -133,7 +133,7 @@ export const table = (what) => (glass, text) => {
     return chosen === null || chosen >= change.length || found.includes(chosen) ? found : [...found, chosen];
   }
 
-  const read = part((a, b) => {
+  const read = memo((a, b) => {
     const [first, second] = [a, b].map((run) => what.values(run, state, glass));
     const change = subtract(second, first);
     const order = what.order?.(change, b, a) ?? strongestChanges(change, most);

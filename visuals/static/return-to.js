@@ -2,7 +2,7 @@
 // is pressed or put away, or the reader goes on to something else.
 
 import { h } from "./dom.js";
-import { hold } from "./hold.js";
+import { hold } from "./scroll-anchor.js";
 
 const MOST = 8; // places that are kept
 
@@ -93,7 +93,7 @@ export function createWayBack(glass) {
     if (chapter !== state.chapter) led(() => glass.open(chapter));
     if (state.run && textOf(state.run) === text) {
       if (stack !== state.stack) glass.readStack(stack);
-      (chosen ? glass.select : glass.lead)(locked);
+      (chosen ? glass.select : glass.selectByPage)(locked);
     }
     await frame(); // laid out,
     await frame(); // and drawn

@@ -20,7 +20,7 @@ const habits = ({ held, trace }, { head }) => habitsOf(held, trace, head);
 
 const heads = {
   layer: true,
-  without: "minus.without_jobs",
+  without: "b_minus_a.without_jobs",
   at: ({ layer, head }) => `layer ${layer} head ${head}`,
   of: ({ text, named }) => text("of_head", named),
   numbers: habits,

@@ -33,7 +33,7 @@ function atDistance({ held, trace }, state, distance) {
 const ropeScore = {
   layer: true,
   controls: scoreControls,
-  without: "minus.without_both",
+  without: "b_minus_a.without_both",
   choose: (_state, _a, _b, pointed, glass) => pointed ?? spanOf(glass).distance,
   at: (state, _glass, distance) => `${atCell(state)} pair ${state.pair} distance ${distance}`,
   of: (about) => ofPair(about, "of_pair_far", { distance: about.chosen }),
@@ -87,7 +87,7 @@ const ropeScaling = {
     const { bar, reach, show } = createScalingControls(glass);
     return { elements: [bar, reach], show: (_a, b) => show(chosen(b.details.scalings, glass)) };
   },
-  note: "minus.same_frequencies",
+  note: "b_minus_a.same_frequencies",
   details: (glass) => ({ scalings: ["rope_scalings", { factor: settingsOf(glass).factor }] }),
   named: (glass) => ({ factor: settingsOf(glass).factor }),
   choose: (_state, _a, b, pointed, glass) => {

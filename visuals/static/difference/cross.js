@@ -5,7 +5,7 @@ import { crossRow, vectorOf } from "../compute.js";
 import { visible } from "../draw.js";
 import { clickedSource, keptSource } from "../panels/attend/cross.js";
 import { createCrossMaps } from "../panels/attend/cross-maps.js";
-import { watched } from "../reads.js";
+import { reactive } from "../reads.js";
 import { byDimension } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
@@ -23,11 +23,11 @@ const sourceOf = (glass, state, a, b) =>
   keptSource(glass, subtract(rowOf(b, state).weights, rowOf(a, state).weights).map(Math.abs));
 
 function maps(glass) {
-  const view = watched({ source: null });
+  const view = reactive({ source: null });
   const keep = (source) => glass.settings.set("cross", { source });
   const drawn = createCrossMaps(
     glass,
-    "minus.cross_maps",
+    "b_minus_a.cross_maps",
     (name, params) => glass.text(`cross.${name}`, params),
     (change) => {
       view.source = change?.source ?? null;
@@ -51,7 +51,7 @@ const cross = {
   layer: true,
   // Positions of the source are subtracted one by one.
   lacks: (glass, { A, B }) =>
-    A.encoder.T === B.encoder.T ? null : glass.text("minus.sources", { a: A.encoder.T, b: B.encoder.T }),
+    A.encoder.T === B.encoder.T ? null : glass.text("b_minus_a.sources", { a: A.encoder.T, b: B.encoder.T }),
   at: ({ layer, head, query }, _glass, source) => `layer ${layer} head ${head} query ${query} source ${source}`,
   of: ({ text, named, chosen, b }) =>
     text("of_source", { ...named, source: visible(b.trace.encoder.tokens.pieces[chosen]) }),

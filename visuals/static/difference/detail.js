@@ -171,7 +171,7 @@ const sampling = {
       show: () => show(settingsOf(glass)),
     };
   },
-  without: "minus.without_draw",
+  without: "b_minus_a.without_draw",
   details: allLogits,
   at: (_state, _glass, id) => `id ${id}`,
   of: ofCandidate,

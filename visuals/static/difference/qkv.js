@@ -95,7 +95,7 @@ function parts(glass, text) {
 
 const qkv = {
   layer: true,
-  without: "minus.without_row",
+  without: "b_minus_a.without_row",
   parts,
   named: (glass) => named(glass)(glass.state),
   controls(glass) {

@@ -5,12 +5,12 @@ import { headingOf } from "./heading.js";
 
 /**
  * @param {object} glass
- * @param {Function} text of the section "minus"
+ * @param {Function} text of the section "b_minus_a"
  * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/depth.js
  * @param {{ called: string; title?: string }} what `called`: texts' name n_<called> and the file's
  */
 export function places(glass, text, create, { called, title }) {
-  const map = create(glass, `minus.${called}`);
+  const map = create(glass, `b_minus_a.${called}`);
   const element = h("div", null, ...headingOf({ title }, text).elements, map.element);
   let runs = [];
   function draw(a, b, width, fresh) {
