@@ -12,7 +12,7 @@ const BANNED = [
 ];
 
 export default [
-  { ignores: [".venv/", "node_modules/"] },
+  { ignores: [".venv/", "node_modules/", "visuals/static/vendor/"] },
   js.configs.recommended,
   {
     plugins: { "import-x": imports },

@@ -90,10 +90,10 @@ def check_norms(
             assert number(value, "mean") == pytest.approx(float(mean), **CLOSE), name
         value = value_of(page, "norm", "norm-vector", f"layer {layer} {name} token {token} ")
         channel = int(value.split("channel ")[1].split()[0])
-        assert number(value, "before") == pytest.approx(float(before[channel]), **CLOSE)
-        assert number(value, "output" if centred else "product") == pytest.approx(float(after[channel]), **CLOSE)
+        assert number(value, "x") == pytest.approx(float(before[channel]), **CLOSE)
+        assert number(value, "normed") == pytest.approx(float(after[channel]), **CLOSE)
         value = value_of(page, "norm", "norm-scale", f"layer {layer} {name} token {token} ")
-        assert "layer_eps=" in value
+        assert "layer_eps_scaled=" in value
     offered = page.locator("section[data-kind=norm-vector] [data-choice=ffn]")
     assert offered.is_visible() == ("ffn" in there)
 

@@ -55,16 +55,17 @@ def test_a_vector_through_each_norm(page: Page, peer: Peer) -> None:
         value = shown(page, "norm-vector", f"{start}channel {5 + index} ")
         before = peer.inputs[norm_of(peer, which)][0, 7].double()
         after = peer.outputs[norm_of(peer, which)][7]
-        assert number(value, "before") == pytest.approx(float(before[5 + index]), **CLOSE)
+        assert number(value, "x") == pytest.approx(float(before[5 + index]), **CLOSE)
         assert number(value, "mean_square") == pytest.approx(float(before.square().mean()), **CLOSE)
-        assert number(value, "product") == pytest.approx(float(after[5 + index]), **CLOSE)
+        assert number(value, "normed") == pytest.approx(float(after[5 + index]), **CLOSE)
         value = shown(page, "norm-scale", start)
         scale, shift = number(value, "a"), number(value, "b")
         for name, eps in (("rms_eps", 1e-5), ("layer_eps", 1e-5), ("rms_zero", 0.0)):
             centre = name.startswith("layer")
             inputs = [before * scale, before + shift, before * scale + shift]
             truth = [change(before, vector, eps, centre) for vector in inputs]
-            assert several(value, name) == pytest.approx(truth, rel=1e-3, abs=1e-9), (which, name)
+            told = [number(value, f"{name}_{case}") for case in ("scaled", "shifted", "both")]
+            assert told == pytest.approx(truth, rel=1e-3, abs=1e-9), (which, name)
 
 
 def change(before: torch.Tensor, after: torch.Tensor, eps: float, centre: bool) -> float:

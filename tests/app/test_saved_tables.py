@@ -207,9 +207,9 @@ def norm_vector(p: Both, rows: Rows) -> None:
         rows,
         channel=range(len(x)),
         x=x,
-        x_over_rms=x / p.rms(LAYER, QUERY),
+        divided=x / p.rms(LAYER, QUERY),
         gamma=gamma,
-        product=p.outputs[name][QUERY],
+        normed=p.outputs[name][QUERY],
     )
 
 

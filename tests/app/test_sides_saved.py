@@ -209,7 +209,7 @@ def test_norm_and_swiglu_save_whole_vectors(still: Page, peers: Callable) -> Non
     agrees(of(rows, "vectors", vector="x"), *streams)
     agrees(of(rows, "channels"), *streams)
     agrees(
-        of(rows, "vectors", vector="after"), *(x / p.rms(layer, query) for x, p in zip(streams, (a, b), strict=True))
+        of(rows, "vectors", vector="divided"), *(x / p.rms(layer, query) for x, p in zip(streams, (a, b), strict=True))
     )
     normed = [p.outputs[f"model.layers.{layer}.input_layernorm"][query] for p in (a, b)]
     agrees(of(rows, "vectors", vector="normed"), *normed)

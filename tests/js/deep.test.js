@@ -5,9 +5,9 @@ import { silu } from "../../visuals/static/activations.js";
 import { slopeOf } from "../../visuals/static/compute.js";
 import { rotate, turnBack } from "../../visuals/static/rotation.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/kinds.js";
-import { findDepth, placesOf } from "../../visuals/static/panels/norm/depth.js";
-import { rowOf } from "../../visuals/static/panels/norm/rmsnorm-map.js";
-import * as norms from "../../visuals/static/panels/norm/norms.js";
+import { findDepth } from "../../visuals/static/panels/norm/depth.js";
+import { indexOf, normsOf } from "../../visuals/static/readings/norm-places.js";
+import * as norms from "../../visuals/static/readings/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
 import { farOf, placeOf, small, whole } from "../../visuals/static/panels/position/place.js";
 import { layoutsOf } from "../../visuals/static/panels/position/rope-layout.js";
@@ -64,17 +64,17 @@ test("the window of a strip stays inside the vector, halves around its channel, 
 
 test("norms in the order of the computation", () => {
   const model = { n_layers: 3, parts: llamaParts([1]) };
-  const places = placesOf(model);
+  const places = normsOf(model);
   assert.equal(places.length, 7);
-  places.forEach((place, i) => assert.equal(rowOf(place, model), i));
+  places.forEach((place, i) => assert.equal(indexOf(place, model), i));
   assert.deepEqual(findDepth(500, model, 0), { layer: 0, norm: "attn" });
   assert.deepEqual(findDepth(500, model, 5000), { layer: 2, norm: "final" });
   const one = { n_layers: 3, parts: { ...model.parts, norm_kind: "layer", norms: { attn_norm: "resid_in" } } };
   assert.deepEqual(
-    placesOf(one).map(({ layer, norm }) => `${norm} ${layer}`),
-    ["attn 0", "attn 1", "attn 2", "final 2"],
+    normsOf(one).map(({ layer, norm }) => `${norm} ${layer}`),
+    ["attn 0", "attn 1", "attn 2", "final null"],
   );
-  placesOf(one).forEach((place, i) => assert.equal(rowOf(place, one), i));
+  normsOf(one).forEach((place, i) => assert.equal(indexOf(place, one), i));
   assert.deepEqual([normForms(model), normForms(one)], [[], ["layer_one", "layer"]]);
   const decoder = {
     ...model,

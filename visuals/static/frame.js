@@ -1,7 +1,8 @@
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
-import { h, icon } from "./dom.js";
+import { exact, h, icon } from "./dom.js";
 import { createExplanation } from "./explain.js";
+import { savedRows } from "./readings/reading.js";
 import { saving } from "./save.js";
 
 /**
@@ -9,7 +10,7 @@ import { saving } from "./save.js";
  *
  * @typedef {{
  *   tensors?: string[];
- *   difference?: string;
+ *   difference?: string | import("./difference/from-reading.js").ReadingView;
  *   sides?: "both" | "itself";
  *   unused?: "head" | "head_brief" | "cross" | "neuron";
  *   namesChanges?: boolean;
@@ -34,14 +35,16 @@ import { saving } from "./save.js";
  *   subject?: () => string;
  *   text: Function;
  *   tell: (value: string, reading?: string) => void;
+ *   show: (reading: import("./readings/reading.js").Reading<any>, words: string) => void;
  *   speak: (forms: string[]) => void;
  *   formed: (key: string) => string;
  *   lack: (key: string | null) => void;
  *   list: (tensors?: string[]) => void;
  *   instead?: { csv: Function };
  * }} Panel
- *   `list` adds tensors to the explanation; `instead`: what is saved while something else than the panel's own
- *   drawing is shown in it
+ *   `tell`: the value line, and what is read out of it; `show`: those of a reading, whose first table is then what a
+ *   CSV holds; `list` adds tensors to the explanation; `instead`: what is saved while something else than the
+ *   panel's own drawing is shown in it
  */
 
 const ICONS = {
@@ -70,18 +73,20 @@ export const panelOf = (element) => panels.get(element);
  * @param {object} glass the store
  * @param {string} kind
  * @param {{
- *   csv: () => (string | number)[][];
+ *   csv?: () => (string | number)[][];
  *   svg?: () => SVGElement;
  *   parts?: string[];
  *   pointed?: boolean;
  *   subject?: () => string;
  * }} options
- *   `csv`, `svg`: as in save.js; `parts`: which texts the explanation has; `pointed`: a line under the title reads
- *   the value under the pointer; `subject`: what is saved is of, in one line, where that is no run but what a
- *   reader asked
+ *   `csv`, `svg`: as in save.js, the first of what `show` was given unless told; `parts`: which texts the explanation
+ *   has; `pointed`: a line under the title reads the value under the pointer; `subject`: what is saved is of, in
+ *   one line, where that is no run but what a reader asked
  * @returns {Panel}
  */
 export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true }) {
+  /** @type {import("./readings/reading.js").Reading<any> | null} */
+  let read = null;
   /** @type {Partial<Panel>} */
   const begun = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
   const panel = /** @type {Panel} */ (begun);
@@ -94,7 +99,10 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
       button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
     );
   }
-  const save = saving(button, panel, glass, kind, { svg, csv });
+  const save = saving(button, panel, glass, kind, {
+    svg,
+    csv: csv ?? (() => (read ? savedRows(read) : [])),
+  });
   tools.append(save.element);
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   const missing = h("p.gp-absent", { hidden: "" });
@@ -131,6 +139,11 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
       for (const { dataset } of named) dataset[name] = formed((dataset[plain] ??= dataset[name]));
     }
     glass.translate(element);
+  };
+  panel.show = (reading, words) => {
+    read = reading;
+    const numbers = Object.entries(reading.values).map(([name, value]) => `${name}=${exact(value)}`);
+    panel.tell(`${reading.at} ${numbers.join(" ")}`, words);
   };
   panel.tell = (value, reading) => {
     element.dataset.value = value;

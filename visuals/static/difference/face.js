@@ -6,6 +6,7 @@ import { panelOf } from "../frame.js";
 import { sameText } from "../off.js";
 import { createMemory, hindrance } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
+import { fromReading } from "./from-reading.js";
 import { joined, selectedRows } from "./saved.js";
 import { number, plus } from "./table.js";
 
@@ -46,7 +47,7 @@ import { number, plus } from "./table.js";
  *   note?: string;
  *   about?: (a: Run, b: Run, state: object, text: Function) => string;
  *   beside?: boolean;
- *   at: (state: object, glass: object, chosen: any) => string;
+ *   at: (state: object, glass: object, chosen: any, b: Run) => string;
  *   choose?: (state: object, a: Run, b: Run, pointed: number | null, glass: object) => any;
  *   numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>;
  *   of?: (about: {
@@ -63,7 +64,7 @@ import { number, plus } from "./table.js";
  *   worded?: string[];
  *   words?: (run: Run) => object;
  *   parts: (glass: object, text: Function) => Part[];
- * }} Reading
+ * }} View
  *   `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run`
  *   until it is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a
  *   text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts;
@@ -93,8 +94,9 @@ function fetchStyle() {
 export async function createFace(kind, element, glass, plain, { difference, unused }) {
   fetchStyle();
   if (!difference) return withoutDifference(kind, element, glass, plain);
-  const { default: readings } = await import(`./${difference}.js`);
-  return withDifference(kind, element, glass, readings[kind], unused);
+  if (typeof difference !== "string") return withDifference(kind, element, glass, fromReading(difference), unused);
+  const { default: views } = await import(`./${difference}.js`);
+  return withDifference(kind, element, glass, views[kind], unused);
 }
 
 /** The panel as it is for B, under a line that says why. */
@@ -132,10 +134,10 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
 }
 
 /**
- * @param {Reading} reading
+ * @param {View} view
  * @param {string | undefined} unused as in frame.js's About
  */
-function withDifference(kind, element, glass, reading, unused) {
+function withDifference(kind, element, glass, view, unused) {
   const { state } = glass;
   const panel = panelOf(element);
   const text = (name, params) => glass.text(panel.formed(`b_minus_a.${name}`), params);
@@ -145,18 +147,18 @@ function withDifference(kind, element, glass, reading, unused) {
     ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `b_minus_a.${name}`)),
   );
   const note = h("p.gp-note.mn-reason", { role: "status" });
-  const parts = reading.parts(glass, text);
+  const parts = view.parts(glass, text);
   const lines = parts.map(() => h("p.gp-note", { hidden: "" }));
-  const foot = reading.note ? [h("p.gp-note", { "data-text": reading.note })] : [];
+  const foot = view.note ? [h("p.gp-note", { "data-text": view.note })] : [];
   const about = h("p.gp-note");
   const places = parts.map((part, i) =>
     h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]),
   );
-  const controls = reading.controls?.(glass);
+  const controls = view.controls?.(glass);
   const bar = controls ? [h("div.mn-controls", null, ...controls.elements)] : [];
-  if (reading.without) bar.push(h("p.gp-note", { "data-text": reading.without }));
+  if (view.without) bar.push(h("p.gp-note", { "data-text": view.without }));
   places[0].classList.add("is-first");
-  const inner = h(reading.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
+  const inner = h(view.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
   const body = h("div.mn-body", { hidden: "" }, note, inner);
   panel.body.after(body);
   glass.translate(body);
@@ -170,9 +172,9 @@ function withDifference(kind, element, glass, reading, unused) {
   function csv() {
     if (!both) return [];
     const [a, b] = both;
-    const [first, second] = both.map((run) => reading.numbers(run, state, glass, chosen));
-    const between = reading.between?.(a, b, state) ?? {};
-    const selected = selectedRows(reading.at(state, glass, chosen), first, second, between);
+    const [first, second] = both.map((run) => view.numbers(run, state, glass, chosen));
+    const between = view.between?.(a, b, state) ?? {};
+    const selected = selectedRows(view.at(state, glass, chosen, b), first, second, between);
     const shown = parts.filter((part) => part.csv && !part.absent?.(b) && ready(part, both));
     /** @type {[string, Rows][]} */
     const rows = shown.map((part) => [part.called, part.csv()]);
@@ -186,29 +188,29 @@ function withDifference(kind, element, glass, reading, unused) {
    */
   function runOf(trace, asked, later) {
     const held = trace.layers.get(state.layer) ?? null;
-    const neurons = (reading.neurons && held?.neurons.get(state.query)) || null;
+    const neurons = (view.neurons && held?.neurons.get(state.query)) || null;
     const answersTo = (questions) =>
       Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
     const answers = answersTo(asked);
     const details = Object.fromEntries([...answers, ...answersTo(later)]);
-    const here = (held || !reading.layer) && (neurons || !reading.neurons) && answers.every(([, answer]) => answer);
+    const here = (held || !view.layer) && (neurons || !view.neurons) && answers.every(([, answer]) => answer);
     return here ? { trace, layer: state.layer, held, neurons, details } : null;
   }
 
   /** @param {Run[]} runs A and B */
   function tell([a, b]) {
-    const [first, second] = [a, b].map((run) => reading.numbers(run, state, glass, chosen));
+    const [first, second] = [a, b].map((run) => view.numbers(run, state, glass, chosen));
     const names = Object.keys(second).filter((name) => name in first);
-    const between = Object.entries(reading.between?.(a, b, state) ?? {});
+    const between = Object.entries(view.between?.(a, b, state) ?? {});
     const apart = between.map(([name, value]) => `${name}=${exact(value)}`);
     const plain = names.map(
       (name) =>
         `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`,
     );
-    const wanted = typeof reading.said === "function" ? reading.said(b, state, glass) : reading.said;
+    const wanted = typeof view.said === "function" ? view.said(b, state, glass) : view.said;
     const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
-      text(reading.worded?.includes(name) ? `number_${name}` : "number", {
-        name: text(`n_${name}`, reading.words?.(b)),
+      text(view.worded?.includes(name) ? `number_${name}` : "number", {
+        name: text(`n_${name}`, view.words?.(b)),
         a: number(first[name], 5),
         b: number(second[name], 5),
         change: plus(second[name] - first[name], number(second[name] - first[name], 5)),
@@ -216,9 +218,9 @@ function withDifference(kind, element, glass, reading, unused) {
     );
     const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
     const numbers = [...change, ...said].join(" · ");
-    const what = reading.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
+    const what = view.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
     panel.tell(
-      `B-A ${reading.at(state, glass, chosen)} ${[...apart, ...plain].join(" ")}`,
+      `B-A ${view.at(state, glass, chosen, b)} ${[...apart, ...plain].join(" ")}`,
       what ? text("of", { what, numbers }) : numbers,
     );
   }
@@ -266,10 +268,10 @@ function withDifference(kind, element, glass, reading, unused) {
     controls?.show(a, b);
     for (const part of parts) if (!part.absent?.(b) && ready(part, runs)) part.draw(a, b, width, fresh);
     markSame(runs);
-    about.textContent = (!key.hidden && reading.about?.(a, b, state, text)) || "";
+    about.textContent = (!key.hidden && view.about?.(a, b, state, text)) || "";
     const pointed =
       parts.map((part) => (part.absent?.(b) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ?? null;
-    chosen = reading.choose?.(state, a, b, pointed, glass) ?? pointed;
+    chosen = view.choose?.(state, a, b, pointed, glass) ?? pointed;
     tell(runs);
   }
 
@@ -278,14 +280,14 @@ function withDifference(kind, element, glass, reading, unused) {
     function draw(fresh) {
       const sides = glass.sides();
       if (!sides) return;
-      panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...reading.named?.(glass, text) });
+      panel.title.textContent = text(`title_${kind}`, { ...selectionOf(state), ...view.named?.(glass, text) });
       const reason = hindrance(sides);
       both = null;
-      if (reason === "models" || (reason && !reading.anyLength)) return say(reason, sides);
-      const asked = reading.details?.(glass, sides) ?? {};
-      const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, reading.later?.(glass, sides) ?? {}));
+      if (reason === "models" || (reason && !view.anyLength)) return say(reason, sides);
+      const asked = view.details?.(glass, sides) ?? {};
+      const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, view.later?.(glass, sides) ?? {}));
       const width = wide();
-      const lack = reading.lacks?.(glass, sides) ?? null;
+      const lack = view.lacks?.(glass, sides) ?? null;
       const waiting = found.includes(null) || lack !== null;
       element.classList.toggle("is-coming", waiting);
       say(waiting ? "waiting" : reason && "ends", sides);

@@ -8,13 +8,10 @@ import { visible } from "../draw.js";
 import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../chosen-step.js";
 import { columnOf, kindOf, neuronName, neuronPlace } from "../panels/ffn/kinds.js";
-import { createMap as createRmsMap, meanAt, normName, rmsAt, selectedNorm } from "../panels/norm/rmsnorm-map.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
-import { centres } from "../parts.js";
 import { headMaps } from "./map-parts.js";
-import { places } from "./places.js";
-import { atCell, atNorm, atToken, byDimension, byPair, inRun, ofPair, ofPlace } from "./selection.js";
+import { atCell, atToken, byDimension, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -94,16 +91,6 @@ const rope = {
       ...byPair,
     })(glass, text),
   ],
-};
-
-const rmsnorm = {
-  at: (state, glass) => atNorm(selectedNorm(state, glass).norm, state),
-  of: ofPlace(({ state, glass }) => normName(glass, selectedNorm(state, glass))),
-  numbers({ trace }, state, glass) {
-    const [at, divided] = [selectedNorm(state, glass), rmsAt(trace, selectedNorm(state, glass), state.query)];
-    return centres(trace.model) ? { mean: meanAt(trace, at, state.query), deviation: divided } : { rms: divided };
-  },
-  parts: (glass, text) => [places(glass, text, createRmsMap, { called: "n_rms" })],
 };
 
 /**
@@ -233,4 +220,4 @@ const next = {
   parts: (glass, text) => [candidateTable(probabilities)(glass, text)],
 };
 
-export default { attention, rope, rmsnorm, swiglu, next };
+export default { attention, rope, swiglu, next };

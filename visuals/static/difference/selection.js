@@ -5,9 +5,6 @@ import { channelsOf, pairOf } from "../rotation.js";
 
 export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
-/** @param {"attn" | "cross" | "ffn" | "final"} norm the final one belongs to no layer */
-export const atNorm = (norm, { layer, query }) =>
-  norm === "final" ? `final token ${query}` : `layer ${layer} ${norm} token ${query}`;
 
 /** The selected cell, in a run; nothing else of the state is read. */
 export const inRun = ({ head, query, key }, trace) => ({ head, query, key, trace });

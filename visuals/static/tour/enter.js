@@ -6,7 +6,9 @@ import { centres, scoreForms } from "../parts.js";
 import { cellOf } from "../panels/attend/cell-values.js";
 import { limitOf, placeOf, turnsPart } from "../panels/position/place.js";
 import { scoreOf } from "../panels/position/score.js";
-import { normedAt, readVector, request } from "../panels/norm/vector.js";
+import { normedAt } from "../readings/norm-input.js";
+import { normVector } from "../readings/norm.js";
+import { readHere } from "../run-for.js";
 import { list, piece, plain, whole, words } from "./numbers.js";
 
 const MOVE = 100; // tokens by which a reader is to push both
@@ -32,29 +34,24 @@ export function tokens({ state: { trace } }, { at, head, cross }) {
   };
 }
 
-/** A token's vector before the first norm of a layer; null until it has come. */
-function before(glass, layer, at) {
-  const { trace } = glass.state;
-  const held = glass.detail("norm_vectors", request(trace, "attn", layer, at));
-  return held && readVector(held, trace, "attn", layer, at);
-}
+/** A token's vector through the first norm of a layer, by its largest channel; null until it has come. */
+const throughNorm = (glass, layer, query) => readHere(glass, normVector, { norm: "attn", layer, query, channel: null });
 
 export function embedding(glass, { at }) {
-  const vector = before(glass, 0, at);
-  if (!vector) return null;
+  const reading = throughNorm(glass, 0, at);
+  if (!reading) return null;
   const { ids, pieces } = glass.state.trace.tokens;
-  const [channel] = strongest(vector.x, 1);
   const alike = ids.flatMap((id, i) => (id === ids[at] && i !== at ? [String(i)] : []));
   return {
     say: glass.state.trace.model.parts.embed_norm ? "_normed" : "",
     asks: "",
     answers: alike.length ? "_more" : "_alone",
     numbers: {
-      d: whole(vector.x.length),
+      d: whole(reading.input.x.length),
       piece: piece(pieces[at]),
       id: whole(ids[at]),
-      channel: whole(channel),
-      value: plain(vector.x[channel], 5),
+      channel: whole(reading.selection.channel),
+      value: plain(reading.values.x, 5),
       n_alike: whole(alike.length),
       alike: list(alike),
     },
@@ -62,13 +59,16 @@ export function embedding(glass, { at }) {
 }
 
 export function norm(glass, { at, head: { layer } }) {
-  const vector = before(glass, layer, at);
-  if (!vector) return null;
-  const { x, gamma, beta, mean, rms, eps, meanSquare } = vector;
-  const [channel] = strongest(x, 1);
-  const { after, product } = normedAt(vector, channel);
-  const rmsTen = Math.sqrt(100 * meanSquare + eps);
-  const ten = normedAt({ x: { [channel]: 10 * x[channel] }, gamma, beta, mean: 10 * mean, rms: rmsTen }, channel);
+  const reading = throughNorm(glass, layer, at);
+  if (!reading) return null;
+  const { input, values } = reading;
+  const { channel } = reading.selection;
+  const tenfold = {
+    ...input,
+    x: { [channel]: 10 * values.x },
+    mean: 10 * input.mean,
+    divisor: Math.sqrt(100 * input.meanSquare + input.eps),
+  };
   const form = centres(glass.state.trace.model) ? "_layer" : "";
   return {
     say: form,
@@ -77,17 +77,17 @@ export function norm(glass, { at, head: { layer } }) {
     numbers: {
       layer: whole(layer),
       piece: piece(glass.state.trace.tokens.pieces[at]),
-      rms: plain(rms, 5),
-      mean: plain(mean, 5),
+      rms: plain(input.divisor, 5),
+      mean: plain(input.mean, 5),
       channel: whole(channel),
-      value: plain(x[channel], 5),
-      over: plain(after, 5),
-      gamma: plain(gamma[channel], 5),
-      beta: plain(beta?.[channel] ?? 0, 5),
-      product: plain(product, 5),
-      ten: plain(10 * x[channel], 5),
-      rms_ten: plain(rmsTen, 5),
-      product_ten: plain(ten.product, 5),
+      value: plain(values.x, 5),
+      over: plain(values.divided, 5),
+      gamma: plain(values.gamma, 5),
+      beta: plain(values.beta ?? 0, 5),
+      product: plain(values.normed, 5),
+      ten: plain(tenfold.x[channel], 5),
+      rms_ten: plain(tenfold.divisor, 5),
+      product_ten: plain(normedAt(tenfold, channel).normed, 5),
     },
   };
 }

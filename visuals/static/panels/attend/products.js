@@ -68,7 +68,7 @@ const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)
  * The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a
  * LayerNorm.
  */
-function normLines({ x, normed, stream: { gamma, beta, mean, rms } }, i) {
+function normLines({ x, normed, stream: { gamma, beta, mean, divisor: rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
   const factor = inBrackets(gamma[i], 6);
   if (!beta) {

@@ -1,11 +1,11 @@
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
-import { once, onceFor, strongest } from "../../arrays.js";
+import { onceFor, strongest } from "../../arrays.js";
 import { kvHead, vectorOf } from "../../compute.js";
 import { pairsOf } from "../../rotation.js";
 import { keptChannel } from "../../settings.js";
-import { stagesOf } from "../norm/norm-vector.js";
-import { readVector, request } from "../norm/vector.js";
+import { inputOf, inputRequest } from "../../readings/norm-input.js";
+import { channelsOf } from "../../readings/norm.js";
 
 export const VECTORS = ["q", "k", "v"];
 /** Up to this many bytes, a head's rows are fetched for all of its channels, so that hovering finds them. */
@@ -24,8 +24,8 @@ const ALL_BYTES = 400_000;
  * @typedef {{
  *   place: Place;
  *   x: ArrayLike<number>;
- *   normed: Float64Array;
- *   stream: import("../norm/vector.js").Vector;
+ *   normed: ArrayLike<number>;
+ *   stream: import("../../readings/norm-input.js").NormInput;
  *   made: ArrayLike<number>;
  *   weights: Weights;
  * }} Found
@@ -92,14 +92,12 @@ export const channelOf = (glass, made) => clickedChannel(glass, made.length) ?? 
 
 /** What is asked of the server: name → question, of a run in which the vector is `made`. */
 export const questions = (trace, place, channel) => ({
-  stream: ["norm_vectors", request(trace, "attn", place.layer, place.token)],
+  stream: ["norm_vectors", inputRequest(trace, { norm: "attn", layer: place.layer, query: place.token })],
   weights: [
     "projection",
     { layer: place.layer, vector: place.vector, head: place.of, channel: fitsWhole(trace.model) ? null : channel },
   ],
 });
-
-export const stages = once(stagesOf);
 
 /**
  * What a vector is called where it is drawn: that it has a norm of its own, and that RoPE, which turns q and k,
@@ -119,9 +117,8 @@ export function madeName(model, { place: { vector }, weights }, text) {
  * @returns {Found}
  */
 export function foundIn(trace, { stream, weights }, place, made) {
-  const vector = readVector(stream, trace, "attn", place.layer, place.token);
-  const { x, product } = stages(vector);
-  return { place, x, normed: product, stream: vector, made, weights };
+  const input = inputOf(stream, trace, place.token);
+  return { place, x: input.x, normed: channelsOf(input).columns.normed, stream: input, made, weights };
 }
 
 /**

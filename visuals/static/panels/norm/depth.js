@@ -3,31 +3,11 @@
 import { fit, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, rule, spread, xAt, yOf } from "../../plot.js";
 import { centres } from "../../parts.js";
-import { normAt, perLayer, rmsAt, rowCount, rowOf } from "./rmsnorm-map.js";
+import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
 export const LINES = 3; // channels that are drawn
 const DASHES = [[], [7, 4], [2, 3]];
-
-/**
- * Norms in the order of the computation, the final one after the last layer.
- *
- * @returns {import("./rmsnorm-map.js").Norm[]}
- */
-export const placesOf = (model) =>
-  Array.from({ length: rowCount(model) }, (_, row) => ({
-    ...normAt(row, model),
-    layer: Math.min(model.n_layers - 1, Math.floor(row / perLayer(model))),
-  }));
-
-/**
- * What every norm divides a token's vector by.
- *
- * @returns {number[]} a value for each of rmsnorm-map.js's rows
- */
-export function growth(trace, token) {
-  return placesOf(trace.model).map((at) => rmsAt(trace, at, token));
-}
 
 /**
  * A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and
@@ -60,17 +40,16 @@ function apart(labels, step = 18) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {object} trace
- * @param {number} token
- * @param {import("./rmsnorm-map.js").Norm} selected
+ * @param {object} model
+ * @param {{ query: number; layer: number; norm: import("../../readings/norm-places.js").NormName }} selected
+ * @param {ArrayLike<number>} divisors what every norm divides by
  * @param {object | null} depth the answer to norm_depth, if it has come
  * @param {Function} text
  */
-export function drawDepth(canvas, width, trace, token, selected, depth, text) {
+export function drawDepth(canvas, width, model, selected, divisors, depth, text) {
   const context = fit(canvas, width, HIGH);
-  const { model } = trace;
   const per = perLayer(model);
-  const rms = growth(trace, token);
+  const token = selected.query;
   const shown = depth ? depth.channels.slice(0, LINES) : [];
   const lines = shown.map((channel, i) => ({
     points: channelPoints(depth, token, i, per),
@@ -80,9 +59,14 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   }));
   if (depth)
     lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
-  lines.push({ points: rms.map((value, i) => [i, value]), name: centres(model) ? "σ" : "RMS", dash: [], role: "norm" });
+  lines.push({
+    points: Array.from(divisors, (value, i) => [i, value]),
+    name: centres(model) ? "σ" : "RMS",
+    dash: [],
+    role: "norm",
+  });
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
-  const chart = chartOf(width, rowCount(model) - 1, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
+  const chart = chartOf(width, normCount(model) - 1, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
   const xTicks = spread(model.n_layers, Math.max(3, chart.width / 60)).map((layer) => per * layer);
   axes(context, chart, {
     xTicks,
@@ -90,7 +74,7 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
     xName: text("depth_axis"),
     yName: text("depth_scale"),
   });
-  const at = rowOf(selected, model);
+  const at = indexOf(selected, model);
   rule(context, chart, { x: at, colour: ink().colour("line"), width: 2 });
   for (const { points, dash, role } of lines) {
     path(
@@ -108,7 +92,7 @@ export function drawDepth(canvas, width, trace, token, selected, depth, text) {
   for (const { y, name, role } of apart(labels)) {
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
   }
-  dot(context, chart, at, rms[at], ink().colour("norm"), 6);
+  dot(context, chart, at, divisors[at], ink().colour("norm"), 6);
 }
 
 const chartOf = (width, last, low, high) =>
@@ -117,8 +101,11 @@ const chartOf = (width, last, low, high) =>
 /**
  * The norm nearest to a point of the chart.
  *
- * @returns {import("./rmsnorm-map.js").Norm}
+ * @returns {{ layer: number; norm: import("../../readings/norm-places.js").NormName }} the final norm with the last
+ *   layer
  */
 export function findDepth(width, model, x) {
-  return placesOf(model)[Math.round(xAt(chartOf(width, rowCount(model) - 1, 1, 10), x))];
+  const last = normCount(model) - 1;
+  const { layer, norm } = normAt(Math.max(0, Math.min(last, Math.round(xAt(chartOf(width, last, 1, 10), x)))), model);
+  return { layer: layer ?? model.n_layers - 1, norm };
 }

@@ -2,6 +2,7 @@
 // panels.
 
 import { segmented } from "../../controls.js";
+import { visible } from "../../draw.js";
 import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
@@ -20,6 +21,16 @@ export function chosenNorm({ settings, state }) {
   const { which } = settings.get("norm");
   return normsOf(state.trace.model).includes(which) ? which : "attn";
 }
+
+/** What the panels' readers are asked about: the norm that is chosen, at a layer and a token. */
+export const normAndPlace = (glass, { layer, query }) => ({ norm: chosenNorm(glass), layer, query });
+
+/** How titles name that. */
+export const placeParams = ({ layer, query }, { tokens: { pieces } }) => ({
+  layer,
+  token: query,
+  piece: visible(pieces[query]),
+});
 
 /**
  * The channel that was clicked, where there is one and a vector of this width has it; else null.

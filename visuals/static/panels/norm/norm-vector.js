@@ -3,47 +3,40 @@
 
 import { strongest } from "../../arrays.js";
 import { linkRows } from "../../controls.js";
-import { exact, h, shown } from "../../dom.js";
+import { h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
-import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
-import { memo, same, reactive } from "../../reads.js";
+import { along, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../pointing.js";
+import { memo, reactive, same } from "../../reads.js";
+import { depthOf, normVector as reader } from "../../readings/norm.js";
+import { medianMagnitude } from "../../readings/norms.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { drawDepth, findDepth } from "./depth.js";
-import { chosenChannel, normButtons, setNorm } from "./norm-choice.js";
-import { medianMagnitude } from "./norms.js";
-import { arithmetic, nameOf, normedAt, vectorAt } from "./vector.js";
+import { chosenChannel, normAndPlace, normButtons, placeParams, setNorm } from "./norm-choice.js";
+import { stepsOf } from "./norm-formulas.js";
 import { fewest, showing, within, zoomButtons, zoomed } from "./zoom.js";
 
+/** @typedef {import("../../readings/norm.js").VectorReading} VectorReading */
+
 const KIND = "norm-vector";
-
-/** The vector's stages by name; x is as recorded, the others follow by the formula. */
-export function stagesOf(vector) {
-  const { x, gamma, beta, mean, rms } = vector;
-  const after = Float64Array.from(x, (value) => (value - mean) / rms);
-  return { x, after, gamma, ...(beta ? { beta } : {}), product: after.map((_, i) => normedAt(vector, i).product) };
-}
-
 /** What a strip of each stage is drawn in. */
-const ROLES = { x: "residual", after: "norm", gamma: "text", beta: "text", product: "norm" };
-/** What the stages are called in a table that is saved. */
-const COLUMNS = {
-  after: { rms: "x_over_rms", layer: "x_less_mean_over_deviation" },
-  product: { rms: "product", layer: "output" },
-};
-
+const ROLES = { x: "residual", divided: "norm", gamma: "text", beta: "text", normed: "norm" };
 const ROWS = 8;
-const FIELDS = ["channel", "x", "share", "after", "gamma", "product"];
+const FIELDS = ["channel", "x", "share", "divided", "gamma", "normed"];
 
 /**
+ * The largest channels.
+ *
  * @param {(channel: number | null, keep: boolean) => void} act called with the row's channel, null when the pointer
  *   leaves
  */
 function createChannels(act) {
   const table = createTable(
-    "norm-vector",
+    KIND,
     FIELDS.map((name, i) => [name, i ? "td.gp-number" : "th.gp-number"]),
     { rows: ROWS, focus: true },
   );
@@ -55,18 +48,24 @@ function createChannels(act) {
     (/** @type {HTMLTableRowElement} */ { sectionRowIndex }) => channels[sectionRowIndex],
   );
 
-  /** @param {import("./vector.js").Vector} vector */
-  function fill(vector, chosen) {
-    const { x, gamma, mean, meanSquare } = vector;
+  /** @param {VectorReading} reading */
+  function fill({ selection, input: { mean, meanSquare }, rows }) {
+    const { x, divided, gamma, normed } = rows.channels().columns;
     channels = strongest(x, ROWS);
     table.fill(channels, (fields, c) => {
       const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)} %`;
-      const { after, product } = normedAt(vector, c);
-      writeTexts(fields, [String(c), shown(x[c], 5), share, shown(after, 5), shown(gamma[c], 5), shown(product, 5)]);
+      const numbers = [divided, gamma, normed].map((column) => shown(column[c], 5));
+      writeTexts(fields, [String(c), shown(x[c], 5), share, ...numbers]);
     });
-    table.mark((i) => channels[i] === chosen);
+    table.mark((i) => channels[i] === selection.channel);
   }
-  return { box: listed(".norm-channels", "norm-vector.largest", table), fill };
+  return { box: listed(".norm-channels", `${KIND}.largest`, table), fill };
+}
+
+/** @param {any} glass */
+function normControls(glass) {
+  const { element, mark } = normButtons(glass);
+  return { elements: [element], show: mark };
 }
 
 export const about = {
@@ -80,9 +79,133 @@ export const about = {
     "ffn_norm_rms",
     "ffn_normed",
   ],
-  difference: "norm",
+  difference: {
+    reader,
+    select: (glass) => ({
+      ...normAndPlace(glass, glass.state),
+      channel: chosenChannel(glass, glass.state.trace.model.d_model),
+    }),
+    points: "channel",
+    keep: (glass, channel) => setNorm(glass, { channel }),
+    controls: normControls,
+    without: "b_minus_a.without_zoom",
+    said: ["x", "normed", "rms", "deviation"],
+    of: ({ text, chosen: { channel } }) => text("of_channel", { channel }),
+    parts: [
+      {
+        draw: "strips",
+        rows: "channels",
+        columns: [
+          ["divided", "norm"],
+          ["normed", "norm"],
+          ["x", "residual"],
+        ],
+      },
+      {
+        draw: "table",
+        rows: "channels",
+        column: "x",
+        title: "channels",
+        heading: "channel",
+        name: ({ key }) => String(key.channel),
+        points: true,
+      },
+      {
+        draw: "table",
+        rows: "depth",
+        column: "divisor",
+        title: "rms_by_depth",
+        heading: "place",
+        name: ({ key: { norm, layer }, text }) => (norm === "final" ? text("final") : text(`norm_${norm}`, { layer })),
+        most: 16,
+      },
+    ],
+  },
   forms: normForms,
 };
+
+/** The strips, what of them is in view, and the channel that is pointed at. */
+function createStages(glass, panel, keep) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
+  const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
+  const wide = widthOf(panel.body, glass);
+  const view = reactive({ zoom: null }, glass.repaint);
+  let [size, chosen] = [0, 0];
+
+  const pointed = pointAt(canvas, glass, (x) => (size ? strips.find(x) : null), keep);
+  function zoomBy(name) {
+    if (!size) return;
+    if (name === "all") view.zoom = { start: 0, count: size };
+    else view.zoom = zoomed(view.zoom, size, fewest(wide()), chosen, name === "closer");
+  }
+  canvas.addEventListener("dblclick", () => zoomBy("closer"));
+  const key = (name) => () => (zoomBy(name), {});
+  bindArrowKeys(canvas, glass, {
+    ...along(
+      () => size,
+      () => chosen,
+      (channel) => (keep(channel), {}),
+    ),
+    "+": key("closer"),
+    "=": key("closer"),
+    "-": key("wider"),
+    0: key("all"),
+  });
+
+  /**
+   * @param {number} width
+   * @param {VectorReading} reading
+   */
+  function draw(width, { selection, rows }) {
+    const { columns } = rows.channels();
+    if (size !== columns.x.length) view.zoom = null;
+    [size, chosen] = [columns.x.length, selection.channel];
+    view.zoom = same(view.zoom, within(view.zoom ?? { start: 0, count: size }, size));
+    const named = Object.entries(columns).map(([name, values]) => ({
+      name: panel.text(`strip_${name}`),
+      role: ROLES[name],
+      values,
+    }));
+    strips.draw(width, named, { chosen, lead: named[0], ...view.zoom });
+  }
+  /** Which channels are in view, in words. */
+  function windowText() {
+    const { start, count } = view.zoom;
+    const each = strips.perColumn(count);
+    return each > 1
+      ? panel.text("pooled", { each: each.toFixed(1) })
+      : panel.text("window", { first: start, last: start + count - 1, d: size });
+  }
+  function bringIntoView(channel) {
+    view.zoom = showing(view.zoom, channel, size);
+  }
+  return { canvas, wide, pointed, zoomBy, draw, windowText, bringIntoView };
+}
+
+/** The chart through depth: the pointer previews a norm, a click keeps it. */
+function createDepth(glass, panel, wide) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
+  let under = null; // the norm under the pointer
+  bindPointer(canvas, glass, (x) => {
+    under = findDepth(wide(), glass.state.trace.model, x);
+    return { layer: under.layer };
+  });
+  canvas.addEventListener("click", () => setNorm(glass, { which: under.norm }));
+
+  const drawAnew = memo((width, trace, answer, norm, layer, query) => {
+    const selection = { norm, layer, query };
+    const { divisor } = depthOf({ trace }, query).columns;
+    drawDepth(canvas, width, trace.model, selection, divisor, answer, panel.text);
+  });
+  /**
+   * @param {number} width
+   * @param {VectorReading} reading
+   */
+  function draw(width, { selection: { norm, layer, query } }) {
+    drawAnew(width, glass.state.trace, glass.detail("norm_depth", {}), norm, layer, query);
+  }
+  return { canvas, draw };
+}
 
 /**
  * @param {HTMLElement} element
@@ -90,157 +213,80 @@ export const about = {
  */
 export default function normVector(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
-  const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
-  const view = reactive({ zoom: null, hovered: null }, glass.repaint);
-  const drawn = { vector: null, stages: null, chosen: 0 };
-  const csv = () => {
-    if (!drawn.stages) return [];
-    const kind = drawn.vector.beta ? "layer" : "rms";
-    const stages = Object.entries(drawn.stages);
-    return [
-      ["channel", ...stages.map(([name]) => COLUMNS[name]?.[kind] ?? name)],
-      ...Array.from(drawn.vector.x, (_, i) => [i, ...stages.map(([, values]) => values[i])]),
-    ];
-  };
-  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
+  const hovered = reactive({ channel: null }, glass.repaint); // by a row of the table
   const norms = normButtons(glass);
-  const [formula, note, massive, depthTitle] = [
-    h("div.gp-formula"),
-    h("p.gp-note"),
-    h("p.gp-note"),
-    h("h3.gp-subtitle"),
-  ];
-  const channels = createChannels((channel, keep) => pick(channel, keep));
-  const bar = h("div.norm-bar", null, norms.element, zoomButtons(zoomBy));
-  const columns = h("div.gp-columns", null, h("div", null, formula, massive), channels.box);
-  panel.body.append(
-    bar,
-    canvas,
-    note,
-    columns,
-    depthTitle,
-    h("p.gp-note", { "data-text": `${KIND}.depth_note` }),
-    chart,
-  );
-  const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
-  const wide = widthOf(panel.body, glass);
+  const stages = createStages(glass, panel, (channel) => keep(channel));
+  const zoom = zoomButtons(stages.zoomBy);
+  const depth = createDepth(glass, panel, stages.wide);
+  const channels = createChannels((channel, clicked) => {
+    hovered.channel = clicked ? null : channel;
+    if (clicked) keep(channel);
+  });
 
-  function pick(channel, keep) {
-    view.hovered = keep ? null : channel;
-    if (!keep) return;
-    view.zoom = showing(view.zoom, channel, drawn.vector.x.length);
+  function keep(channel) {
+    stages.bringIntoView(channel);
     setNorm(glass, { channel });
   }
-  function zoomBy(name) {
-    const size = drawn.vector?.x.length;
-    if (!size) return;
-    if (name === "all") view.zoom = { start: 0, count: size };
-    else view.zoom = zoomed(view.zoom, size, fewest(wide()), drawn.chosen, name === "closer");
-  }
-  const pointed = pointAt(
-    canvas,
-    glass,
-    (x) => (drawn.vector ? strips.find(x) : null),
-    (channel) => pick(channel, true),
-  );
-  canvas.addEventListener("dblclick", () => zoomBy("closer"));
-  const key = (name) => () => (zoomBy(name), {});
-  bindArrowKeys(canvas, glass, {
-    ...along(
-      () => drawn.vector?.x.length ?? 0,
-      () => drawn.chosen,
-      (channel) => (pick(channel, true), {}),
-    ),
-    "+": key("closer"),
-    "=": key("closer"),
-    "-": key("wider"),
-    0: key("all"),
-  });
-  let under = null; // the norm under the pointer
-  bindPointer(chart, glass, (x) => {
-    under = findDepth(wide(), state.trace.model, x);
-    return { layer: under.layer };
-  });
-  chart.addEventListener("click", () => setNorm(glass, { which: under.norm }));
 
-  /** The channel under the pointer, else the one that was clicked, else the largest. */
-  function choose({ x }) {
-    return pointed() ?? view.hovered ?? chosenChannel(glass, x.length) ?? strongest(x, 1)[0];
+  /** @param {VectorReading} reading */
+  const nameOf = ({ selection }) => placeParams(selection, state.trace);
+  /** The channel under the pointer, else the one that was clicked; null: the largest. */
+  const channelNow = () => stages.pointed() ?? hovered.channel ?? chosenChannel(glass, state.trace.model.d_model);
+
+  /** @param {VectorReading} reading */
+  function largestText({ rows }) {
+    const { x } = rows.channels().columns;
+    const [[channel], median] = [strongest(x, 1), medianMagnitude(x)];
+    const value = Math.abs(x[channel]);
+    const times = shown(value / median, 3);
+    return panel.text("massive", { channel, value: shown(value, 4), times, median: shown(median, 3) });
   }
 
-  function tell(vector, channel) {
-    const { norm, layer, token, eps, mean, meanSquare, rms, x, gamma, beta } = vector;
-    const { after, product } = normedAt(vector, channel);
-    const name = `${norm === "final" ? "final" : `layer ${layer} ${norm}`} token ${token} channel ${channel}`;
-    const numbers = beta
-      ? {
-          before: x[channel],
-          mean,
-          variance: meanSquare,
-          eps,
-          deviation: rms,
-          after,
-          gamma: gamma[channel],
-          beta: beta[channel],
-          output: product,
-        }
-      : { before: x[channel], mean_square: meanSquare, eps, rms, after, gamma: gamma[channel], product };
-    const params = {
-      channel,
-      x: shown(x[channel], 5),
-      product: shown(product, 5),
-      rms: shown(rms, 5),
+  /** @param {VectorReading | null} reading null before it has come */
+  const view = (reading) => html`
+    <div class="norm-bar">${norms.element} ${zoom}</div>
+    ${stages.canvas}
+    <p class="gp-note" .textContent=${reading ? stages.windowText() : ""}></p>
+    <div class="gp-columns">
+      <div>
+        <div class="gp-formula">${reading && stepsOf(reading, panel.text)}</div>
+        <p class="gp-note" .textContent=${reading ? largestText(reading) : ""}></p>
+      </div>
+      ${channels.box}
+    </div>
+    <h3 class="gp-subtitle" .textContent=${reading ? panel.text("depth_title", nameOf(reading)) : ""}></h3>
+    <p class="gp-note" .textContent=${panel.text("depth_note")}></p>
+    ${depth.canvas}
+  `;
+  render(view(null), panel.body);
+  /** @param {VectorReading} reading */
+  function tell(reading) {
+    const { x, normed, rms, deviation, mean = 0 } = reading.values;
+    panel.title.textContent = panel.text(`title_${reading.selection.norm}`, nameOf(reading));
+    const words = panel.text("read", {
+      channel: reading.selection.channel,
+      x: shown(x, 5),
+      normed: shown(normed, 5),
+      rms: shown(rms ?? deviation, 5),
       mean: shown(mean, 5),
-    };
-    panel.tell(
-      `${name} ${Object.entries(numbers)
-        .map(([key, value]) => `${key}=${exact(value)}`)
-        .join(" ")}`,
-      panel.text("read", params),
-    );
+    });
+    panel.show(reading, words);
   }
 
-  const deepen = memo((width, vector, depth) => {
-    panel.title.textContent = panel.text(`title_${vector.norm}`, nameOf(vector, state));
-    depthTitle.textContent = panel.text("depth_title", nameOf(vector, state));
-    drawDepth(chart, width, state.trace, vector.token, vector, depth, panel.text);
-  });
-  return inWidth(element, wide, function draw(width) {
+  return inWidth(element, stages.wide, function draw(width) {
+    const channel = channelNow();
+    const at = (place) => ({ ...normAndPlace(glass, place), channel });
+    const reading = readHere(glass, reader, at(state), at(state.locked));
+    element.classList.toggle("is-coming", !reading);
     norms.mark();
-    const vector = vectorAt(glass);
-    const depth = glass.detail("norm_depth", {});
-    element.classList.toggle("is-coming", !vector);
-    if (!vector) return;
-    if (drawn.vector?.x.length !== vector.x.length) view.zoom = null;
-    const zoom = within(view.zoom ?? { start: 0, count: vector.x.length }, vector.x.length);
-    view.zoom = same(view.zoom, zoom);
-    const { start, count } = zoom;
-    const chosen = choose(vector);
-    Object.assign(drawn, { vector, stages: drawn.vector === vector ? drawn.stages : stagesOf(vector), chosen });
-    deepen(width, vector, depth);
-    const { x } = vector;
-    const named = Object.entries(drawn.stages).map(([name, values]) => ({
-      name: panel.text(`strip_${name}`),
-      role: ROLES[name],
-      values,
-    }));
-    strips.draw(width, named, { chosen, lead: named[0], ...zoom });
-    const each = strips.perColumn(count);
-    note.textContent =
-      each > 1
-        ? panel.text("pooled", { each: each.toFixed(1) })
-        : panel.text("window", { first: start, last: start + count - 1, d: x.length });
-    formula.replaceChildren(...arithmetic(vector, chosen, panel.text));
-    const median = medianMagnitude(x);
-    const top = strongest(x, 1)[0];
-    massive.textContent = panel.text("massive", {
-      channel: top,
-      value: shown(Math.abs(x[top]), 4),
-      times: shown(Math.abs(x[top]) / median, 3),
-      median: shown(median, 3),
-    });
-    channels.fill(vector, chosen);
-    tell(vector, chosen);
+    if (!reading) return undefined;
+    stages.draw(width, reading);
+    depth.draw(width, reading);
+    return () => {
+      render(view(reading), panel.body);
+      channels.fill(reading);
+      tell(reading);
+    };
   });
 }

@@ -3,66 +3,19 @@
 import { largest } from "../../arrays.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
-import { centres, layerNorms } from "../../parts.js";
+import { centres } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
+import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
+import { normFigures } from "../../readings/norm.js";
 import { chosenNorm, setNorm } from "./norm-choice.js";
 
 const LINE = 18; // height of a row's name
-
-/**
- * @typedef {{ layer: number | null; norm: "attn" | "cross" | "ffn" | "final" }} Norm the final norm belongs to no
- *   layer
- */
-
-/** How many norms a layer has. */
-export const perLayer = (model) => layerNorms(model).length;
-
-/** Rows of the map: one for each norm of each layer, and the final norm. */
-export const rowCount = (model) => perLayer(model) * model.n_layers + 1;
-
-/**
- * Row from below, in the order of the computation: the norms of layer 0, of layer 1, …, the final norm.
- *
- * @returns {Norm}
- */
-export function normAt(row, model) {
-  const norms = layerNorms(model);
-  return row === rowCount(model) - 1
-    ? { layer: null, norm: "final" }
-    : { layer: Math.floor(row / norms.length), norm: norms[row % norms.length] };
-}
-
-/**
- * The row that normAt reads back.
- *
- * @param {Norm} norm
- * @returns {number}
- */
-export const rowOf = ({ layer, norm }, model) =>
-  norm === "final" ? rowCount(model) - 1 : perLayer(model) * layer + layerNorms(model).indexOf(norm);
-
-/**
- * What a run's message says of a norm at a token.
- *
- * @param {"rms" | "mean"} what
- * @returns {(trace: import("../../decode.js").Trace, place: Norm, token: number) => number}
- */
-const figureAt =
-  (what) =>
-  ({ [what]: figures, T }, { layer, norm }, token) =>
-    norm === "final" ? figures.final.data[token] : figures[norm].data[layer * T + token];
-
-/** What the vector before that norm is divided by: its RMS, or its standard deviation. */
-export const rmsAt = figureAt("rms");
-
-/** What a LayerNorm subtracts from the vector before it: its mean. */
-export const meanAt = figureAt("mean");
 
 const pointed = ownChoice(null); // under the pointer; what is kept is the panels' common setting
 /**
  * What is looked at.
  *
- * @returns {Norm & { token: number }}
+ * @returns {import("../../readings/norm.js").FiguresSelection}
  */
 export const selectedNorm = ({ layer, query }, glass) =>
   pointed.now() ?? { layer, norm: chosenNorm(glass), token: query };
@@ -73,8 +26,8 @@ export const normName = (glass, { layer, norm }) =>
 const step =
   (glass, by) =>
   ({ layer, trace: { model } }) => {
-    const row = rowOf({ layer, norm: chosenNorm(glass) }, model) + by;
-    const next = normAt(Math.max(0, Math.min(rowCount(model) - 1, row)), model);
+    const row = indexOf({ layer, norm: chosenNorm(glass) }, model) + by;
+    const next = normAt(Math.max(0, Math.min(normCount(model) - 1, row)), model);
     pointed.hover(null);
     setNorm(glass, { which: next.norm });
     return next.layer === null ? {} : { layer: next.layer };
@@ -96,19 +49,14 @@ function names(glass, rows, cell, per) {
 /**
  * @param {object} glass
  * @param {string} label the key of its name
- * @param {() => "rms" | "mean"} shown which of the two figures
+ * @param {() => "divisor" | "mean"} shown which of the two figures
  */
-export function createMap(glass, label, shown = () => "rms") {
+export function createMap(glass, label, shown = () => "divisor") {
   const what = () => (shown() === "mean" ? "mean" : centres(glass.state.trace.model) ? "deviation" : "rms");
   return createDepthMap(glass, {
     label,
     cell: (rows) => Math.max(6, Math.min(14, Math.floor(300 / rows))),
-    values({ trace: { model, T }, trace }) {
-      const at = shown() === "mean" ? meanAt : rmsAt;
-      return Float64Array.from({ length: rowCount(model) * T }, (_, i) =>
-        at(trace, normAt(Math.floor(i / T), model), i % T),
-      );
-    },
+    values: (run, state) => normFigures.read(run, selectedNorm(state, glass)).rows.places().columns[what()],
     scale: (values) => ({
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
@@ -118,7 +66,7 @@ export function createMap(glass, label, shown = () => "rms") {
     names: (rows, cell, { trace }) => names(glass, rows, cell, perLayer(trace.model)),
     at(state, { trace }) {
       const { token, ...norm } = selectedNorm(state, glass);
-      return { row: rowOf(norm, trace.model), token };
+      return { row: indexOf(norm, trace.model), token };
     },
     pick({ row, token }, _state, { trace }) {
       const { layer } = normAt(row, trace.model);

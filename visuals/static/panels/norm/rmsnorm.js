@@ -1,52 +1,27 @@
 // What every norm divides by and subtracts, layers × tokens, and the arithmetic of the one that is selected.
 
-import { exact, fraction, h, inBrackets, line, root, shown, strong, tinted } from "../../dom.js";
 import { choices } from "../../controls.js";
+import { shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { centres, normForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { createMap, meanAt, normAt, rmsAt, rowCount, selectedNorm } from "./rmsnorm-map.js";
+import { normFigures } from "../../readings/norm.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { formulaOf } from "./norm-formulas.js";
+import { createMap, normName, selectedNorm } from "./rmsnorm-map.js";
 
-/** @returns {(string | number)[][]} every value of the map, layer 0 first */
-function table({ trace }) {
-  const { model } = trace;
-  const places = Array.from({ length: rowCount(model) }, (_, row) => normAt(row, model));
-  const figures = centres(model) ? { mean: meanAt, deviation: rmsAt } : { rms: rmsAt };
-  const rows = places.flatMap((place) =>
-    trace.tokens.pieces.map((piece, t) => [
-      place.layer ?? "",
-      place.norm,
-      t,
-      piece,
-      ...Object.values(figures).map((at) => at(trace, place, t)),
-    ]),
-  );
-  return [["layer", "norm", "token", "piece", ...Object.keys(figures)], ...rows];
-}
-
-/**
- * The formula with the numbers of one norm, found back from the recorded RMS or σ, which has ε in it.
- *
- * @param {number | null} mean of a LayerNorm
- * @returns {HTMLElement[]}
- */
-function arithmetic(mean, value, eps) {
-  const centred = mean !== null;
-  const [kind, square, end] = centred ? ["LayerNorm", "(x − μ)²", " ⊙ γ + β"] : ["RMSNorm", "x²", " ⊙ γ"];
-  const name = () => tinted("norm", centred ? "σ(x)" : "RMS(x)");
-  const [above, filled] = centred ? ["x − μ(x)", `x − ${inBrackets(mean)}`] : ["x", "x"];
-  const numbers = root(`${shown(value * value - eps, 6)} + ${shown(eps, 1)}`);
-  return [
-    ...(centred ? [line`μ(x) = mean(x) = ${strong(mean)}`] : []),
-    line`${name()} = ${root(`mean(${square}) + ε`)} = ${numbers} = ${strong(value)}`,
-    line`${kind}(x) = ${fraction(above, name())}${end} = ${fraction(filled, shown(value, 5))}${end}`,
-  ];
-}
+const select = (glass) => selectedNorm(glass.state, glass);
 
 export const about = {
   tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"],
-  difference: "glance",
+  difference: {
+    reader: normFigures,
+    select,
+    of: ({ text, glass, named }) => text("of_place", { part: normName(glass, select(glass)), ...named }),
+    parts: [{ draw: "map", create: createMap, called: "n_rms" }],
+  },
   forms: normForms,
 };
 
@@ -57,42 +32,41 @@ export const about = {
 export default function rmsnorm(element, glass) {
   const { state } = glass;
   const figure = choices(glass, "rmsnorm", "figure", ["deviation", "mean"]);
-  const shows = () => (centres(state.trace.model) && figure.now() === "mean" ? "mean" : "rms");
-  const map = createMap(glass, "rmsnorm.map", shows);
-  const parts = ["what", "formula", "myth"];
-  const panel = frame(element, glass, "rmsnorm", { csv: () => table(state), parts });
-  const sums = h("div.gp-formula");
-  const note = h("p.gp-note");
-  panel.body.append(figure.element, map.element, sums, note);
+  const map = createMap(glass, "rmsnorm.map", () =>
+    centres(state.trace.model) && figure.now() === "mean" ? "mean" : "divisor",
+  );
+  const panel = frame(element, glass, "rmsnorm", { parts: ["what", "formula", "myth"] });
 
-  function tell({ layer, norm, token }) {
+  /** @param {import("../../readings/norm.js").FiguresReading | null} reading null before there is a run */
+  const view = (reading) => html`
+    ${figure.element} ${map.element}
+    <div class="gp-formula">${reading && formulaOf(reading.values, state.trace.model.norm_eps)}</div>
+    <p class="gp-note" .textContent=${reading ? panel.text("note", { d_model: state.trace.model.d_model }) : ""}></p>
+  `;
+  render(view(null), panel.body);
+
+  /** @param {import("../../readings/norm.js").FiguresReading} reading */
+  function tell(reading) {
+    const { layer, norm, token } = reading.selection;
+    const { rms, mean, deviation } = reading.values;
     panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers, tokens: state.trace.T });
-    const {
-      trace,
-      trace: { model },
-    } = state;
-    const value = rmsAt(trace, { layer, norm }, token);
-    const mean = centres(model) ? meanAt(trace, { layer, norm }, token) : null;
-    sums.replaceChildren(...arithmetic(mean, value, model.norm_eps));
-    note.textContent = panel.text("note", { d_model: model.d_model });
-    const name = norm === "final" ? `final token ${token}` : `layer ${layer} ${norm} token ${token}`;
-    const reading = {
+    const words = panel.text(`read_${norm}`, {
       layer,
       token,
       piece: visible(state.trace.tokens.pieces[token]),
-      rms: shown(value, 5),
-      mean: mean === null ? "" : shown(mean, 5),
-    };
-    panel.tell(
-      `${name} ${mean === null ? `rms=${exact(value)}` : `mean=${exact(mean)} deviation=${exact(value)}`}`,
-      panel.text(`read_${norm}`, reading),
-    );
+      rms: shown(rms ?? deviation, 5),
+      mean: mean === undefined ? "" : shown(mean, 5),
+    });
+    panel.show(reading, words);
   }
 
   return inWidth(element, widthOf(map.element, glass), function draw(width, fresh) {
     figure.element.hidden = !centres(state.trace.model);
-    const selected = selectedNorm(state, glass);
-    map.draw([{ trace: state.trace }], width, fresh);
-    return () => tell(selected);
+    map.draw([{ trace: state.trace, details: {} }], width, fresh);
+    const reading = readHere(glass, normFigures, select(glass));
+    return () => {
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }

@@ -1,0 +1,59 @@
+// What a panel reads off a run: named numbers and tables, made once and used by its drawing, its value line, its CSV,
+// the difference of two runs and the tours. Pure: a reading knows no document, no language and no second run.
+
+/**
+ * A run as readings take it.
+ *
+ * @typedef {object} Run
+ * @property {import("../decode.js").Trace} trace
+ * @property {any} [held] the layer that is selected, where the reader asks for it
+ * @property {Object<string, any>} details the server's answers to what the reader `needs`, by name
+ */
+
+/**
+ * Numbers in rows.
+ *
+ * @typedef {object} Table
+ * @property {Object<string, ArrayLike<string | number>>} keys which row it is, by column
+ * @property {Object<string, ArrayLike<number>>} columns its numbers, by column
+ */
+
+/**
+ * What is read at one selection.
+ *
+ * @template {object} Selection
+ * @typedef {object} Reading
+ * @property {Selection} selection what was asked for; what it left open, such as the largest channel, is filled in
+ * @property {string} at the place in the run, as the value line begins
+ * @property {Object<string, number>} values the value line's numbers, by name
+ * @property {Object<string, () => Table>} rows tables by name, made when they are asked for; a CSV holds the first
+ */
+
+/**
+ * How a panel reads.
+ *
+ * @template {Reading<any>} Read
+ * @typedef {object} Reader
+ * @property {boolean} [layer] whether it needs the selected layer whole
+ * @property {(
+ *   trace: import("../decode.js").Trace,
+ *   selection: Read["selection"],
+ * ) => Object<string, [string, object]>} [needs]
+ *   what the server is asked for it: name → question and its parameters
+ * @property {(run: Run, selection: Read["selection"]) => Read} read
+ */
+
+/**
+ * A table as a file holds it.
+ *
+ * @param {Table} table
+ * @returns {(string | number)[][]} under a row of names
+ */
+export function rowsOf({ keys, columns }) {
+  const all = Object.entries({ ...keys, ...columns });
+  const count = all[0][1].length;
+  return [all.map(([name]) => name), ...Array.from({ length: count }, (_, i) => all.map(([, values]) => values[i]))];
+}
+
+/** The first table's rows. @param {Reading<any>} reading */
+export const savedRows = ({ rows }) => rowsOf(Object.values(rows)[0]());

@@ -1,0 +1,2 @@
+// The types of the same version, which is a development dependency.
+export * from "lit-html";
