@@ -8,7 +8,7 @@
  * @param {Read["selection"]} selection
  * @returns {import("./readings/reading.js").Run | null} null until all of it is here
  */
-export function runFor(glass, { layer, needs }, trace, selection) {
+function runFor(glass, { layer, needs }, trace, selection) {
   const held = layer ? (trace.layers.get(selection.layer) ?? null) : undefined;
   const details = {};
   for (const [name, [what, params]] of Object.entries(needs?.(trace, selection) ?? {}))

@@ -49,7 +49,7 @@
  * @param {Table} table
  * @returns {(string | number)[][]} under a row of names
  */
-export function rowsOf({ keys, columns }) {
+function rowsOf({ keys, columns }) {
   const all = Object.entries({ ...keys, ...columns });
   const count = all[0][1].length;
   return [all.map(([name]) => name), ...Array.from({ length: count }, (_, i) => all.map(([, values]) => values[i]))];
