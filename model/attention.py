@@ -15,7 +15,7 @@ from .config import NetworkConfig
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
-from .positions import Bias, HasPlaces, Places, Seen
+from .positions import Bias, BiasAndMask, MaskOnly, PositionEncoding
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -39,7 +39,7 @@ class Heads(Module):
         self.scores, self.attention, self.mixed = Tap(), Tap(), Tap()
 
     def mix(
-        self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces, eager: bool
+        self, q: Tensor, k: Tensor, v: Tensor, places: BiasAndMask, eager: bool
     ) -> Float[Tensor, "B T n_heads width"]:
         """Each head's weighted sum of values.
 
@@ -49,7 +49,7 @@ class Heads(Module):
         mixed = self._eager(q, k, v, places) if eager else self._fused(q, k, v, places)
         return self.mixed(mixed.transpose(1, 2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: BiasAndMask) -> Float[Tensor, "B n_heads T width"]:
         if places.bias is None:
             if q.shape[2] == 1:  # one new token sees every key: the heads of a group can stand as rows of one query
                 grouped = q.reshape(len(q), self.n_kv_heads, -1, q.shape[-1])
@@ -63,7 +63,7 @@ class Heads(Module):
         seen = mask if places.bias is None else hidden(places.bias, mask)[None]
         return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=seen, scale=self.scale)
 
-    def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
+    def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: BiasAndMask) -> Float[Tensor, "B n_heads T width"]:
         scores = q @ self._share(k).transpose(2, 3) * self.score_scale
         scores = self.scores(scores if places.bias is None else scores + self.position_bias(places.bias[None]))
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if places.mask is None else places.mask
@@ -75,7 +75,7 @@ class Heads(Module):
         return self.qk_dim**-0.5 if self.scale is None else self.scale
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
+        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: PositionEncoding, at: int
     ) -> Float[Tensor, "S qk_dim"]:
         """The query, or key, of a head at position `at`, in as many parts as its normed stream comes in.
 
@@ -126,7 +126,7 @@ class Attention(Heads):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -141,7 +141,7 @@ class Attention(Heads):
             k, v = cache.write(layer, position, k, v)
         return self.o_proj(self.mix(q, k, v, places, eager).flatten(2))
 
-    def project(self, x: Float[Tensor, "B T d"], places: Places) -> tuple[Tensor, Tensor, Tensor]:
+    def project(self, x: Float[Tensor, "B T d"], places: PositionEncoding) -> tuple[Tensor, Tensor, Tensor]:
         """q (B, n_heads, T, head_dim), k and v (B, n_kv_heads, T, head_dim), q and k turned to their places."""
         q, k, v = self.qkv_proj(x)
         q, k, v = self.heads(q, self.n_heads), self.heads(k, self.n_kv_heads), self.heads(v, self.n_kv_heads)
@@ -153,7 +153,7 @@ class Attention(Heads):
         return self.q_rot(places.turn(q)), self.k_rot(places.turn(k)), v
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
+        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: PositionEncoding, at: int
     ) -> Float[Tensor, "S qk_dim"]:
         parts = self.unplaced(kind, normed, head)
         return places.at(at).turn(parts[None, :, None])[0, :, 0]
@@ -186,7 +186,7 @@ class CrossAttention(Heads):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         _position: int = 0,
@@ -197,7 +197,7 @@ class CrossAttention(Heads):
         assert places.memory is not None
         kv = cache.source[layer] if isinstance(cache, SourceCache) else self.keys_and_values(places.memory)
         q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(kv[0]), self.v(kv[1])
-        everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
+        everything = MaskOnly(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
         return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
 
     def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:

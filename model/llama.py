@@ -16,7 +16,7 @@ from .config import NetworkConfig
 from .feedforward import FeedForward, SwiGLU
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
-from .positions import Places, rope_frequencies, rotation
+from .positions import PositionEncoding, rope_frequencies, rotation
 from .taps import Tap
 
 
@@ -39,7 +39,7 @@ class Block(Layer):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -94,7 +94,7 @@ class Llama(Network):
         config = self.config
         return Block(self.make_norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def places(self, position: int, count: int) -> Places:
+    def places(self, position: int, count: int) -> PositionEncoding:
         """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""
         weight = self.embed.weight
         return rotation(rope_frequencies(self.config, position + count, weight.device), position, count, weight.dtype)

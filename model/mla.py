@@ -19,7 +19,7 @@ from .attention import Heads
 from .cache import KVCache
 from .masks import causal_mask, hidden
 from .norms import RMSNorm
-from .positions import HasPlaces, Places
+from .positions import BiasAndMask, PositionEncoding
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -80,7 +80,7 @@ class LatentAttention(Heads):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -101,7 +101,7 @@ class LatentAttention(Heads):
         k, v = self.expanded(latent, k_rope)
         return self.o_proj(self.mix(q, self.k_rot(k), self.v(v), places, eager).flatten(2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T v_dim"]:
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: BiasAndMask) -> Float[Tensor, "B n_heads T v_dim"]:
         # the fused kernel for the CPU asks for values as wide as queries and keys
         wide = F.pad(v, (0, max(0, self.qk_dim - self.v_dim)))
         return super()._fused(q, k, wide, places)[..., : self.v_dim]
@@ -133,7 +133,7 @@ class LatentAttention(Heads):
         return w_uk, w_uv
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
+        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: PositionEncoding, at: int
     ) -> Float[Tensor, "S qk_dim"]:
         if kind == "q":
             if self.q_down is not None and self.q_norm is not None:

@@ -143,7 +143,7 @@ def parts(net: Network, tokens: int) -> Parts:
         bias_after=bias_after,
         buckets=numbered,
         scale=attn.score_scale,
-        cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.further else None,
+        cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.extra_sublayers else None,
         latent=latent,
         ffn=tuple(ffn_parts(net.block(layer).ffn) for layer in range(net.config.n_layers)),
     )

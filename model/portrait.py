@@ -93,7 +93,7 @@ def shell(raw: dict) -> Network:
 
 def portrait(net: Network) -> Portrait:
     """What a network is made of."""
-    net, _ = net.begin([0])
+    net, _ = net.start_decoding([0])
     layers = [net.block(i) for i in range(len(net.layers))]
     last = layers[-1]
     attn, ffn = last.attn, ffn_parts(last.ffn)

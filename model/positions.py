@@ -87,7 +87,7 @@ class Bias(NamedTuple):
         return self
 
 
-class Seen(NamedTuple):
+class MaskOnly(NamedTuple):
     """Which keys the queries may look at, and nothing else: for keys that have no place beside the queries."""
 
     mask: Bool[Tensor, "T S"]
@@ -95,7 +95,7 @@ class Seen(NamedTuple):
     bias = None
 
 
-class HasPlaces(Protocol):
+class BiasAndMask(Protocol):
     """What attention asks of where its tokens stand."""
 
     @property
@@ -104,11 +104,11 @@ class HasPlaces(Protocol):
     def mask(self) -> Tensor | None: ...
 
 
-class Places(HasPlaces, Protocol):
+class PositionEncoding(BiasAndMask, Protocol):
     """What self-attention asks besides: its queries and keys turned to their places, all of them or those of one."""
 
     def turn(self, x: Tensor) -> Tensor: ...
-    def at(self, position: int) -> "Places": ...
+    def at(self, position: int) -> "PositionEncoding": ...
 
 
 def rope_frequencies(config: LlamaConfig, total_tokens: int = 0, device: torch.device | str = "cpu") -> RopeFrequencies:

@@ -204,22 +204,22 @@ def run_trace(
     written = target_ids(lm, target)
     lm, given = masked(lm, intervention.prefix), prompt_ids(lm, prompt)
     with intervened(lm.net, intervention):
-        net, ids = lm.net.begin(given)
+        net, ids = lm.net.start_decoding(given)
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
     # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
     source = _recorded(read, net.source_ids[0].tolist(), intervention.encoder or NOTHING)
-    read_by = View.of(lm, _remembering(net), lm.config)
+    read_by = View.of(lm, _with_memory_of(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
 
 
-def _remembering(reader: Network) -> Callable[[Network], Network]:
+def _with_memory_of(reader: Network) -> Callable[[Network], Network]:
     """What makes of a network the one that has read what `reader` has."""
     ids, memory = reader.source_ids, reader.memory
     assert ids is not None
     assert memory is not None
-    return lambda net: net.remembering(ids, memory)
+    return lambda net: net.with_memory(ids, memory)
 
 
 def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> Trace:

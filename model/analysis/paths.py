@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..masks import causal_mask
 from ..network import Layer, Network, Stack
-from ..positions import Places
+from ..positions import PositionEncoding
 from ..taps import capture
 from .nodes import (
     AnyNode,
@@ -163,9 +163,9 @@ class Paths:
         attn = getattr(block, block.attentions[site.kind])
         return attn.o_proj.weight.unflatten(1, (attn.n_heads, -1))[:, head] @ (theirs[head] - own[head])
 
-    def _looking(self, stack: Stack, memory: Float[Tensor, "1 S d"]) -> Places:
+    def _looking(self, stack: Stack, memory: Float[Tensor, "1 S d"]) -> PositionEncoding:
         """The places of a decoder's tokens where this is what the encoder made of the source."""
-        return stack.net.remembering(self.pair.ids, memory).places(0, self.pair.texts[-1].shape[1])
+        return stack.net.with_memory(self.pair.ids, memory).places(0, self.pair.texts[-1].shape[1])
 
 
 def edges(
@@ -191,7 +191,7 @@ def _end(stack: Stack, kind: Literal["embedding", "logits"], layer: int, token: 
     return node if stack.name is None else StackNode(*node, stack.name)
 
 
-def _mask(places: Places, ids: Int[Tensor, "1 T"]) -> list[list[bool]]:
+def _mask(places: PositionEncoding, ids: Int[Tensor, "1 T"]) -> list[list[bool]]:
     """Which tokens (columns) each token's query sees."""
     count = ids.shape[1]
     return (causal_mask(count, count, ids.device) if places.mask is None else places.mask).tolist()
@@ -204,7 +204,7 @@ def _plus(stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"])
 
 
 def _mixed(
-    block: Layer, module: str, stream: Float[Tensor, "1 T d"], places: Places
+    block: Layer, module: str, stream: Float[Tensor, "1 T d"], places: PositionEncoding
 ) -> Float[Tensor, "T n_heads width"]:
     """The weighted sums of values of the heads of a module where its norm reads this stream."""
     with capture(block, f"{module}.mixed") as seen:

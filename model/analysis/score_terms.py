@@ -118,7 +118,7 @@ def stream_writes(
     for i in range(layer):
         block = net.block(i)
         x = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)[None]
-        others = [f"{name}.mixed" for name in block.further]
+        others = [f"{name}.mixed" for name in block.extra_sublayers]
         with (
             torch.inference_mode(),
             intervened(net, trace.intervention),
@@ -131,7 +131,7 @@ def stream_writes(
             ffn, out = (seen[name][0, tokens].double().cpu() for name in ("ffn_out", "resid_out"))
         sources += [Source("head", i, h) for h in range(lm.config.n_heads)] + [Source("ffn", i)]
         written += [*heads.unbind(1), ffn]
-        for name, mixed in zip(block.further, others, strict=True):
+        for name, mixed in zip(block.extra_sublayers, others, strict=True):
             sources += [Source("cross", i, h) for h in range(lm.config.n_heads)]
             written += _head_writes(getattr(block, name), seen[mixed][0, tokens]).unbind(1)
         bias = block.attn.o_proj.bias

@@ -77,7 +77,7 @@ def stream_sizes(
     sites = [name for name in SITES if hasattr(block, name)]
     norms: dict[str, list[Tensor]] = {name: [] for name in sites}
     written = [("attn", "resid_in"), ("ffn", block.norms[block.ffn_reads])]
-    written += [(name, block.norms[f"{name}_norm"]) for name in block.further]
+    written += [(name, block.norms[f"{name}_norm"]) for name in block.extra_sublayers]
     cosines: dict[str, list[Tensor]] = {part: [] for part, _ in written}
     for seen in each_layer(lm, stream, what, *sites):
         for name, vectors in seen.items():

@@ -143,7 +143,7 @@ def _layer_back(
     ):
         if memory is not None:
             assert net.source_ids is not None
-            net = net.remembering(net.source_ids, memory)
+            net = net.with_memory(net.source_ids, memory)
         x = _stream_before(run, layer)
         after = net.block(layer)(x, net.places(0, len(run.token_ids)), eager=held)
         after.backward(slope)
@@ -211,7 +211,7 @@ def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source
         stream = yield from _stream(trace.source, reader, sets, encoder=True)
         with torch.inference_mode(), intervened(net, trace.intervention):
             memory = reader.finished(stream)
-            net = net.remembering(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
+            net = net.with_memory(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
     stream = yield from _stream(trace, net, sets)
     with torch.inference_mode(), intervened(net, trace.intervention):
         x = net.final_resid(stream)

@@ -21,7 +21,7 @@ from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusa
 from ..llama import Llama
 from ..network import Layer
 from ..norms import LayerNorm, Norm
-from ..positions import Places
+from ..positions import PositionEncoding
 from ..taps import Tap
 from .family import Family, Names
 
@@ -129,7 +129,7 @@ class ParallelBlock(Layer):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,

@@ -23,7 +23,7 @@ from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusa
 from ..llama import Block
 from ..network import Network
 from ..norms import RMSNorm
-from ..positions import Bias, Places, buckets
+from ..positions import Bias, PositionEncoding, buckets
 from ..taps import Tap
 from .family import Family, Names
 
@@ -138,7 +138,7 @@ class DecoderBlock(Block):
     """
 
     norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "cross_norm": "resid_cross", "ffn_norm": "resid_mid"}
-    further: ClassVar[tuple[str, ...]] = ("cross",)
+    extra_sublayers: ClassVar[tuple[str, ...]] = ("cross",)
 
     def __init__(self, config: T5Config):
         super().__init__(*block_parts(config))
@@ -149,7 +149,7 @@ class DecoderBlock(Block):
     def forward(
         self,
         x: Float[Tensor, "B T d"],
-        places: Places,
+        places: PositionEncoding,
         layer: int = 0,
         cache: KVCache | None = None,
         position: int = 0,
@@ -205,8 +205,8 @@ class Encoder(Network):
 class T5(Network):
     """The network: `net(source_ids, target_ids)` gives the logits of every target position.
 
-    `layers`, `norm` and `head` are the decoder's. `reading(source_ids)` is the same network with a source that it has
-    read: that one takes target ids alone, as a network without an encoder would, and is what is traced and generates.
+    `layers`, `norm` and `head` are the decoder's. `encode_source(source_ids)` gives the same network once it has read
+    that source. That one takes target ids alone, as a network without an encoder does; it is what runs and is traced.
     """
 
     config: T5Config
@@ -232,40 +232,40 @@ class T5(Network):
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
-        """Logits of target tokens that start at `position`, as Llama.forward gives them, after `reading` a source.
+        """Logits of target tokens that start at `position`, as Llama.forward gives them, after `encode_source`.
 
         Without one, `net(source_ids, target_ids)` reads the first and scores the second.
         """
         if isinstance(cache, Tensor):
-            return self.reading(ids, eager)(cache, None, position, eager, last_only)
+            return self.encode_source(ids, eager)(cache, None, position, eager, last_only)
         places, x = self.places(position, ids.shape[1]), self.embed(ids)
         for i, block in enumerate(self.layers):
             x = block(x, places, i, cache, position, eager)
         x = self.final_resid(x)
         return self.unembed(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
-    def begin(self, ids: list[int]) -> tuple[Network, list[int]]:
+    def start_decoding(self, ids: list[int]) -> tuple[Network, list[int]]:
         """The network that has read this text, and the token that the target begins with."""
-        net, (target,) = self.begin_all([ids])
+        net, (target,) = self.start_decoding_all([ids])
         return net, target
 
-    def begin_all(self, texts: list[list[int]]) -> tuple[Network, list[list[int]]]:
+    def start_decoding_all(self, texts: list[list[int]]) -> tuple[Network, list[list[int]]]:
         """The network that has read these texts of one length, and the token that each target begins with."""
         with torch.inference_mode():
-            net = self.reading(torch.tensor(texts, device=self.embed.weight.device))
+            net = self.encode_source(torch.tensor(texts, device=self.embed.weight.device))
         return net, [[self.config.start_id] for _ in texts]
 
     def places(self, position: int, count: int) -> Bias:
         """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""
         if self.memory is None:
-            raise ValueError("no source: call net(source_ids, target_ids), or net.reading(source_ids) first")
+            raise ValueError("no source: call net(source_ids, target_ids), or net.encode_source(source_ids) first")
         where = buckets(position, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
         return Bias(self.relative(where).permute(2, 0, 1), None, self.memory, where)
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""
         if self.memory is None or len(self.memory) != batch:
-            raise ValueError(f"no source of {batch} rows: call net.reading(source_ids) first")
+            raise ValueError(f"no source of {batch} rows: call net.encode_source(source_ids) first")
         cross = [cast(DecoderBlock, block).cross for block in self.layers]
         return SourceCache(self.config, capacity, [attn.keys_and_values(self.memory) for attn in cross])
 
