@@ -124,8 +124,8 @@ class Network(Module):
         """One layer's block."""
         return cast(Layer, self.layers[layer])
 
-    def places(self, position: int, count: int) -> PositionEncoding:
-        """What tells the layers where `count` tokens stand, from `position` on: what they take as `places`."""
+    def positions(self, start: int, count: int) -> PositionEncoding:
+        """The position encoding of `count` tokens from `start` on, for the layers' attention (Pass.positions)."""
         raise NotImplementedError
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
@@ -275,7 +276,7 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
     taps = array_taps(block)
     x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
     with torch.inference_mode(), capture(block, *taps.values()) as seen:
-        block(x, lm.net.places(0, len(resid_in)), eager=True)
+        block(x, Pass(lm.net.positions(0, len(resid_in)), eager=True))
         arrays = {name: _array(seen[tap][0]) for name, tap in taps.items()}
         for norm, source in block.norms.items():
             for what, figure in figures(getattr(block, norm)).items():
