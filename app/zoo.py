@@ -4,7 +4,7 @@ from pathlib import Path
 
 import model
 from model.checkpoint import BUNDLED_NAME
-from model.on_demand import Keeper, OnDemand
+from model.on_demand import OnDemand, WeightCache
 from model.tensor_files import WEIGHTS
 from visuals.payload import Message
 
@@ -40,9 +40,9 @@ def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes:
 
     A family without a whole checkpoint there is left out. Raises GlassLlamaError for one that is damaged.
     """
-    keeper = Keeper(max_bytes)
+    weight_cache = WeightCache(max_bytes)
     there = [name for name in FAMILIES if all((where / name / file).is_file() for file in ("config.json", WEIGHTS))]
-    return [OnDemand(where / name, keeper, small_name(name), device, dtype) for name in there]
+    return [OnDemand(where / name, weight_cache, small_name(name), device, dtype) for name in there]
 
 
 def offers(engine: Engine) -> list[Message]:

@@ -7,15 +7,16 @@ from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .cache import KVCache, SourceCache
+from .cache import SourceCache
 from .config import NetworkConfig
+from .forward_pass import Pass
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
-from .positions import Bias, HasPlaces, Places, Seen
+from .positions import Bias, PositionEncoding
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -39,34 +40,45 @@ class Heads(Module):
         self.scores, self.attention, self.mixed = Tap(), Tap(), Tap()
 
     def mix(
-        self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces, eager: bool
+        self,
+        q: Float[Tensor, "B n_heads T qk_dim"],
+        k: Float[Tensor, "B n_kv_heads S qk_dim"],
+        v: Float[Tensor, "B n_kv_heads S width"],
+        bias: Float[Tensor, "n_heads T S"] | None,
+        mask: Bool[Tensor, "T S"] | None,
+        eager: bool,
     ) -> Float[Tensor, "B T n_heads width"]:
         """Each head's weighted sum of values.
 
+        `bias` is added to the scores. `mask` is True where a query sees a key; None stands for the causal mask.
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
-        mixed = self._eager(q, k, v, places) if eager else self._fused(q, k, v, places)
+        mixed = self._eager(q, k, v, bias, mask) if eager else self._fused(q, k, v, bias, mask)
         return self.mixed(mixed.transpose(1, 2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
-        if places.bias is None:
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
+    ) -> Float[Tensor, "B n_heads T width"]:
+        if bias is None:
             if q.shape[2] == 1:  # one new token sees every key: the heads of a group can stand as rows of one query
                 grouped = q.reshape(len(q), self.n_kv_heads, -1, q.shape[-1])
                 mixed = F.scaled_dot_product_attention(grouped, k, v, scale=self.scale)
                 return mixed.reshape(*q.shape[:3], v.shape[-1])
-            if q.shape[2] == k.shape[2] and places.mask is None:
+            if q.shape[2] == k.shape[2] and mask is None:
                 k, v = self._share(k), self._share(v)
                 return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scale)
-        mask = causal_mask(q.shape[2], k.shape[2], q.device) if places.mask is None else places.mask
+        mask = causal_mask(q.shape[2], k.shape[2], q.device) if mask is None else mask
         # of four dimensions, as the fused kernel for the CPU asks
-        seen = mask if places.bias is None else hidden(places.bias, mask)[None]
-        return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=seen, scale=self.scale)
+        added = mask if bias is None else hidden(bias, mask)[None]
+        return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=added, scale=self.scale)
 
-    def _eager(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T width"]:
+    def _eager(
+        self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
+    ) -> Float[Tensor, "B n_heads T width"]:
         scores = q @ self._share(k).transpose(2, 3) * self.score_scale
-        scores = self.scores(scores if places.bias is None else scores + self.position_bias(places.bias[None]))
-        mask = causal_mask(q.shape[2], k.shape[2], q.device) if places.mask is None else places.mask
+        scores = self.scores(scores if bias is None else scores + self.position_bias(bias[None]))
+        mask = causal_mask(q.shape[2], k.shape[2], q.device) if mask is None else mask
         return self.attention(hidden(scores.float(), mask).softmax(-1)).to(v.dtype) @ self._share(v)
 
     @property
@@ -75,11 +87,17 @@ class Heads(Module):
         return self.qk_dim**-0.5 if self.scale is None else self.scale
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
-    ) -> Float[Tensor, "S qk_dim"]:
-        """The query, or key, of a head at position `at`, in as many parts as its normed stream comes in.
+        self,
+        kind: Literal["q", "k"],
+        normed: Float[Tensor, "parts d"],
+        head: int,
+        positions: PositionEncoding,
+        position: int,
+    ) -> Float[Tensor, "parts qk_dim"]:
+        """The query or key of a head at one position, as a sum of parts: one for each part of the normed stream.
 
-        The last part gets the biases. What is divided by on the way is that of the whole. float64, on the CPU.
+        The last part gets the biases. Norms on the way divide each part by what they divide the whole by. float64, on
+        the CPU.
         """
         raise NotImplementedError
 
@@ -123,43 +141,39 @@ class Attention(Heads):
         else:
             self.position_bias = Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
-        """Attend from these T tokens, which start at `position`, to themselves and to what the cache holds before them.
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
+        """Attend from these T tokens to themselves, and to the tokens before them that the cache holds."""
+        q, k, v = self.project(x, at.positions)
+        if at.cache is not None:
+            k, v = at.cache.write(at.layer, at.start, k, v)
+        return self.o_proj(self.mix(q, k, v, at.positions.bias, at.positions.mask, at.eager).flatten(2))
 
-        `eager` as in Heads.mix.
-        """
-        q, k, v = self.project(x, places)
-        if cache is not None:
-            k, v = cache.write(layer, position, k, v)
-        return self.o_proj(self.mix(q, k, v, places, eager).flatten(2))
-
-    def project(self, x: Float[Tensor, "B T d"], places: Places) -> tuple[Tensor, Tensor, Tensor]:
-        """q (B, n_heads, T, head_dim), k and v (B, n_kv_heads, T, head_dim), q and k turned to their places."""
+    def project(self, x: Float[Tensor, "B T d"], positions: PositionEncoding) -> tuple[Tensor, Tensor, Tensor]:
+        """q (B, n_heads, T, head_dim), k and v (B, n_kv_heads, T, head_dim), q and k rotated to their positions."""
         q, k, v = self.qkv_proj(x)
         q, k, v = self.heads(q, self.n_heads), self.heads(k, self.n_kv_heads), self.heads(v, self.n_kv_heads)
         if self.q_norm is not None and self.k_norm is not None:
             q, k = self.q_norm(q), self.k_norm(k)
         q, k, v = self.q(q), self.k(k), self.v(v)
-        if places.bias is not None:
+        if positions.bias is not None:
             return q, k, v
-        return self.q_rot(places.turn(q)), self.k_rot(places.turn(k)), v
+        return self.q_rot(positions.rotate(q)), self.k_rot(positions.rotate(k)), v
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
-    ) -> Float[Tensor, "S qk_dim"]:
-        parts = self.unplaced(kind, normed, head)
-        return places.at(at).turn(parts[None, :, None])[0, :, 0]
+        self,
+        kind: Literal["q", "k"],
+        normed: Float[Tensor, "parts d"],
+        head: int,
+        positions: PositionEncoding,
+        position: int,
+    ) -> Float[Tensor, "parts qk_dim"]:
+        parts = self.before_rotation(kind, normed, head)
+        return positions.at(position).rotate(parts[None, :, None])[0, :, 0]
 
-    def unplaced(self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int) -> Float[Tensor, "S head_dim"]:
-        """As `vectors`, before they are turned to their place."""
+    def before_rotation(
+        self, kind: Literal["q", "k"], normed: Float[Tensor, "parts d"], head: int
+    ) -> Float[Tensor, "parts head_dim"]:
+        """As `vectors`, before RoPE rotates them."""
         number, norm = (head, self.q_norm) if kind == "q" else (head * self.n_kv_heads // self.n_heads, self.k_norm)
         start = number * self.head_dim + (0 if kind == "q" else self.qkv_proj.rows[0])
         rows = slice(start, start + self.head_dim)
@@ -183,22 +197,17 @@ class CrossAttention(Heads):
         self.o_proj = nn.Linear(width, d, bias=False)
         self.q, self.k, self.v = Tap(), Tap(), Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        _position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
-        """Attend from these T tokens to the source: to what `places` remember of it, or a cache has made of that."""
-        assert isinstance(places, Bias)
-        assert places.memory is not None
-        kv = cache.source[layer] if isinstance(cache, SourceCache) else self.keys_and_values(places.memory)
-        q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(kv[0]), self.v(kv[1])
-        everything = Seen(torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device))
-        return self.o_proj(self.mix(q, k, v, everything, eager).flatten(2))
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
+        """Attend from these T tokens to all S tokens of the source, whose keys and values a SourceCache holds."""
+        if isinstance(at.cache, SourceCache):
+            k, v = at.cache.source[at.layer]
+        else:
+            assert isinstance(at.positions, Bias)
+            assert at.positions.memory is not None
+            k, v = self.keys_and_values(at.positions.memory)
+        q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(k), self.v(v)
+        sees_all = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
+        return self.o_proj(self.mix(q, k, v, None, sees_all, at.eager).flatten(2))
 
     def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
         """Of the source's tokens, (B, n_heads, S, head_dim) each."""

@@ -1,6 +1,6 @@
 """The KV cache: keys and values of the tokens already read, so that each new token computes only its own.
 
-The caller owns the position: the cache is plain storage, and nothing in it moves by itself.
+The caller says where to write: the cache is plain storage, and nothing in it moves by itself.
 """
 
 import torch
@@ -36,20 +36,20 @@ class KVCache:
     def write(
         self,
         layer: int,
-        position: int,
+        start: int,
         k: Float[Tensor, "B n_kv_heads T head_dim"],
         v: Float[Tensor, "B n_kv_heads T v_head_dim"],
     ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:
-        """Store T tokens from `position` on; gives all S = position + T keys and values so far, as views.
+        """Store T tokens from `start` on; gives all S = start + T keys and values so far, as views.
 
         Raises IndexError where they would not fit.
         """
-        end = position + k.shape[2]
+        end = start + k.shape[2]
         if end > self.capacity:
             raise IndexError(f"{end} tokens do not fit into a KV cache of {self.capacity}")
         keys, values = self.keys[layer], self.values[layer]
-        keys.narrow(2, position, k.shape[2]).copy_(k)
-        values.narrow(2, position, v.shape[2]).copy_(v)
+        keys.narrow(2, start, k.shape[2]).copy_(k)
+        values.narrow(2, start, v.shape[2]).copy_(v)
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def keep(self, rows: list[int]) -> None:

@@ -94,7 +94,7 @@ def _steps(
     random = torch.Generator().manual_seed(seed)
     given, new = ids, list[int]()
     with intervened(lm.net, intervention):
-        net, ids = lm.net.begin(given)
+        net, ids = lm.net.start_decoding(given)
     ids = ids + written
     limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
     cache = net.cache(limit)

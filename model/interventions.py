@@ -93,7 +93,7 @@ def _changes(net: Network, what: Intervention, within: str = "") -> Hooks:
     counts = [config.n_heads] * config.n_layers
     heads = _by_layer(what.heads, config.n_layers, counts, "head", within)
     cross = _by_layer(what.cross, config.n_layers, counts, "head", within)
-    if cross and "cross" not in net.block(0).further:
+    if cross and "cross" not in net.block(0).extra_sublayers:
         raise _absent(within, "cross", "no head of this network looks at a source text")
     widths = [net.block(layer).ffn.neurons for layer in range(config.n_layers)]
     neurons = _by_layer(what.neurons, config.n_layers, widths, "neuron", within)

@@ -14,9 +14,10 @@ from .attention import Attention, Heads
 from .cache import KVCache
 from .config import NetworkConfig
 from .feedforward import FeedForward, SwiGLU
+from .forward_pass import Pass
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
-from .positions import Places, rope_frequencies, rotation
+from .positions import PositionEncoding, rope_frequencies, rotation
 from .taps import Tap
 
 
@@ -36,18 +37,10 @@ class Block(Layer):
         self.attn_normed, self.ffn_normed = Tap(), Tap()
         self.attn_out, self.ffn_out = Tap(), Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
         x = self.resid_in(x)
         normed = self.attn_normed(self.attn_norm(x))
-        x = self.resid_mid(x + self.attn_out(self.attn(normed, places, layer, cache, position, eager)))
+        x = self.resid_mid(x + self.attn_out(self.attn(normed, at)))
         normed = self.ffn_normed(self.ffn_norm(x))
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
@@ -70,18 +63,18 @@ class Llama(Network):
         self,
         ids: Int[Tensor, "B T"],
         cache: KVCache | None = None,
-        position: int = 0,
+        start: int = 0,
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
-        """Logits of T tokens that start at `position`; with a cache, after the `position` tokens that it holds.
+        """Logits of T tokens, the first of them at position `start`: after the `start` tokens that the cache holds.
 
-        All T tokens are scored, with `last_only` the last one alone. `eager` writes attention out: see Attention.
+        Scores all T tokens, or with `last_only` the last one. `eager` writes attention out, as Pass says.
         """
-        places = self.places(position, ids.shape[1])
+        positions = self.positions(start, ids.shape[1])
         x = self.embedded(ids)
-        for i, block in enumerate(self.layers):
-            x = block(x, places, i, cache, position, eager)
+        for layer, block in enumerate(self.layers):
+            x = block(x, Pass(positions, layer, cache, start, eager))
         x = self.final_resid(x)
         return self.head(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
@@ -94,10 +87,10 @@ class Llama(Network):
         config = self.config
         return Block(self.make_norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def places(self, position: int, count: int) -> Places:
-        """RoPE's cos and sin for `count` tokens from `position` on, in the dtype and on the device of the weights."""
+    def positions(self, start: int, count: int) -> PositionEncoding:
+        """RoPE's cos and sin for `count` tokens from `start` on, in the dtype and on the device of the weights."""
         weight = self.embed.weight
-        return rotation(rope_frequencies(self.config, position + count, weight.device), position, count, weight.dtype)
+        return rotation(rope_frequencies(self.config, start + count, weight.device), start, count, weight.dtype)
 
 
 # Our name of each tensor -> Hugging Face's; several names are matrices one below the other in ours. {i} is the layer.

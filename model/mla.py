@@ -16,10 +16,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from .attention import Heads
-from .cache import KVCache
+from .forward_pass import Pass
 from .masks import causal_mask, hidden
 from .norms import RMSNorm
-from .positions import HasPlaces, Places
+from .positions import PositionEncoding
 from .stacked import StackedLinear
 from .taps import Tap
 
@@ -77,34 +77,29 @@ class LatentAttention(Heads):
         self.q, self.q_rot, self.kv_latent, self.k_rope = Tap(), Tap(), Tap(), Tap()
         self.k_rot, self.v = Tap(), Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
-        """Attend from these T tokens, which start at `position`, to themselves and to what the cache holds before."""
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
+        """Attend from these T tokens to themselves, and to the tokens before them whose latents the cache holds."""
         q = x if self.q_down is None or self.q_norm is None else self.q_norm(self.q_down(x))
         q = self.q(self.q_up(q).unflatten(-1, (self.n_heads, -1)).transpose(1, 2))
-        q = self.q_rot(torch.cat((q[..., : self.nope], places.turn(q[..., self.nope :])), -1))
+        q = self.q_rot(torch.cat((q[..., : self.nope], at.positions.rotate(q[..., self.nope :])), -1))
         latent, k_rope = self.kv_down(x)
-        latent, k_rope = self.kv_latent(self.kv_norm(latent)), self.k_rope(places.turn(k_rope[:, None])[:, 0])
-        if cache is not None:
-            kept = cache.write(layer, position, latent[:, None], k_rope[:, None])
+        latent, k_rope = self.kv_latent(self.kv_norm(latent)), self.k_rope(at.positions.rotate(k_rope[:, None])[:, 0])
+        if at.cache is not None:
+            kept = at.cache.write(at.layer, at.start, latent[:, None], k_rope[:, None])
             latent, k_rope = (part[:, 0] for part in kept)
-        absorbed = q.shape[2] == 1 and not eager if self.absorbed is None else self.absorbed
+        absorbed = q.shape[2] == 1 and not at.eager if self.absorbed is None else self.absorbed
         if absorbed:
             return self.o_proj(self.mixed(self._absorbed(q, latent, k_rope).transpose(1, 2)).flatten(2))
         k, v = self.expanded(latent, k_rope)
-        return self.o_proj(self.mix(q, self.k_rot(k), self.v(v), places, eager).flatten(2))
+        k, v = self.k_rot(k), self.v(v)
+        return self.o_proj(self.mix(q, k, v, at.positions.bias, at.positions.mask, at.eager).flatten(2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, places: HasPlaces) -> Float[Tensor, "B n_heads T v_dim"]:
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
+    ) -> Float[Tensor, "B n_heads T v_dim"]:
         # the fused kernel for the CPU asks for values as wide as queries and keys
         wide = F.pad(v, (0, max(0, self.qk_dim - self.v_dim)))
-        return super()._fused(q, k, wide, places)[..., : self.v_dim]
+        return super()._fused(q, k, wide, bias, mask)[..., : self.v_dim]
 
     def expanded(
         self, latent: Float[Tensor, "B S rank"], k_rope: Float[Tensor, "B S rope"]
@@ -133,8 +128,13 @@ class LatentAttention(Heads):
         return w_uk, w_uv
 
     def vectors(
-        self, kind: Literal["q", "k"], normed: Float[Tensor, "S d"], head: int, places: Places, at: int
-    ) -> Float[Tensor, "S qk_dim"]:
+        self,
+        kind: Literal["q", "k"],
+        normed: Float[Tensor, "parts d"],
+        head: int,
+        positions: PositionEncoding,
+        position: int,
+    ) -> Float[Tensor, "parts qk_dim"]:
         if kind == "q":
             if self.q_down is not None and self.q_norm is not None:
                 normed = normed @ self.q_down.weight.to(normed).T
@@ -145,4 +145,4 @@ class LatentAttention(Heads):
             latent, turned = (normed @ self.kv_down.weight.to(normed).T).split(self.kv_down.rows, -1)
             latent = self.kv_norm.apart(latent, self.kv_norm.divisor(latent.sum(0)))
             plain = latent @ self.up_by_head()[0][head].to(normed).T
-        return torch.cat((plain, places.at(at).turn(turned[None, :, None])[0, :, 0]), -1)
+        return torch.cat((plain, positions.at(position).rotate(turned[None, :, None])[0, :, 0]), -1)

@@ -15,7 +15,7 @@ from .cache import KVCache
 from .feedforward import FeedForward
 from .module import Module
 from .norms import Norm
-from .positions import Places
+from .positions import PositionEncoding
 from .taps import Tap
 
 # What writes to the stream: heads that look at their own text, heads that look at a source, the feed-forward.
@@ -27,10 +27,10 @@ class Layer(Module):
     """One layer: attention and feed-forward, each reading a normalised copy of the residual stream and added to it.
 
     `norms` names the layer's norms, each with the tap of the stream that it reads; `ffn_reads` is the one before the
-    feed-forward. `further` names what else writes to the stream, each to its tap NAME_out.
+    feed-forward. `extra_sublayers` names what else writes to the stream, each to its tap NAME_out.
     """
 
-    further: ClassVar[tuple[str, ...]] = ()
+    extra_sublayers: ClassVar[tuple[str, ...]] = ()
     norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "ffn_norm": "resid_mid"}
     ffn_reads: ClassVar[str] = "ffn_norm"
 
@@ -41,8 +41,8 @@ class Layer(Module):
     @property
     def attentions(self) -> dict[Writer, str]:
         """Its kinds of heads, each with the module that holds them, in the order of the computation."""
-        further: dict[Writer, str] = {cast(Writer, name): name for name in self.further}
-        return {"head": "attn", **further}
+        extra: dict[Writer, str] = {cast(Writer, name): name for name in self.extra_sublayers}
+        return {"head": "attn", **extra}
 
     @property
     def writes(self) -> dict[Writer, str]:
@@ -95,21 +95,21 @@ class Network(Module):
     source_ids: Int[Tensor, "B S"] | None = None
     memory: Float[Tensor, "B S d"] | None = None
 
-    def remembering(self, source_ids: Int[Tensor, "B S"], memory: Float[Tensor, "B S d"]) -> "Network":
+    def with_memory(self, source_ids: Int[Tensor, "B S"], memory: Float[Tensor, "B S d"]) -> "Network":
         """This network, sharing its weights, where it has read a source: `memory` is what its encoder made of it."""
         net = copy(self)
         net.source_ids, net.memory = source_ids, memory
         return net
 
-    def reading(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "Network":
+    def encode_source(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "Network":
         """This network, sharing its weights, once its encoder has read a source."""
-        return self.remembering(source_ids, self.encoder.read(source_ids, eager))
+        return self.with_memory(source_ids, self.encoder.read(source_ids, eager))
 
-    def begin(self, ids: list[int]) -> tuple["Network", list[int]]:
+    def start_decoding(self, ids: list[int]) -> tuple["Network", list[int]]:
         """The network that continues this text, and the tokens that it starts from: itself, and the text."""
         return self, ids
 
-    def begin_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
+    def start_decoding_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
         """The same for several texts, continued as rows of one batch; an encoder reads texts of one length."""
         return self, texts
 
@@ -124,8 +124,8 @@ class Network(Module):
         """One layer's block."""
         return cast(Layer, self.layers[layer])
 
-    def places(self, position: int, count: int) -> Places:
-        """What tells the layers where `count` tokens stand, from `position` on: what they take as `places`."""
+    def positions(self, start: int, count: int) -> PositionEncoding:
+        """The position encoding of `count` tokens from `start` on, for the layers' attention (Pass.positions)."""
         raise NotImplementedError
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .errors import GlassLlamaError
+from .forward_pass import Pass
 from .network import Layer, Network
 from .shapes import array_taps, figures, shapes
 from .taps import capture
@@ -83,7 +84,7 @@ def first_nonfinite(
     """
     if found := _first([_named("embedding", "resid_in", residual[0])]):
         return found
-    places = net.places(0, residual.shape[1])
+    positions = net.positions(0, residual.shape[1])
     by_layer = [values for values in figures.values() if values.ndim == 2]
     with torch.inference_mode():
         for i in range(len(residual) - 1):
@@ -94,7 +95,7 @@ def first_nonfinite(
                 continue
             block, x = net.block(i), stream.value.to(net.embed.weight)
             with capture(block, "*") as seen:
-                block(x, places)
+                block(x, Pass(positions))
             if found := _first(_values(block, shapes(net, i), seen)):
                 return found._replace(layer=i)
         last = _named("stream", "final_resid", residual[-1])

@@ -1,7 +1,7 @@
-"""Checkpoints whose weights are read when they are first used, and let go of again, within a bound of bytes.
+"""Checkpoints whose weights are read at first use, and dropped again to stay below a number of bytes.
 
-What is known without weights (config, parameters, device) is known at once. A run that is kept names the checkpoint and
-not its weights, so it holds none of them: they are read again when the run is looked into.
+Config, number of parameters and device are known at once, without the weights. A kept run names its checkpoint and
+holds no weights: they are read again when somebody looks into the run.
 """
 
 import threading
@@ -16,11 +16,11 @@ from .network import Network
 from .tokenizer import Tokenizer
 
 
-class Keeper:
-    """The networks whose weights are held, least recently used first, in `max_bytes` together.
+class WeightCache:
+    """Keeps the weights of the networks used last, in `max_bytes` together; the least recently used go first.
 
-    What is at work is never let go of, and neither is what was asked for last, whatever its size. Safe to use from
-    several threads; a network is read by one of them while the others that want it wait.
+    Two are never dropped: a network at work, and the one asked for last, whatever its size. Safe to use from several
+    threads: one thread reads a network, and the others that want it wait.
     """
 
     def __init__(self, max_bytes: int):
@@ -43,7 +43,7 @@ class Keeper:
 
     def network(self, lm: "OnDemand") -> Network:
         """The network with its weights, now the most recently used one. Raises GlassLlamaError("model_unreadable")."""
-        with lm.reading:
+        with lm.read_lock:
             with self._lock:
                 if (net := self._held.get(lm)) is not None:
                     self._held.move_to_end(lm)
@@ -55,12 +55,12 @@ class Keeper:
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
             with self._lock:
                 self._held[lm] = net
-                self._let_go(lm)
+                self._evict(lm)
             return net
 
     @contextmanager
     def at_work(self, lm: "OnDemand") -> Iterator[None]:
-        """A context in which this network is not let go of once it is held."""
+        """A context in which this network is not dropped once it is held."""
         with self._lock:
             self._at_work[lm] += 1
         try:
@@ -68,9 +68,9 @@ class Keeper:
         finally:
             with self._lock:
                 self._at_work[lm] -= 1
-                self._let_go()
+                self._evict()
 
-    def _let_go(self, newest: "OnDemand | None" = None) -> None:
+    def _evict(self, newest: "OnDemand | None" = None) -> None:
         newest = newest or next(reversed(self._held), None)
         for lm in list(self._held):
             if sum(one.nbytes for one in self._held) <= self.max_bytes:
@@ -80,12 +80,14 @@ class Keeper:
 
 
 class OnDemand:
-    """A checkpoint that stands where a LanguageModel does; tokenizer and weights are read when they are first used.
+    """A checkpoint in place of a LanguageModel: it reads tokenizer and weights at first use.
 
-    `nbytes` is what its weights take where they are held; `keeper` says whether they are.
+    `nbytes` is the size of its weights in memory; `weight_cache` says whether they are there now.
     """
 
-    def __init__(self, where: str | Path, keeper: Keeper, name: str, device: str = "auto", dtype: str = "auto"):
+    def __init__(
+        self, where: str | Path, weight_cache: WeightCache, name: str, device: str = "auto", dtype: str = "auto"
+    ):
         """Reads config.json and the headers of the weights. Raises GlassLlamaError as `load` does."""
         self._plan = plan = outline(where)
         if plan.config.tied_embeddings:
@@ -98,22 +100,22 @@ class OnDemand:
         self.n_parameters = sum(weight.numel() for weight in plan.net.parameters())
         self.nbytes = self.n_parameters * self.dtype.itemsize
         self.reads_source = hasattr(plan.net, "encoder")
-        self.keeper = keeper
-        self.reading = threading.Lock()
+        self.weight_cache = weight_cache
+        self.read_lock = threading.Lock()
         self._tokenizer: Tokenizer | None = None
 
     @property
     def net(self) -> Network:
         """The network with its weights, read where they are not held."""
-        return self.keeper.network(self)
+        return self.weight_cache.network(self)
 
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer, which is small and stays."""
-        with self.reading:
+        with self.read_lock:
             self._tokenizer = self._tokenizer or tokenizer_of(self._plan)
             return self._tokenizer
 
     def in_use(self) -> AbstractContextManager[None]:
-        """A context in which the weights are not let go of."""
-        return self.keeper.at_work(self)
+        """A context in which the weights are not dropped."""
+        return self.weight_cache.at_work(self)

@@ -113,24 +113,24 @@ def bucket_parts(net: Network, last: Bias, first: Bias | None) -> BucketParts | 
 def parts(net: Network, tokens: int) -> Parts:
     """Of a network that reads this many tokens from the start of its text."""
     block = net.block(0)
-    places = net.places(0, 1)
+    positions = net.positions(0, 1)
     attn: Heads = block.attn
-    seen = None if places.mask is None else net.places(0, tokens).mask
+    seen = None if positions.mask is None else net.positions(0, tokens).mask
     prefix = getattr(net, "prefix", None)
     sees_all = seen is not None and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):
         latent = LatentParts(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
     rotary = bias = bias_after = numbered = None
-    if isinstance(places, Bias):
-        last = cast(Bias, net.places(tokens - 1, 1))  # what the last token's scores get, key by key
-        first = cast(Bias, net.places(0, tokens)) if sees_all else None
+    if isinstance(positions, Bias):
+        last = cast(Bias, net.positions(tokens - 1, 1))  # what the last token's scores get, key by key
+        first = cast(Bias, net.positions(0, tokens)) if sees_all else None
         bias = last.bias[:, 0].flip(-1).float().cpu()
         bias_after = None if first is None else first.bias[:, 0].float().cpu()
         numbered = bucket_parts(net, last, first)
-    elif isinstance(places, Rotation | PairRotation):
+    elif isinstance(positions, Rotation | PairRotation):
         first = 0 if latent is None else latent.nope
-        rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(places, PairRotation))
+        rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(positions, PairRotation))
     return Parts(
         stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
         causal=prefix is not None or not sees_all,
@@ -143,7 +143,7 @@ def parts(net: Network, tokens: int) -> Parts:
         bias_after=bias_after,
         buckets=numbered,
         scale=attn.score_scale,
-        cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.further else None,
+        cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.extra_sublayers else None,
         latent=latent,
         ffn=tuple(ffn_parts(net.block(layer).ffn) for layer in range(net.config.n_layers)),
     )

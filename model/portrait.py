@@ -93,7 +93,7 @@ def shell(raw: dict) -> Network:
 
 def portrait(net: Network) -> Portrait:
     """What a network is made of."""
-    net, _ = net.begin([0])
+    net, _ = net.start_decoding([0])
     layers = [net.block(i) for i in range(len(net.layers))]
     last = layers[-1]
     attn, ffn = last.attn, ffn_parts(last.ffn)
@@ -140,12 +140,12 @@ def _norms(net: Network, block: Layer) -> tuple[str, ...]:
 
 
 def _position(net: Network, attn: Heads) -> Position:
-    places = net.places(0, 2)
-    if isinstance(places, Bias):
+    positions = net.positions(0, 2)
+    if isinstance(positions, Bias):
         learned = getattr(net, "relative", None)
         return Position("alibi") if learned is None else Position("buckets", buckets=learned.num_embeddings)
     turned = net.config.rotary_dim
-    return Position("rope", turned, attn.qk_dim, isinstance(places, PairRotation), net.config.rope_theta)
+    return Position("rope", turned, attn.qk_dim, isinstance(positions, PairRotation), net.config.rope_theta)
 
 
 def _experts(layers: list[Layer]) -> ExpertsPart | None:
@@ -161,5 +161,5 @@ def _experts(layers: list[Layer]) -> ExpertsPart | None:
 def _biases(block: Layer) -> tuple[str, ...]:
     """Of the matrices that make q, k and v, of W_O, of the feed-forward."""
     named = {name for name, _ in block.named_parameters() if name.endswith(".bias") and "norm" not in name}
-    places = {"qkv": "attn.q", "out": "attn.o_proj", "ffn": "ffn."}
-    return tuple(part for part, start in places.items() if any(name.startswith(start) for name in named))
+    starts = {"qkv": "attn.q", "out": "attn.o_proj", "ffn": "ffn."}
+    return tuple(part for part, start in starts.items() if any(name.startswith(start) for name in named))

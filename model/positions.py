@@ -4,9 +4,7 @@ Pairs are the half-split ones, (i, i + head_dim/2), since Hugging Face stores LL
 the interleaved pairs (2i, 2i+1); the two differ by a fixed permutation of the rows of W_Q and W_K. GLM and DeepSeek
 keep interleaved pairs, and GLM rotates a part of each head alone.
 
-Beside it the positions that are no rotation but a bias on the scores: ALiBi and T5's buckets. Whatever its kind, what a
-network hands to its layers as `places` has `turn` (for who rotates), `bias` (added to the scores, or None) and `mask`
-(which keys a query may look at; None is the causal mask).
+ALiBi and T5's buckets rotate nothing: they add a bias to the scores. All kinds are a PositionEncoding.
 """
 
 import math
@@ -18,6 +16,27 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
+
+
+class PositionEncoding(Protocol):
+    """How attention learns where T tokens stand: by a rotation of queries and keys, or by a bias on the scores.
+
+    `bias` (n_heads, T, S) is added to the scores; None adds nothing. `mask` (T, S) is True where a query sees a key;
+    None is the causal mask.
+    """
+
+    @property
+    def bias(self) -> Tensor | None: ...
+    @property
+    def mask(self) -> Tensor | None: ...
+
+    def rotate(self, x: Tensor) -> Tensor:
+        """Queries or keys (B, heads, T, head_dim), rotated to their positions; as they are where nothing rotates."""
+        ...
+
+    def at(self, position: int) -> "PositionEncoding":
+        """The encoding of this one of the T tokens, in float64 on the CPU."""
+        ...
 
 
 class RopeFrequencies(NamedTuple):
@@ -36,8 +55,8 @@ class Rotation(NamedTuple):
     bias = None
     mask = None
 
-    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
-        """Queries or keys at their places."""
+    def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys, rotated to their positions."""
         return rotate(x, self)
 
     def at(self, position: int) -> "Rotation":
@@ -54,8 +73,8 @@ class PairRotation(NamedTuple):
 
     bias = None
 
-    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
-        """Queries or keys at their places."""
+    def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+        """Queries or keys, rotated to their positions."""
         turned, rest = x.split((self.cos.shape[-1], x.shape[-1] - self.cos.shape[-1]), -1)
         swapped = turned.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)  # (b, a) for each pair (a, b)
         turned = torch.addcmul(turned * self.cos, swapped, self.sin)
@@ -78,37 +97,13 @@ class Bias(NamedTuple):
     memory: Float[Tensor, "B source d"] | None = None
     buckets: Int[Tensor, "T S"] | None = None
 
-    def turn(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
+    def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys as they are: nothing is rotated."""
         return x
 
     def at(self, position: int) -> "Bias":
-        """What turns the queries and keys of one position: nothing."""
+        """The same: `rotate` does nothing at any position."""
         return self
-
-
-class Seen(NamedTuple):
-    """Which keys the queries may look at, and nothing else: for keys that have no place beside the queries."""
-
-    mask: Bool[Tensor, "T S"]
-
-    bias = None
-
-
-class HasPlaces(Protocol):
-    """What attention asks of where its tokens stand."""
-
-    @property
-    def bias(self) -> Tensor | None: ...
-    @property
-    def mask(self) -> Tensor | None: ...
-
-
-class Places(HasPlaces, Protocol):
-    """What self-attention asks besides: its queries and keys turned to their places, all of them or those of one."""
-
-    def turn(self, x: Tensor) -> Tensor: ...
-    def at(self, position: int) -> "Places": ...
 
 
 def rope_frequencies(config: LlamaConfig, total_tokens: int = 0, device: torch.device | str = "cpu") -> RopeFrequencies:
@@ -150,10 +145,10 @@ def rotation(frequencies: RopeFrequencies, start: int, count: int, dtype: torch.
     return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1))
 
 
-def interleaved(places: Rotation, mask: Bool[Tensor, "T S"] | None = None) -> PairRotation:
-    """The same angles for interleaved pairs."""
-    half = places.cos.shape[-1] // 2
-    cos, sin = places.cos[:, :half], places.sin[:, half:]
+def interleaved(halves: Rotation, mask: Bool[Tensor, "T S"] | None = None) -> PairRotation:
+    """The same angles as `halves`, for interleaved pairs."""
+    half = halves.cos.shape[-1] // 2
+    cos, sin = halves.cos[:, :half], halves.sin[:, half:]
     return PairRotation(cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2), mask)
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
@@ -204,22 +205,22 @@ def run_trace(
     written = target_ids(lm, target)
     lm, given = masked(lm, intervention.prefix), prompt_ids(lm, prompt)
     with intervened(lm.net, intervention):
-        net, ids = lm.net.begin(given)
+        net, ids = lm.net.start_decoding(given)
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
     # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
     source = _recorded(read, net.source_ids[0].tolist(), intervention.encoder or NOTHING)
-    read_by = View.of(lm, _remembering(net), lm.config)
+    read_by = View.of(lm, _with_memory_of(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
 
 
-def _remembering(reader: Network) -> Callable[[Network], Network]:
+def _with_memory_of(reader: Network) -> Callable[[Network], Network]:
     """What makes of a network the one that has read what `reader` has."""
     ids, memory = reader.source_ids, reader.memory
     assert ids is not None
     assert memory is not None
-    return lambda net: net.remembering(ids, memory)
+    return lambda net: net.with_memory(ids, memory)
 
 
 def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> Trace:
@@ -275,7 +276,7 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
     taps = array_taps(block)
     x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
     with torch.inference_mode(), capture(block, *taps.values()) as seen:
-        block(x, lm.net.places(0, len(resid_in)), eager=True)
+        block(x, Pass(lm.net.positions(0, len(resid_in)), eager=True))
         arrays = {name: _array(seen[tap][0]) for name, tap in taps.items()}
         for norm, source in block.norms.items():
             for what, figure in figures(getattr(block, norm)).items():

@@ -5,6 +5,7 @@ import torch
 from jaxtyping import Float, TypeCheckError, jaxtyped
 from torch import Tensor
 
+from model.forward_pass import Pass
 from model.norms import rms
 from model.positions import Rotation, rotate
 from model.sampling import Sampling, filtered_logits
@@ -12,10 +13,10 @@ from tests.shape_checks import check_shapes, once_for_its_shapes, shape, where_s
 
 
 def test_a_wrongly_shaped_call_raises() -> None:
-    places = Rotation(torch.ones(3, 4), torch.zeros(3, 4))
-    assert rotate(torch.ones(1, 2, 3, 4), places).shape == (1, 2, 3, 4)
+    positions = Rotation(torch.ones(3, 4), torch.zeros(3, 4))
+    assert rotate(torch.ones(1, 2, 3, 4), positions).shape == (1, 2, 3, 4)
     with pytest.raises(TypeCheckError, match="rotate"):
-        rotate(torch.ones(2, 3, 4), places)
+        rotate(torch.ones(2, 3, 4), positions)
     with pytest.raises(TypeCheckError, match="rms"):
         rms(torch.ones(3, dtype=torch.int64), 1e-5)
     with pytest.raises(TypeCheckError, match="filtered_logits"):
@@ -23,10 +24,10 @@ def test_a_wrongly_shaped_call_raises() -> None:
 
 
 def test_a_wrongly_shaped_layer_raises(lm) -> None:
-    attention, places = lm.net.layers[0].attn, lm.net.places(0, 5)
-    assert attention(torch.ones(1, 5, 48), places).shape == (1, 5, 48)
+    attention, positions = lm.net.layers[0].attn, lm.net.positions(0, 5)
+    assert attention(torch.ones(1, 5, 48), Pass(positions)).shape == (1, 5, 48)
     with pytest.raises(TypeCheckError, match=r"Attention\.forward"):
-        attention(torch.ones(5, 48), places)
+        attention(torch.ones(5, 48), Pass(positions))
     with pytest.raises(TypeCheckError, match=r"Llama\.forward"):
         lm.net(torch.ones(1, 5))
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from ..cache import KVCache
 from ..checkpoint import LanguageModel
 from ..config import NetworkConfig
+from ..forward_pass import Pass
 from ..interventions import NOTHING, Intervention, intervened
 from ..pieces import Work, in_pieces
 
@@ -104,10 +105,10 @@ def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = N
     """
     net, cache = lm.net, lm.net.cache(len(ids))
     with torch.inference_mode():
-        x, places = net.embedded(_row(lm, ids)), net.places(0, len(ids))
+        x, positions = net.embedded(_row(lm, ids)), net.positions(0, len(ids))
     for i in range(lm.config.n_layers):
         with torch.inference_mode(), intervened(net, what):
-            x = net.block(i)(x, places, i, cache, 0)
+            x = net.block(i)(x, Pass(positions, i, cache))
         yield
     return CacheContents(len(ids), cache.nbytes(len(ids)), _norms(cache.keys), _norms(cache.values))
 

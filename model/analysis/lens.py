@@ -136,7 +136,7 @@ def contributions(
         return (written.double() * direction).sum(-1).cpu().numpy()
 
     attention, ffn, patched = [], [], np.zeros(len(targets))
-    further = [f"{name}_out" for name in net.block(0).further]
+    further = [f"{name}_out" for name in net.block(0).extra_sublayers]
     cross = {name: [] for name in further}
     every = each_layer(lm, stream, what, "attn_out", "ffn_out", "resid_out", *further)
     for seen, after in zip(every, stream[1:], strict=True):

@@ -100,7 +100,7 @@ def _layer_terms(trace: Trace, i: int, at: int, direction: Float[Tensor, " d"]) 
         v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
         heads = _heads(block.attn, seen_at, v, direction) * (i not in off.attention)
         heads[[head for of, head in off.heads if of == i]] = 0
-        for name in block.further:
+        for name in block.extra_sublayers:
             v, weights = (layer.arrays[f"{name}_{part}"] for part in ("v", "attention"))
             seen_at = torch.from_numpy(weights[:, at]).double()
             cross = _heads(getattr(block, name), seen_at, torch.from_numpy(v).double(), direction)

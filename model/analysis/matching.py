@@ -235,8 +235,8 @@ def _vectors(
         rest = torch.from_numpy(trace.residual[layer, at]).double() - parts.sum(0)  # or a norm of q and k would differ
         divisor = torch.tensor(trace.attn_norm_rms[layer, at])
         normed = _normed(block.attn_norm, torch.cat((parts, rest[None])), divisor)
-        places = trace.lm.net.places(0, len(trace.token_ids))
-        return block.attn.vectors(kind, normed, head, places, at)[: len(parts)]
+        positions = trace.lm.net.positions(0, len(trace.token_ids))
+        return block.attn.vectors(kind, normed, head, positions, at)[: len(parts)]
 
 
 def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], position: int) -> Work[Other | None]:

@@ -134,7 +134,7 @@ def run_pair(
         )
     written = None
     if lm.reads_source:
-        _, begun = lm.net.begin(one[0].tolist())
+        _, begun = lm.net.start_decoding(one[0].tolist())
         written = torch.tensor([begun + after], device=lm.device)
     first, values = _values(lm.net, _texts(one, written))
     yield

@@ -16,9 +16,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ..forward_pass import Pass
 from ..masks import causal_mask
 from ..network import Layer, Network, Stack
-from ..positions import Places
+from ..positions import PositionEncoding
 from ..taps import capture
 from .nodes import (
     AnyNode,
@@ -71,11 +72,11 @@ class Paths:
                 last_logits(net, pair.texts)
             self._base = base
             reader, *then = net.stacks
-            self._places = {reader.name: reader.net.places(0, pair.ids.shape[1])}
+            self._positions = {reader.name: reader.net.positions(0, pair.ids.shape[1])}
             for stack in then:
-                self._places[stack.name] = self._looking(stack, base[f"{reader.prefix}final_normed"])
+                self._positions[stack.name] = self._looking(stack, base[f"{reader.prefix}final_normed"])
             self._seen = {
-                stack.name: _mask(self._places[stack.name], ids)
+                stack.name: _mask(self._positions[stack.name], ids)
                 for stack, ids in zip(net.stacks, pair.texts, strict=True)
             }
             self.possible = self._possible(net.stacks)
@@ -140,15 +141,15 @@ class Paths:
         stream = self._base[f"{stack.prefix}layers.{target.layer}.{block.reads(site.kind)}"]
         if site.kind == "ffn":
             return tap, (token,), block.feed(stream[:, token, None] + delta)[0, 0]
-        places = self._places[stack.name]
+        positions = self._positions[stack.name]
         if source.stack == target.stack:
             stream = _plus(stream, source.token, delta)
         else:
             reader = self._stack(source)
             states = _plus(self._base[f"{reader.prefix}final_resid"], source.token, delta)
-            places = self._looking(stack, reader.net.norm(states))
+            positions = self._looking(stack, reader.net.norm(states))
         head = target.head or 0
-        return tap, (token, head), _mixed(block, block.attentions[site.kind], stream, places)[token, head]
+        return tap, (token, head), _mixed(block, block.attentions[site.kind], stream, positions)[token, head]
 
     def _delta(self, source: AnyNode) -> Float[Tensor, "d"]:
         """What the other run's value of a node would add to the stream, less what the node wrote."""
@@ -163,9 +164,9 @@ class Paths:
         attn = getattr(block, block.attentions[site.kind])
         return attn.o_proj.weight.unflatten(1, (attn.n_heads, -1))[:, head] @ (theirs[head] - own[head])
 
-    def _looking(self, stack: Stack, memory: Float[Tensor, "1 S d"]) -> Places:
+    def _looking(self, stack: Stack, memory: Float[Tensor, "1 S d"]) -> PositionEncoding:
         """The places of a decoder's tokens where this is what the encoder made of the source."""
-        return stack.net.remembering(self.pair.ids, memory).places(0, self.pair.texts[-1].shape[1])
+        return stack.net.with_memory(self.pair.ids, memory).positions(0, self.pair.texts[-1].shape[1])
 
 
 def edges(
@@ -191,10 +192,10 @@ def _end(stack: Stack, kind: Literal["embedding", "logits"], layer: int, token: 
     return node if stack.name is None else StackNode(*node, stack.name)
 
 
-def _mask(places: Places, ids: Int[Tensor, "1 T"]) -> list[list[bool]]:
+def _mask(positions: PositionEncoding, ids: Int[Tensor, "1 T"]) -> list[list[bool]]:
     """Which tokens (columns) each token's query sees."""
     count = ids.shape[1]
-    return (causal_mask(count, count, ids.device) if places.mask is None else places.mask).tolist()
+    return (causal_mask(count, count, ids.device) if positions.mask is None else positions.mask).tolist()
 
 
 def _plus(stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"]) -> Float[Tensor, "1 T d"]:
@@ -204,11 +205,11 @@ def _plus(stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"])
 
 
 def _mixed(
-    block: Layer, module: str, stream: Float[Tensor, "1 T d"], places: Places
+    block: Layer, module: str, stream: Float[Tensor, "1 T d"], positions: PositionEncoding
 ) -> Float[Tensor, "T n_heads width"]:
     """The weighted sums of values of the heads of a module where its norm reads this stream."""
     with capture(block, f"{module}.mixed") as seen:
-        getattr(block, module)(getattr(block, f"{module}_norm")(stream), places)
+        getattr(block, module)(getattr(block, f"{module}_norm")(stream), Pass(positions))
     return seen[f"{module}.mixed"][0]
 
 

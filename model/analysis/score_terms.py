@@ -18,6 +18,7 @@ from torch import Tensor
 
 from ..attention import Heads
 from ..errors import check_index
+from ..forward_pass import Pass
 from ..interventions import intervened
 from ..norms import LayerNorm, Norm
 from ..pieces import Work, in_pieces
@@ -75,13 +76,13 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Wo
     check_index("head", head, config.n_heads)
     check_index("query", query, tokens)
     block = lm.net.block(layer)
-    places = lm.net.places(0, tokens)
-    check_index("key", key, query + 1 if places.mask is None else int(places.mask[query].nonzero()[-1]) + 1)
+    positions = lm.net.positions(0, tokens)
+    check_index("key", key, query + 1 if positions.mask is None else int(positions.mask[query].nonzero()[-1]) + 1)
     sources, written = yield from stream_writes.pieces(trace, layer, [query, key])
     with torch.inference_mode():
         scale = torch.from_numpy(trace.attn_norm_rms[layer, [query, key]])
         q, k = (
-            block.attn.vectors(kind, _normed(block.attn_norm, parts, divisor), head, places, at)
+            block.attn.vectors(kind, _normed(block.attn_norm, parts, divisor), head, positions, at)
             for kind, parts, divisor, at in zip(("q", "k"), written, scale, (query, key), strict=True)
         )
         terms = q @ k.T * block.attn.score_scale
@@ -114,24 +115,24 @@ def stream_writes(
     lm, net = trace.lm, trace.lm.net
     stream = torch.from_numpy(trace.residual[: layer + 1])[:, tokens].double()
     sources, written = [Source("embedding")], [stream[0]]
-    places = net.places(0, len(trace.token_ids))
+    positions = net.positions(0, len(trace.token_ids))
     for i in range(layer):
         block = net.block(i)
         x = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)[None]
-        others = [f"{name}.mixed" for name in block.further]
+        others = [f"{name}.mixed" for name in block.extra_sublayers]
         with (
             torch.inference_mode(),
             intervened(net, trace.intervention),
             capture(block, "attn.mixed", "attn_out", "ffn_out", "resid_out", *others) as seen,
         ):
-            block(x, places)
+            block(x, Pass(positions))
             heads = _head_writes(block.attn, seen["attn.mixed"][0, tokens])
             if i in trace.intervention.attention:
                 heads = torch.zeros_like(heads)
             ffn, out = (seen[name][0, tokens].double().cpu() for name in ("ffn_out", "resid_out"))
         sources += [Source("head", i, h) for h in range(lm.config.n_heads)] + [Source("ffn", i)]
         written += [*heads.unbind(1), ffn]
-        for name, mixed in zip(block.further, others, strict=True):
+        for name, mixed in zip(block.extra_sublayers, others, strict=True):
             sources += [Source("cross", i, h) for h in range(lm.config.n_heads)]
             written += _head_writes(getattr(block, name), seen[mixed][0, tokens]).unbind(1)
         bias = block.attn.o_proj.bias

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
+from ..forward_pass import Pass
 from ..interventions import NOTHING, Intervention, intervened
 from ..pieces import Work, in_pieces
 from ..taps import capture
@@ -56,10 +57,10 @@ def each_layer(
     run computed them, with fused attention, so that no layer's T × T weights are held. Nothing hangs on the network
     when a layer's values are told.
     """
-    places = lm.net.places(0, stream.shape[1])
+    positions = lm.net.positions(0, stream.shape[1])
     for block, resid_in in zip(lm.net.layers, stream[:-1], strict=True):
         with torch.inference_mode(), intervened(lm.net, what), capture(block, *taps) as seen:
-            block(on_device(lm, resid_in)[None], places)
+            block(on_device(lm, resid_in)[None], Pass(positions))
         yield {name: seen[name][0] for tap in taps for name in matching(seen, tap)}
 
 
@@ -77,7 +78,7 @@ def stream_sizes(
     sites = [name for name in SITES if hasattr(block, name)]
     norms: dict[str, list[Tensor]] = {name: [] for name in sites}
     written = [("attn", "resid_in"), ("ffn", block.norms[block.ffn_reads])]
-    written += [(name, block.norms[f"{name}_norm"]) for name in block.further]
+    written += [(name, block.norms[f"{name}_norm"]) for name in block.extra_sublayers]
     cosines: dict[str, list[Tensor]] = {part: [] for part, _ in written}
     for seen in each_layer(lm, stream, what, *sites):
         for name, vectors in seen.items():

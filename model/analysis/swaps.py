@@ -59,7 +59,7 @@ def swaps(
     rows = rows_of_a_piece(lm, len(own) + len(written))
     for start in range(0, len(ids), rows):
         with torch.inference_mode():
-            net, begun = lm.net.begin_all(ids[start : start + rows])
+            net, begun = lm.net.start_decoding_all(ids[start : start + rows])
             texts = torch.tensor([first + written for first in begun], device=lm.device)
             best = net(texts, last_only=True)[:, -1].float().softmax(-1).max(-1)
         answers += best.indices.tolist()

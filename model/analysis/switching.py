@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..forward_pass import Pass
 from ..interventions import intervened
 from ..moe import Experts
 from ..network import Network
@@ -143,9 +144,9 @@ def _layer_back(
     ):
         if memory is not None:
             assert net.source_ids is not None
-            net = net.remembering(net.source_ids, memory)
+            net = net.with_memory(net.source_ids, memory)
         x = _stream_before(run, layer)
-        after = net.block(layer)(x, net.places(0, len(run.token_ids)), eager=held)
+        after = net.block(layer)(x, Pass(net.positions(0, len(run.token_ids)), eager=held))
         after.backward(slope)
     return {name: _pull(*pair) for name, pair in seen.items()}, _grad(x)
 
@@ -211,7 +212,7 @@ def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source
         stream = yield from _stream(trace.source, reader, sets, encoder=True)
         with torch.inference_mode(), intervened(net, trace.intervention):
             memory = reader.finished(stream)
-            net = net.remembering(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
+            net = net.with_memory(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
     stream = yield from _stream(trace, net, sets)
     with torch.inference_mode(), intervened(net, trace.intervention):
         x = net.final_resid(stream)
@@ -239,7 +240,7 @@ def _stream(
             intervened(net, trace.intervention),
             swapped(net, silent | _silent_neurons(net, i, off["neuron"])),
         ):
-            x = net.block(i)(x, net.places(0, len(trace.token_ids)))
+            x = net.block(i)(x, Pass(net.positions(0, len(trace.token_ids))))
         yield
     return x
 

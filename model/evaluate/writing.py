@@ -95,7 +95,7 @@ def _batches(lm: LanguageModel, rows: list[Row]) -> Iterator[list[Row]]:
 
 @torch.inference_mode()
 def _write_batch(lm: LanguageModel, rows: list[Row], progress: Callable[[int], object]) -> None:
-    net, begun = lm.net.begin_all([row.prompt for row in rows])
+    net, begun = lm.net.start_decoding_all([row.prompt for row in rows])
     for row, prompt in zip(rows, begun, strict=True):
         row.prompt = prompt
     position, seen = 0, min(len(row.prompt) for row in rows)

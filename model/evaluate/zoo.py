@@ -78,7 +78,7 @@ def _per_source_token(spec: ModelSpec) -> int:
 
 def _measured(lm: LanguageModel) -> dict[str, int]:
     """Bytes that a token adds to a cache, counted from its tensors; a source's tokens lie in it from the start."""
-    net, _ = lm.net.begin([1] * TOKENS)
+    net, _ = lm.net.start_decoding([1] * TOKENS)
     held = net.cache(TOKENS)
     halves = 2 / held.keys[0].element_size()  # float16, whatever this machine runs in
     return {

@@ -98,9 +98,9 @@ class Bloom(Llama):
         """The residual stream before the first layer: the embedding, normalised."""
         return self.embed_norm(self.embed(ids))
 
-    def places(self, position: int, count: int) -> Bias:
-        """ALiBi's bias on the scores of `count` queries from `position` on."""
-        return Bias(alibi(self.config.n_heads, position, count, self.embed.weight))
+    def positions(self, start: int, count: int) -> Bias:
+        """ALiBi's bias on the scores of `count` queries from `start` on."""
+        return Bias(alibi(self.config.n_heads, start, count, self.embed.weight))
 
 
 def fused_rows(config: BloomConfig) -> dict[str, Tensor]:

@@ -182,12 +182,12 @@ class Deepseek(Llama):
             ffn = Experts(config.d_model, config.expert_hidden, config.n_experts, config.routing, config.shared_hidden)
         return Block(self.make_norm, LatentAttention(config), ffn)
 
-    def places(self, position: int, count: int) -> Rotation | PairRotation:
-        """RoPE's cos and sin for the rotated channels of `count` tokens from `position` on."""
+    def positions(self, start: int, count: int) -> Rotation | PairRotation:
+        """RoPE's cos and sin for the rotated channels of `count` tokens from `start` on."""
         weight = self.embed.weight
-        frequencies = rope_frequencies(self.config, position + count, weight.device)
-        places = rotation(frequencies, position, count, weight.dtype)
-        return interleaved(places) if self.config.pairs_interleaved else places
+        frequencies = rope_frequencies(self.config, start + count, weight.device)
+        halves = rotation(frequencies, start, count, weight.dtype)
+        return interleaved(halves) if self.config.pairs_interleaved else halves
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache of latents and shared keys, for `batch` sequences of up to `capacity` tokens."""

@@ -14,14 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..attention import Attention
-from ..cache import KVCache
 from ..config import LlamaConfig, rope
 from ..feedforward import ACTIVATIONS, FeedForward, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..forward_pass import Pass
 from ..llama import Llama
 from ..network import Layer
 from ..norms import LayerNorm, Norm
-from ..positions import Places
 from ..taps import Tap
 from .family import Family, Names
 
@@ -126,18 +125,10 @@ class ParallelBlock(Layer):
         self.attn_normed = Tap()
         self.attn_out, self.ffn_out = Tap(), Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
         x = self.resid_in(x)
         normed = self.attn_normed(self.attn_norm(x))
-        written = self.attn_out(self.attn(normed, places, layer, cache, position, eager))
+        written = self.attn_out(self.attn(normed, at))
         return self.resid_out(x + written + self.ffn_out(self.ffn(self.normed_for_ffn(x, normed))))
 
     def normed_for_ffn(self, x: Float[Tensor, "B T d"], normed: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:

@@ -109,17 +109,17 @@ class Glm(Llama):
         config = self.config
         return Block(self.make_norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def places(self, position: int, count: int) -> PairRotation:
+    def positions(self, start: int, count: int) -> PairRotation:
         """RoPE's cos and sin for interleaved pairs, and the prefix's mask while the prefix is read.
 
         Raises IndexError where a prefix is read in more than one pass: its first tokens would miss the last.
         """
         weight = self.embed.weight
-        frequencies = rope_frequencies(self.config, position + count, weight.device)
-        if 0 < position < self.prefix:
-            raise IndexError(f"position {position}: a prefix of {self.prefix} tokens must be read in one pass")
-        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not position else None
-        return interleaved(rotation(frequencies, position, count, weight.dtype), mask)
+        frequencies = rope_frequencies(self.config, start + count, weight.device)
+        if 0 < start < self.prefix:
+            raise IndexError(f"position {start}: a prefix of {self.prefix} tokens must be read in one pass")
+        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not start else None
+        return interleaved(rotation(frequencies, start, count, weight.dtype), mask)
 
     def with_prefix(self, tokens: int) -> "Glm":
         """The same network, sharing its weights, in which the first `tokens` tokens all see each other."""

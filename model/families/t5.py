@@ -20,10 +20,11 @@ from ..cache import KVCache, SourceCache
 from ..config import NetworkConfig
 from ..feedforward import FeedForward, GeGLU, Mlp
 from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..forward_pass import Pass
 from ..llama import Block
 from ..network import Network
 from ..norms import RMSNorm
-from ..positions import Bias, Places, buckets
+from ..positions import Bias, buckets
 from ..taps import Tap
 from .family import Family, Names
 
@@ -138,7 +139,7 @@ class DecoderBlock(Block):
     """
 
     norms: ClassVar[dict[str, str]] = {"attn_norm": "resid_in", "cross_norm": "resid_cross", "ffn_norm": "resid_mid"}
-    further: ClassVar[tuple[str, ...]] = ("cross",)
+    extra_sublayers: ClassVar[tuple[str, ...]] = ("cross",)
 
     def __init__(self, config: T5Config):
         super().__init__(*block_parts(config))
@@ -146,20 +147,12 @@ class DecoderBlock(Block):
         self.cross = CrossAttention(config, scale=1.0)
         self.resid_cross, self.cross_normed, self.cross_out = Tap(), Tap(), Tap()
 
-    def forward(
-        self,
-        x: Float[Tensor, "B T d"],
-        places: Places,
-        layer: int = 0,
-        cache: KVCache | None = None,
-        position: int = 0,
-        eager: bool = False,
-    ) -> Float[Tensor, "B T d"]:
+    def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
         x = self.resid_in(x)
         normed = self.attn_normed(self.attn_norm(x))
-        x = self.resid_cross(x + self.attn_out(self.attn(normed, places, layer, cache, position, eager)))
+        x = self.resid_cross(x + self.attn_out(self.attn(normed, at)))
         normed = self.cross_normed(self.cross_norm(x))
-        x = self.resid_mid(x + self.cross_out(self.cross(normed, places, layer, cache, position, eager)))
+        x = self.resid_mid(x + self.cross_out(self.cross(normed, at)))
         normed = self.ffn_normed(self.ffn_norm(x))
         return self.resid_out(x + self.ffn_out(self.ffn(normed)))
 
@@ -182,7 +175,7 @@ class Encoder(Network):
         self,
         ids: Int[Tensor, "B S"],
         _cache: KVCache | None = None,
-        _position: int = 0,
+        _start: int = 0,
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored nothing"]:
@@ -191,22 +184,22 @@ class Encoder(Network):
 
     def read(self, ids: Int[Tensor, "B S"], eager: bool = False) -> Float[Tensor, "B S d"]:
         """The last states, normalised: what the decoder looks at."""
-        places, x = self.places(0, ids.shape[1]), self.embed(ids)
-        for i, block in enumerate(self.layers):
-            x = block(x, places, i, eager=eager)
+        positions, x = self.positions(0, ids.shape[1]), self.embed(ids)
+        for layer, block in enumerate(self.layers):
+            x = block(x, Pass(positions, layer, eager=eager))
         return self.finished(x)
 
-    def places(self, position: int, count: int) -> Bias:
+    def positions(self, start: int, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
-        where = buckets(position, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
+        where = buckets(start, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
         return Bias(self.relative(where).permute(2, 0, 1), torch.ones_like(where, dtype=torch.bool), buckets=where)
 
 
 class T5(Network):
     """The network: `net(source_ids, target_ids)` gives the logits of every target position.
 
-    `layers`, `norm` and `head` are the decoder's. `reading(source_ids)` is the same network with a source that it has
-    read: that one takes target ids alone, as a network without an encoder would, and is what is traced and generates.
+    `layers`, `norm` and `head` are the decoder's. `encode_source(source_ids)` gives the same network once it has read
+    that source. That one takes target ids alone, as a network without an encoder does; it is what runs and is traced.
     """
 
     config: T5Config
@@ -228,44 +221,44 @@ class T5(Network):
         self,
         ids: Int[Tensor, "B T"],
         cache: KVCache | Int[Tensor, "B target"] | None = None,
-        position: int = 0,
+        start: int = 0,
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
-        """Logits of target tokens that start at `position`, as Llama.forward gives them, after `reading` a source.
+        """Logits of target tokens from position `start` on, as Llama.forward gives them, after `encode_source`.
 
         Without one, `net(source_ids, target_ids)` reads the first and scores the second.
         """
         if isinstance(cache, Tensor):
-            return self.reading(ids, eager)(cache, None, position, eager, last_only)
-        places, x = self.places(position, ids.shape[1]), self.embed(ids)
-        for i, block in enumerate(self.layers):
-            x = block(x, places, i, cache, position, eager)
+            return self.encode_source(ids, eager)(cache, None, start, eager, last_only)
+        positions, x = self.positions(start, ids.shape[1]), self.embed(ids)
+        for layer, block in enumerate(self.layers):
+            x = block(x, Pass(positions, layer, cache, start, eager))
         x = self.final_resid(x)
         return self.unembed(self.final_normed(self.norm(x[:, -1:] if last_only else x)))
 
-    def begin(self, ids: list[int]) -> tuple[Network, list[int]]:
+    def start_decoding(self, ids: list[int]) -> tuple[Network, list[int]]:
         """The network that has read this text, and the token that the target begins with."""
-        net, (target,) = self.begin_all([ids])
+        net, (target,) = self.start_decoding_all([ids])
         return net, target
 
-    def begin_all(self, texts: list[list[int]]) -> tuple[Network, list[list[int]]]:
+    def start_decoding_all(self, texts: list[list[int]]) -> tuple[Network, list[list[int]]]:
         """The network that has read these texts of one length, and the token that each target begins with."""
         with torch.inference_mode():
-            net = self.reading(torch.tensor(texts, device=self.embed.weight.device))
+            net = self.encode_source(torch.tensor(texts, device=self.embed.weight.device))
         return net, [[self.config.start_id] for _ in texts]
 
-    def places(self, position: int, count: int) -> Bias:
-        """The bias by bucket for `count` target tokens from `position` on, and what the encoder made of the source."""
+    def positions(self, start: int, count: int) -> Bias:
+        """The bias by bucket for `count` target tokens from `start` on, and what the encoder made of the source."""
         if self.memory is None:
-            raise ValueError("no source: call net(source_ids, target_ids), or net.reading(source_ids) first")
-        where = buckets(position, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
+            raise ValueError("no source: call net(source_ids, target_ids), or net.encode_source(source_ids) first")
+        where = buckets(start, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
         return Bias(self.relative(where).permute(2, 0, 1), None, self.memory, where)
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""
         if self.memory is None or len(self.memory) != batch:
-            raise ValueError(f"no source of {batch} rows: call net.reading(source_ids) first")
+            raise ValueError(f"no source of {batch} rows: call net.encode_source(source_ids) first")
         cross = [cast(DecoderBlock, block).cross for block in self.layers]
         return SourceCache(self.config, capacity, [attn.keys_and_values(self.memory) for attn in cross])
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from ..attention import Attention, CrossAttention
 
 
-def divided(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What makes networks as `build` does, with all scores divided by √head_dim."""
+def scale_scores(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A maker of networks like `build`, but with all scores divided by √head_dim."""
 
     def made(config: Any) -> Any:
         net = build(config)
@@ -26,8 +26,8 @@ def divided(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @torch.no_grad()
-def as_defined(net: Any, build: Callable[[Any], Any], config: Any) -> Any:
-    """The same network with scores as its family has them: what `build` makes, with weights of its own."""
+def unscale_scores(net: Any, build: Callable[[Any], Any], config: Any) -> Any:
+    """The same network with its family's own scores, as `build` makes it; its query weights make up for the factor."""
     made = build(config).to(net.embed.weight.device)
     made.load_state_dict(net.state_dict())
     for heads in _undivided(made):

@@ -29,7 +29,7 @@ from ..record import LOG
 from ..tokenizer import Tokenizer
 from . import balance
 from .curriculum import Stage, recipe
-from .division import as_defined, divided
+from .division import scale_scores, unscale_scores
 from .initial import initialise
 from .optimisers import Average, optimisers, set_lr
 from .packing import END, Rows, pack_pairs, pack_rows, start_of
@@ -95,7 +95,7 @@ class Trainer:
     ):
         self.settings, self.out, self.device = settings, out, device
         self.state_file = out / "training_state.pt"
-        self.build, build = build, divided(build)
+        self.build, build = build, scale_scores(build)
         self.net = build(settings.shape)
         initialise(self.net, settings.seed)
         self.net.to(device)
@@ -214,7 +214,7 @@ class Trainer:
         partial = self.state_file.with_suffix(".part")  # a kill in the middle leaves the last state whole
         torch.save(state, partial)
         os.replace(partial, self.state_file)
-        save_weights(as_defined(self.average.net, self.build, self.settings.shape), self.out)
+        save_weights(unscale_scores(self.average.net, self.build, self.settings.shape), self.out)
         with (self.out / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
 

@@ -282,7 +282,7 @@ def test_the_tour_of_the_cache_says_what_the_networks_own_cache_holds(page: Page
     alone(page)
     write(page, PROMPT, 0)
     source, _ = ids_of(page)
-    net = lm.net.reading(source)
+    net = lm.net.encode_source(source)
     held = {tokens: net.cache(8).nbytes(tokens) for tokens in range(4)}
     read, each = held[0], held[1] - held[0]
     assert read == each * source.shape[1]  # a token of the prompt takes what one that is written does

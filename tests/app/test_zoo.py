@@ -68,7 +68,7 @@ def engine(lm: model.LanguageModel, directory: Path) -> LocalEngine:
 
 def held(engine: LocalEngine) -> list[str]:
     """Whose weights are held."""
-    return engine._get("BLOOM (small)").keeper.held
+    return engine._get("BLOOM (small)").weight_cache.held
 
 
 def test_what_is_there_is_offered_without_its_weights(engine: LocalEngine, directory: Path) -> None:

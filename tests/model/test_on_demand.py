@@ -12,15 +12,15 @@ import pytest
 
 import model
 from model import on_demand
-from model.on_demand import Keeper, OnDemand
+from model.on_demand import OnDemand, WeightCache
 
 IDS = list(range(1, 9))
 
 
 def several(directory: Path, max_bytes: int, names: Sequence[str] = "abc") -> list[OnDemand]:
     """The checkpoint under several names, with one bound for all."""
-    keeper = Keeper(max_bytes)
-    return [OnDemand(directory, keeper, name, device="cpu") for name in names]
+    weight_cache = WeightCache(max_bytes)
+    return [OnDemand(directory, weight_cache, name, device="cpu") for name in names]
 
 
 def test_config_and_size_are_known_without_the_weights(checkpoint: Path, lm: model.LanguageModel) -> None:
@@ -29,23 +29,23 @@ def test_config_and_size_are_known_without_the_weights(checkpoint: Path, lm: mod
     assert one.nbytes == sum(weight.nbytes for weight in lm.net.parameters())
     assert one.tokenizer.encode("The cat") == lm.tokenizer.encode("The cat")
     assert not one.reads_source
-    assert one.keeper.held == []
+    assert one.weight_cache.held == []
     np.testing.assert_array_equal(model.run_trace(one, IDS).logits, model.run_trace(lm, IDS).logits)
-    assert one.keeper.held == ["a"]
-    assert one.keeper.nbytes == one.nbytes
+    assert one.weight_cache.held == ["a"]
+    assert one.weight_cache.nbytes == one.nbytes
 
 
 def test_the_least_recently_used_go_beyond_the_bound(checkpoint: Path) -> None:
     a, b, c = several(checkpoint, 10**9)
-    keeper = a.keeper
-    keeper.max_bytes = 2 * a.nbytes
+    weight_cache = a.weight_cache
+    weight_cache.max_bytes = 2 * a.nbytes
     for lm in (a, b, a, c):
         assert lm.net is lm.net
-    assert keeper.held == ["a", "c"]
-    assert keeper.nbytes <= keeper.max_bytes
-    keeper.max_bytes = 1  # the newest stays, whatever its size
+    assert weight_cache.held == ["a", "c"]
+    assert weight_cache.nbytes <= weight_cache.max_bytes
+    weight_cache.max_bytes = 1  # the newest stays, whatever its size
     assert b.net is b.net
-    assert keeper.held == ["b"]
+    assert weight_cache.held == ["b"]
 
 
 def test_a_kept_run_holds_no_weights_and_reads_them_again(checkpoint: Path) -> None:
@@ -71,8 +71,8 @@ def test_what_is_at_work_stays_until_it_is_done(checkpoint: Path) -> None:
         assert a.net is net
         with b.in_use():
             assert b.net is not None
-            assert set(a.keeper.held) == {"a", "b"}
-    assert len(a.keeper.held) == 1
+            assert set(a.weight_cache.held) == {"a", "b"}
+    assert len(a.weight_cache.held) == 1
 
 
 def test_threads_that_want_one_network_read_it_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:

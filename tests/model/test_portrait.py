@@ -77,7 +77,7 @@ def test_a_tokens_cache_is_the_calculators() -> None:
     for column in COLUMNS.values():
         if column.name not in CONFIGS:
             continue
-        net, _ = shell(CONFIGS[column.name]).begin([0])
+        net, _ = shell(CONFIGS[column.name]).start_decoding([0])
         with torch.inference_mode():
             cache, spec = net.cache(2), sizes_of(column)
         held = (cache.nbytes(2) - cache.nbytes(1)) // len(net.layers) * spec.n_layers

@@ -94,7 +94,7 @@ def test_in_double_nothing_is_1e_5_apart(directory: Path) -> None:
         target = torch.tensor([[lm.config.start_id, *lm.tokenizer.encode(TEXTS[0])[:7]]]) if encoded else None
         found = theirs(peer, torch.tensor([source]), target)
         hidden = found.decoder_hidden_states if encoded else found.hidden_states
-        net, ids = lm.net.begin(source)
+        net, ids = lm.net.start_decoding(source)
         with torch.inference_mode(), capture(net, "layers.*.resid_in") as seen:
             close(net(torch.tensor([ids]) if target is None else target, eager=True), found.logits)
         for i in range(lm.config.n_layers):

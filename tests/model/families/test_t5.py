@@ -92,7 +92,7 @@ def test_generation_and_cache_agree(pair: Pair) -> None:
     for step in steps:
         options = KvOptions(encoder_tokens=23)
         assert step.cache_bytes == model.kv_cache_bytes(spec, step.cache_tokens, dtype="fp32", options=options)
-    net = pair.lm.net.reading(SOURCE)
+    net = pair.lm.net.encode_source(SOURCE)
     cache = net.cache(17, batch=2)
     parts = [net(TARGET[:, :6], cache), net(TARGET[:, 6:9], cache, 6)]
     parts += [net(TARGET[:, i : i + 1], cache, i) for i in range(9, 17)]

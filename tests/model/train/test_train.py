@@ -16,6 +16,7 @@ import model
 from model.checkpoint import BUNDLED
 from model.config import LlamaConfig
 from model.corpus import MIX, documents
+from model.forward_pass import Pass
 from model.llama import Llama
 from model.tokenizer import Tokenizer
 from model.train import trainer as train
@@ -185,7 +186,7 @@ def test_a_block_begins_as_the_identity() -> None:
     initialise(net, seed=0)
     x = torch.randn(1, 5, TINY.d_model)
     for block in net.layers:
-        assert torch.equal(block(x, net.places(0, 5)), x)
+        assert torch.equal(block(x, Pass(net.positions(0, 5))), x)
     again = Llama(TINY)
     initialise(again, seed=0)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), again.parameters(), strict=True))

@@ -16,7 +16,7 @@ from model.moe import Experts, Routing
 from model.train import balance, zoo
 from model.train import trainer as train
 from model.train.curriculum import Stage, recipe
-from model.train.division import as_defined, divided
+from model.train.division import scale_scores, unscale_scores
 from model.train.initial import initialise
 from model.train.packing import END, pack_pairs, pack_rows, tokens_and_answers
 from model.train.trainer import Settings, Trainer
@@ -117,7 +117,7 @@ def test_a_network_begins_as_the_embedding_alone(name: str) -> None:
 def test_scores_that_are_not_divided_are_so_while_a_network_learns() -> None:
     shape = TINY["t5"]
     build = family_of(shape.to_hf()).build
-    net = divided(build)(shape)
+    net = scale_scores(build)(shape)
     initialise(net, seed=0)
     for weight in net.parameters():
         torch.nn.init.normal_(weight, std=0.3)  # also what writes to the stream, which begins at 0
@@ -125,7 +125,7 @@ def test_scores_that_are_not_divided_are_so_while_a_network_learns() -> None:
     assert (block.attn.scale, block.cross.scale, net.encoder.block(0).attn.scale) == (None, None, None)
     ids = torch.randint(0, shape.vocab_size, (2, 1, 9))
     with torch.no_grad():
-        same = as_defined(net, build, shape)
+        same = unscale_scores(net, build, shape)
         block = same.block(0)
         assert (block.attn.scale, block.cross.scale, same.encoder.block(0).attn.scale) == (1.0, 1.0, 1.0)
         close(net(*ids), same(*ids), 1e-5)
