@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
-from model.parts import BucketParts, FfnParts, Parts, parts
+from model.layer_metadata import BucketParts, FfnParts, Parts, parts
 from model.sampling import Candidates
 
 Message = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import torch
 
 from model import LayerTrace, Step, Trace
-from model.parts import FfnParts
+from model.layer_metadata import FfnParts
 from model.sampling import Candidates, candidates
 
 from .payload import (

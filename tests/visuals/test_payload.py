@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import model
 from model.analysis.neurons import Neurons
-from model.parts import FfnParts, ffn_parts, parts
+from model.layer_metadata import FfnParts, ffn_parts, parts
 from model.sampling import Candidates, candidates
 from visuals.payload import (
     About,
