@@ -19,7 +19,7 @@ import numpy as np
 
 from model import GlassLlamaError, Step, Trace
 from model.analysis.switching import stacks
-from model.parts import FfnParts, ffn_parts
+from model.layer_metadata import FfnParts, ffn_parts
 from model.pieces import InPieces
 
 from .engine import Engine

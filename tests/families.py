@@ -24,7 +24,7 @@ from model.analysis.logit_terms import logit_terms
 from model.analysis.neurons import activations, firing, neurons_of
 from model.analysis.score_terms import stream_writes
 from model.interventions import Intervention
-from model.parts import Parts, ffn_parts, parts
+from model.layer_metadata import Parts, ffn_parts, parts
 from model.taps import capture
 from tests.standin import make_tokenizer
 

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from model import LanguageModel, LayerTrace
 from model.analysis.neurons import Firing, Written, activations, neurons_of, written
 from model.interventions import Intervention
-from model.parts import FfnParts
+from model.layer_metadata import FfnParts
 
 from .payload import Message, pack, pack_neurons
 

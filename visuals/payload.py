@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
-from model.parts import BucketParts, FfnParts, Parts, parts
+from model.layer_metadata import BucketParts, FfnParts, Parts, parts
 from model.sampling import Candidates
 
 Message = dict[str, Any]
@@ -83,7 +83,7 @@ def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) ->
     }
 
 
-def fewer(offered: Candidates, count: int) -> Candidates:
+def truncate_candidates(offered: Candidates, count: int) -> Candidates:
     """The first `count` candidates; the others join the tail."""
     kept = offered._replace(ids=offered.ids[:count], logits=offered.logits[:count])
     return kept._replace(tail=max(0.0, 1.0 - float(kept.probabilities.sum())))

@@ -6,20 +6,20 @@ from typing import Any, Protocol
 import torch
 
 from model import LayerTrace, Step, Trace
-from model.parts import FfnParts
+from model.layer_metadata import FfnParts
 from model.sampling import Candidates, candidates
 
 from .payload import (
     About,
     Message,
     Pieces,
-    fewer,
     layer_payload,
     next_payload,
     run_payload,
     source_payload,
     step_payload,
     steps_payload,
+    truncate_candidates,
 )
 
 RUN_CANDIDATES = 64
@@ -71,7 +71,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
 def steps_message(run_id: str, steps: Sequence[Step], about: About, pieces: Pieces) -> Message:
     """The last few steps, and the candidates of the last: a page that misses one message has it from the next."""
     first = max(0, len(steps) - STEPS_A_MESSAGE)
-    following = offers(fewer(steps[-1].candidates, STEP_CANDIDATES), about, pieces)
+    following = offers(truncate_candidates(steps[-1].candidates, STEP_CANDIDATES), about, pieces)
     told = [
         step_payload(i, steps[i], pieces([steps[i].token_id])[0], following if i == len(steps) - 1 else None)
         for i in range(first, len(steps))

@@ -4,7 +4,7 @@ from typing import Any
 
 from model import GlassLlamaError
 from model.errors import shortly
-from model.parts import parts
+from model.layer_metadata import parts
 from visuals import position
 from visuals.payload import Message
 

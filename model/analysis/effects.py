@@ -26,9 +26,9 @@ from ..trace import Trace
 from .switching import Kind, Part, Pull, head_taps, held_taps, neuron_pushes, pulls_of, stacks, without
 
 ATTENDED: tuple[Kind, ...] = ("head", "cross")  # the kinds of heads
-LOOKS = 0.5  # the least weight with which a head counts as looking at a token
+MIN_ATTENTION = 0.5  # the least weight with which a head counts as looking at a token
 KEPT = 0.5  # the share of its probability with which an answer counts as kept
-CHANCES = 5  # draws of as many other heads
+N_RANDOM_CONTROLS = 5  # draws of as many other heads
 SHARE, TRIES = 0.5, 3  # which tokens may hold the answer
 
 
@@ -41,8 +41,9 @@ class Effect(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Where the answer was read: at token `key`, by `heads`, those that put LOOKS or more of their weight there. They
-    are all of one `kind`; those of kind "cross" look at a source text, and `key` is a token of that.
+    """Where the answer was read: at token `key`, by `heads`, which put MIN_ATTENTION or more of their weight there.
+
+    The heads are all of one `kind`. Those of kind "cross" look at a source text, and `key` is a token of that.
 
     They do so from the token after which the answer stands; where more than KEPT of its probability is left without
     them, those that do so from a token between are among them too, as what they read can be found on the way.
@@ -82,7 +83,7 @@ class Effects:
         """The head to show first: of those that read the answer from `position` the one worth most, else of all."""
         heads = [one.part for one in self.of(*ATTENDED)]
         look = zip(self.look.heads, self.look.weights, strict=True)
-        reading = {part for part, weight in look if weight >= LOOKS}
+        reading = {part for part, weight in look if weight >= MIN_ATTENTION}
         return next(iter([*(part for part in heads if part in reading), *heads]), None)
 
 
@@ -93,7 +94,7 @@ def effects(
     position: int = -1,
     heads: int = 24,
     neurons: int = 8,
-    chances: int = CHANCES,
+    chances: int = N_RANDOM_CONTROLS,
     encoder: bool = True,
 ) -> Work[Effects]:
     """The `heads` heads of either kind and `neurons` neurons that promise most for `target`, each measured by switching
@@ -181,8 +182,11 @@ def _taken(trace: Trace, encoder: bool = False) -> set[Part]:
 
 
 class _Reading(NamedTuple):
-    """From where heads bring an answer: the places `tried`, each a kind of head and a token, of most first; by place
-    the heads that put LOOKS or more of their weight there, where there are any; and the weights of each that is on."""
+    """From where heads bring an answer.
+
+    `tried` holds places, each a kind of head and a token, that of most first. `readers` holds, by place, the heads that
+    put MIN_ATTENTION or more of their weight there, where there are any; `weights` those of each head that is on.
+    """
 
     tried: list[tuple[Kind, int]]
     readers: dict[tuple[Kind, int], list[Part]]
@@ -203,7 +207,7 @@ def _reading(trace: Trace, target: int, position: int) -> Work[_Reading]:
     }
     tried = sorted((place for place, value in size.items() if value >= least), key=lambda place: -size[place])[:TRIES]
     readers: dict[tuple[Kind, int], list[Part]] = {
-        (kind, key): [part for part, row in weights.items() if part.kind == kind and row[key] >= LOOKS]
+        (kind, key): [part for part, row in weights.items() if part.kind == kind and row[key] >= MIN_ATTENTION]
         for kind, key in tried
     }
     return _Reading(tried, {place: parts for place, parts in readers.items() if parts}, weights)
@@ -231,12 +235,14 @@ def _look(trace: Trace, reading: _Reading, target: int, position: int, chances: 
 
 
 def _readers(trace: Trace, heads: Sequence[Part], key: int, position: int) -> Work[list[Part]]:
-    """Those of these heads that put LOOKS or more of their weight on `key`, from `position` or a token between; of a
-    source, all of which is there first, from any token up to `position`."""
+    """Those of these heads that put MIN_ATTENTION or more of their weight on `key`, from `position` or a token between.
+
+    A source is all there from the start, so its heads may do so from any token up to `position`.
+    """
     first = {"head": min(key + 1, position), "cross": 0}
     found: list[Part] = []
     for part in heads:
-        if seen_by(trace, part)[first[part.kind] : position + 1, key].max() >= LOOKS:
+        if seen_by(trace, part)[first[part.kind] : position + 1, key].max() >= MIN_ATTENTION:
             found.append(part)
         yield
     return found

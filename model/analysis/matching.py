@@ -20,7 +20,7 @@ from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
 from .score_terms import Source, _normed, score_terms, stream_writes
 
-LOOKS = 0.5  # the least weight with which a head counts as having brought a token
+MIN_ATTENTION = 0.5  # the least weight with which a head counts as having brought a token
 LARGEST = 1024  # tokens of all texts that are run
 
 
@@ -149,7 +149,7 @@ def _look(trace: Trace, source: Source, at: int) -> Step | None:
         return None
     row = trace.layer(source.layer).attention[source.head, at]
     seen = int(row.argmax())
-    return Step(source.layer, source.head, at, seen, float(row[seen])) if row[seen] >= LOOKS else None
+    return Step(source.layer, source.head, at, seen, float(row[seen])) if row[seen] >= MIN_ATTENTION else None
 
 
 def _fetches(trace: Trace, source: Source, at: int) -> int | None:

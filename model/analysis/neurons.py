@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ..checkpoint import LanguageModel
 from ..feedforward import ACTIVATIONS, FeedForward
 from ..interventions import NOTHING, Intervention
-from ..parts import FfnParts
+from ..layer_metadata import FfnParts
 from ..pieces import Work, in_pieces
 from ..trace import LayerTrace
 from .stream import each_layer

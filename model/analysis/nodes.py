@@ -68,7 +68,7 @@ class Site(NamedTuple):
 # A value for each node of a run: of every site, by token and head, (T, n_heads, width). A feed-forward is one head.
 Values = dict[Site, Float[Tensor, "T n_heads width"]]
 # Which nodes keep their own values, for each of C circuits; as floats, how much of them (exchange.py).
-Kept = dict[Site, Bool[Tensor, "C T n_heads"] | Float[Tensor, "C T n_heads"]]
+NodeMask = dict[Site, Bool[Tensor, "C T n_heads"] | Float[Tensor, "C T n_heads"]]
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def site_of(node: AnyNode) -> Site:
     return Site(node.stack, node.kind, node.layer)
 
 
-def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> Kept:
+def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> NodeMask:
     """Circuits as masks."""
     kept = {
         site: torch.zeros(len(circuits), *value.shape[:2], dtype=torch.bool, device=value.device)
@@ -220,7 +220,7 @@ def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> Kept:
 
 
 @in_pieces
-def recovered(pair: Pair, kept: Kept) -> Work[list[float]]:
+def recovered(pair: Pair, kept: NodeMask) -> Work[list[float]]:
     """The share of the logit difference that each circuit brings about: (Δ - Δ') / (Δ₁ - Δ').
 
     Δ is the logit of the answer less that of the other one with the circuit's nodes computed from the first prompt and
@@ -236,7 +236,7 @@ def recovered(pair: Pair, kept: Kept) -> Work[list[float]]:
     return found
 
 
-def others_swapped(pair: Pair, kept: Kept, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:
+def others_swapped(pair: Pair, kept: NodeMask, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:
     """What sets every node outside of C circuits to the other run's value, in a pass of C rows.
 
     `swap` makes the change of a site's values from what is kept of them and the other run's.

@@ -24,7 +24,7 @@ def tables(net: nn.Module) -> set[int]:
 
 
 def optimisers(net: nn.Module, weight_decay: float, parts: int = 1) -> list[torch.optim.Optimizer]:
-    """AdamW, then `parts` of Muon with every so manieth matrix, so that they can step at once.
+    """AdamW, then `parts` of Muon with the matrices dealt round-robin, so that they can step at once.
 
     Norms and biases do not decay, nor what is added to scores, which moves SCORE_STEP times as far. What no gradient
     moves (`requires_grad` False) is in none.

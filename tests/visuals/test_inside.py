@@ -14,7 +14,7 @@ import model
 from model.analysis.neurons import firing
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
-from model.parts import FfnParts
+from model.layer_metadata import FfnParts
 from tests.reference import reference, run_reference, sample_ids
 from visuals import ffn, norm, position
 from visuals.payload import unpack

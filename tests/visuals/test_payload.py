@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import model
 from model.analysis.neurons import Neurons
-from model.parts import FfnParts, ffn_parts, parts
+from model.layer_metadata import FfnParts, ffn_parts, parts
 from model.sampling import Candidates, candidates
 from visuals.payload import (
     About,
-    fewer,
     layer_payload,
     message_payload,
     model_payload,
@@ -22,6 +21,7 @@ from visuals.payload import (
     pack,
     run_payload,
     top_neurons,
+    truncate_candidates,
     unpack,
 )
 
@@ -67,7 +67,7 @@ def test_top_neurons_of_large_gates_and_few_neurons() -> None:
 
 def test_candidates_and_tail_add_up_to_one() -> None:
     logits = torch.randn(500, generator=torch.Generator().manual_seed(1)) * 3
-    offered = fewer(candidates(logits, 64), 20)
+    offered = truncate_candidates(candidates(logits, 64), 20)
     shares = np.exp(offered.logits.astype(np.float64) - offered.log_z)
     assert len(offered.ids) == 20
     assert shares.sum() + offered.tail == pytest.approx(1, abs=1e-12)

@@ -7,7 +7,7 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.effects import KEPT, LOOKS, effects, first_head, promised
+from model.analysis.effects import KEPT, MIN_ATTENTION, effects, first_head, promised
 from model.analysis.nodes import swapped
 from model.analysis.switching import Part, head_taps, pulls_of, without
 from model.interventions import Intervention, Patch
@@ -68,11 +68,11 @@ def test_those_who_look_at_the_answer_are_switched_off_together(lm: LanguageMode
             assert weight == pytest.approx(
                 float(trace.layer(part.layer).attention[part.number, -1, look.key]), abs=1e-6
             )
-        last = [part for part, weight in zip(look.heads, look.weights, strict=True) if weight >= LOOKS]
+        last = [part for part, weight in zip(look.heads, look.weights, strict=True) if weight >= MIN_ATTENTION]
         early = [part for part in look.heads if part not in last]
         assert bool(last) == bool(look.heads)
         for part in early:
-            assert trace.layer(part.layer).attention[part.number, look.key + 1 :, look.key].max() >= LOOKS
+            assert trace.layer(part.layer).attention[part.number, look.key + 1 :, look.key].max() >= MIN_ATTENTION
         if early:  # the answer stayed without those that look from the last token
             alone = Intervention(heads=tuple((part.layer, part.number) for part in last))
             kept = torch.tensor(model.run_trace(lm, ids, alone).logits).softmax(-1)[found.target]

@@ -13,7 +13,7 @@ from torch import nn
 
 import model
 from model import GlassLlamaError
-from model.analysis.effects import KEPT, LOOKS, effects, first_head, promised
+from model.analysis.effects import KEPT, MIN_ATTENTION, effects, first_head, promised
 from model.analysis.logit_terms import logit_terms
 from model.analysis.score_terms import stream_writes
 from model.analysis.switching import Part, pulls_of, stacks, without
@@ -111,7 +111,7 @@ def test_the_token_that_is_read_may_be_one_of_the_source(pair: Pair) -> None:
             continue
         left = theirs(pair, source, written, look.heads)
         assert look.without == pytest.approx(probability(left, found.target), rel=1e-4)
-        last = [part for part, weight in zip(look.heads, look.weights, strict=True) if weight >= LOOKS]
+        last = [part for part, weight in zip(look.heads, look.weights, strict=True) if weight >= MIN_ATTENTION]
         if len(last) < len(look.heads):
             assert probability(theirs(pair, source, written, last), found.target) > KEPT * found.probability
         reading = [one.part for one in found.parts if one.part in last]

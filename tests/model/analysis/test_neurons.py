@@ -9,7 +9,7 @@ import torch
 
 import model
 from model.analysis.neurons import activations, firing, neurons_of, sparsity, written
-from model.parts import ffn_parts
+from model.layer_metadata import ffn_parts
 from tests.reference import reference, run_reference, sample_ids
 
 TOKENS = 11
