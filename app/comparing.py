@@ -5,7 +5,7 @@ from typing import Any
 from model import GlassLlamaError
 from model.interventions import Intervention, Patch
 
-from .requests import text_of, whole
+from .requests import int_field, text_of
 from .session import HeldRun, Runs, of_encoder
 
 OFF_PAIRS = ("heads", "neurons", "cross")
@@ -17,13 +17,13 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
     """
     patches: list[Patch] = []
     prefix = changes.get("prefix") or [0]
-    whole({"prefix": prefix[0]}, "prefix", tokens + 1)
+    int_field({"prefix": prefix[0]}, "prefix", tokens + 1)
     if pairs := changes.get("patches"):
         stream = second_run(runs, changes.get("source"), model).trace.residual
         for layer, token in pairs:
             place = {"layer": layer, "token": token}
-            whole(place, "layer", len(stream))
-            whole(place, "token", min(tokens, stream.shape[1]))
+            int_field(place, "layer", len(stream))
+            int_field(place, "token", min(tokens, stream.shape[1]))
             patches.append(Patch(layer, token, tuple(stream[layer, token].tolist())))
     return Intervention(**_parts(changes), patches=tuple(patches), prefix=prefix[0], encoder=_encoder(changes))
 

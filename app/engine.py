@@ -19,7 +19,7 @@ from model.pieces import GPU_TIMES, InPieces, Work
 from visuals.payload import About
 
 from .budget import Budgets
-from .turns import Turns
+from .priority_lock import PriorityLock
 
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
@@ -142,7 +142,7 @@ class LocalEngine:
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
     slow each other down. Long work takes a turn for every piece, a generation for every token, after the runs that wait
-    (app/turns.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
+    (app/priority_lock.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
     """
 
     def __init__(self, models: Sequence[Any], budgets: Budgets | None = None):
@@ -151,7 +151,7 @@ class LocalEngine:
         if len(set(given)) != len(models) or not models:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
         self._models = dict(zip(short_names(given), models, strict=True))
-        self._turns = {name: Turns() for name in self._models}
+        self._turns = {name: PriorityLock() for name in self._models}
         self._budgets = Budgets() if budgets is None else budgets
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True

@@ -11,13 +11,13 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from .build import GlassPage
 from .connections import TIMES, Times, bounded_server
-from .doors import Doors
 from .files import address, head, static_files
 from .headers import SafeHeaders
-from .intake import Intake
 from .listening import Listening
 from .operating import OperatorRoutes
 from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
+from .request_validator import RequestValidator
+from .route_allowlist import RouteAllowlist
 from .serving import PackedFiles, PageHead
 from .sessions import keep_sessions_light
 from .theme import theme
@@ -95,11 +95,11 @@ def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:
         ),
         Middleware(RateLimit, counts=logs_in, at_once=LOGINS, per_second=LOGINS_PER_SECOND),
         Middleware(RateLimit, counts=asks, at_once=hosting.at_once, per_second=hosting.per_second),
-        Middleware(Doors, with_accounts=bool(hosting.accounts)),
+        Middleware(RouteAllowlist, with_accounts=bool(hosting.accounts)),
         Middleware(Listening),
         # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
         Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
         Middleware(GZipMiddleware, compresslevel=6),
         Middleware(PageHead, head=head()),
-        Middleware(Intake),
+        Middleware(RequestValidator),
     ]

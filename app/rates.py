@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from model import GlassLlamaError
 
 from .budget import Budgets
-from .doors import MAX_BYTES
+from .route_allowlist import MAX_BYTES
 from .visitors import address_of
 
 # A class behind one router opens the page and presses Run at once; after that each reader asks now and then.

@@ -50,7 +50,7 @@ def text_of(data: Any, name: str, longest: int = MAX_NAME, default: str | None =
     return value
 
 
-def whole(data: Any, name: str, limit: int) -> int:
+def int_field(data: Any, name: str, limit: int) -> int:
     """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
@@ -60,7 +60,7 @@ def whole(data: Any, name: str, limit: int) -> int:
 
 
 def nearest(data: Any, name: str, limit: int) -> int:
-    """As `whole`, but what lies outside is taken for the nearest there is, as links are passed on between models."""
+    """As `int_field`, but clamped to the range: links are passed on between models."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, int) or isinstance(value, bool):
         raise GlassLlamaError("bad_request", f"{name} is {shortly(value)}; expected a whole number.")
@@ -78,7 +78,7 @@ def one_of(data: Any, name: str, choices: Collection[str]) -> str:
 
 def layer_of(held: HeldRun, data: Any) -> int:
     """The field `layer`, one of the run's. Raises GlassLlamaError."""
-    return whole(data, "layer", held.trace.n_layers)
+    return int_field(data, "layer", held.trace.n_layers)
 
 
 def first_layer(engine: Engine, model: str, view: Any) -> int:
@@ -104,7 +104,7 @@ def leader_of(held: HeldRun, data: Any) -> HeldRun:
 
 def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
     """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
-    return whole(data, name, len(held.trace.token_ids))
+    return int_field(data, name, len(held.trace.token_ids))
 
 
 class Texts(NamedTuple):
@@ -162,7 +162,7 @@ def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int
     limit = min(MAX_TOKENS + MAX_NEW_TOKENS, texts * config.context_limit)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("bad_request", f"{name}: expected a list of 1 to {limit} token ids.")
-    return [whole({name: i}, name, config.vocab_size) for i in ids]
+    return [int_field({name: i}, name, config.vocab_size) for i in ids]
 
 
 def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
@@ -210,7 +210,7 @@ def _listed(given: dict[str, Any], name: str) -> list[Any]:
 
 
 def _numbers(name: str, values: list[Any]) -> list[int]:
-    return [whole({name: value}, name, ANY) for value in values]
+    return [int_field({name: value}, name, ANY) for value in values]
 
 
 def count_of(value: Any, name: str = "max_new_tokens") -> int:

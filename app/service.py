@@ -20,7 +20,7 @@ from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
 from .asking import is_wanted
-from .chapters import CALCULATORS, DETAILS, OF_A_CHOICE
+from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
 from .operating import Drain
@@ -32,6 +32,7 @@ from .requests import (
     count_of,
     first_layer,
     ids_of,
+    int_field,
     layer_of,
     link_ids,
     model_of,
@@ -41,7 +42,6 @@ from .requests import (
     settings_of,
     text_of,
     token_of,
-    whole,
 )
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
@@ -84,7 +84,7 @@ class Service:
         `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
         ids = ids_of(self.engine, name, data)
-        n_prompt = whole(data, "n_prompt", len(ids) + 1)
+        n_prompt = int_field(data, "n_prompt", len(ids) + 1)
         prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
         text = ids[:n_prompt], ids[n_prompt:]
         layer = first_layer(self.engine, name, data)
@@ -135,7 +135,7 @@ class Service:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
         what = one_of(data, "what", DETAILS)
-        if what in OF_A_CHOICE and not len(held.trace.logits):
+        if what in NEEDS_LOGITS and not len(held.trace.logits):
             raise GlassLlamaError("bad_request", f"what is '{what}': an encoder chooses no token; ask the run itself.")
         asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
         found = DETAILS[what](self._engine(visitor), held, asked)
@@ -156,12 +156,12 @@ class Service:
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
         shown = self._shown(prompt, model, object_of(view, "view"))
-        held = shown if shown and shown.tells_all else self._run(prompt, model, visitor, shown)
+        held = shown if shown and shown.has_all_steps else self._run(prompt, model, visitor, shown)
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = replace(settings, seed=settings.seed + len(held.steps))
         need_room(self.engine, model, held.trace.token_ids)
         new = self._written(held, 1, seeded, visitor)
-        return self.show(self._grown(held, (*held.steps, *new)), first_layer(self.engine, model, view))
+        return self.show(self._extend_run(held, (*held.steps, *new)), first_layer(self.engine, model, view))
 
     def generate(
         self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
@@ -187,13 +187,13 @@ class Service:
         """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
         names are let go of: a page asks again and again while it shows a text word by word."""
         held = self._held(data)
-        count, layer = whole(data, "count", len(held.steps) + 1), first_layer(self.engine, held.model, data)
+        count, layer = int_field(data, "count", len(held.steps) + 1), first_layer(self.engine, held.model, data)
         instead = data.get("instead") or []
         if not isinstance(instead, list) or not all(isinstance(one, str) for one in instead):
             raise GlassLlamaError("bad_request", "instead: expected a list of the ids of runs.")
         for one in instead:
             self.runs.forget(one)
-        return self.show(self._grown(held, held.steps[:count]), layer)
+        return self.show(self._extend_run(held, held.steps[:count]), layer)
 
     def stop(self, ticket: Any) -> None:
         """End the generation that was started with this ticket; what it wrote so far becomes its last message.
@@ -246,7 +246,7 @@ class Service:
             for step in written:
                 steps.append(step)
                 if time.perf_counter() >= due:
-                    held = self._so_far(held, steps)
+                    held = self._replace_partial_run(held, steps)
                     yield {**self.show(held, layer), "generating": True}
                     due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
                 elif time.perf_counter() - told >= STREAM_EVERY:
@@ -256,11 +256,11 @@ class Service:
                     told = time.perf_counter()
                 if self.tickets.stopped(ticket) or self.drain.over:
                     break
-            yield self.show(self._grown(held, tuple(steps)), layer)
+            yield self.show(self._extend_run(held, tuple(steps)), layer)
         except GlassLlamaError as error:
             if not steps:
                 raise
-            yield self.show(self._grown(held, tuple(steps[:-1])), layer) | {"note": failure(error)}
+            yield self.show(self._extend_run(held, tuple(steps[:-1])), layer) | {"note": failure(error)}
 
     def _written(self, held: HeldRun, count: int, settings: Settings, visitor: Visitor) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is."""
@@ -295,13 +295,13 @@ class Service:
         """How many tokens stand before what is written: the prompt's, or a start token where an encoder reads it."""
         return 1 if self.engine.about(model).reads_source else len(ids)
 
-    def _so_far(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
+    def _replace_partial_run(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
         """The run of the text so far in place of `held`, the last one of the kind. The page asks about the newest."""
         if held.steps:
             self.runs.forget(held.id)
-        return self._grown(held, tuple(steps))
+        return self._extend_run(held, tuple(steps))
 
-    def _grown(self, held: HeldRun, steps: tuple[Step, ...]) -> HeldRun:
+    def _extend_run(self, held: HeldRun, steps: tuple[Step, ...]) -> HeldRun:
         """The run of a held run's tokens and the steps after its prompt.
 
         The token that fills the context for good cannot be read any more, so it is left out.

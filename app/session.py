@@ -91,7 +91,7 @@ class HeldRun:
         return self.chosen[step] == self.key
 
     @property
-    def tells_all(self) -> bool:
+    def has_all_steps(self) -> bool:
         """Whether it is known how each written token was chosen: a link, and a run that expired, bring bare ids."""
         return self.n_prompt + len(self.steps) == len(self.trace.token_ids)
 
@@ -128,7 +128,7 @@ class HeldRun:
         return weight((*beside, trace.token_ids, trace.pieces, trace.intervention))
 
 
-class Shelf:
+class LruSizes:
     """Runs by id and what each takes, least recently used first. What they take together is kept as a sum."""
 
     def __init__(self) -> None:
@@ -175,8 +175,8 @@ class Runs:
         self.share = max_bytes // SHARES if share is None else share
         self.each = each
         self._runs: dict[str, HeldRun] = {}
-        self._all = Shelf()
-        self._of: defaultdict[Visitor, Shelf] = defaultdict(Shelf)
+        self._all = LruSizes()
+        self._of: defaultdict[Visitor, LruSizes] = defaultdict(LruSizes)
         self._let_go = 0
         self._lock = threading.Lock()
 
@@ -195,8 +195,8 @@ class Runs:
             self._drop(run.id)
             nbytes = words + run.trace.watch(partial(self._grew, run.id))
             self._runs[run.id] = run
-            for shelf in (self._all, self._of[run.visitor]):
-                shelf.put(run.id, nbytes)
+            for sizes in (self._all, self._of[run.visitor]):
+                sizes.put(run.id, nbytes)
             self._shrink(run.visitor)
             due = self._let_go >= GIVEN_BACK_AFTER
             self._let_go = 0 if due else self._let_go
@@ -215,8 +215,8 @@ class Runs:
             found = run if run is None or whole == run_id else run.source
             if run is None or found is None:
                 raise GlassLlamaError("run_expired", "This run is no longer held here. Run the prompt again.")
-            for shelf in (self._all, self._of[run.visitor]):
-                shelf.use(whole)
+            for sizes in (self._all, self._of[run.visitor]):
+                sizes.use(whole)
             return found
 
     def forget(self, run_id: str) -> None:
@@ -227,8 +227,8 @@ class Runs:
     def _grew(self, run_id: str, nbytes: int) -> None:
         with self._lock:
             if (run := self._runs.get(run_id)) is not None:
-                for shelf in (self._all, self._of[run.visitor]):
-                    shelf.grow(run_id, nbytes)
+                for sizes in (self._all, self._of[run.visitor]):
+                    sizes.grow(run_id, nbytes)
                 self._shrink(run.visitor)
 
     def _shrink(self, visitor: Visitor) -> None:
@@ -241,18 +241,18 @@ class Runs:
     def _first_to_go(self) -> str:
         newest = self._all.newest
         of_address: Counter[str] = Counter()
-        for visitor, shelf in self._of.items():
-            of_address[visitor.address] += shelf.nbytes
-        shelves = [(who, shelf) for who, shelf in self._of.items() if shelf and shelf.oldest != newest]
-        return max(shelves, key=lambda one: (of_address[one[0].address], one[1].nbytes))[1].oldest
+        for visitor, sizes in self._of.items():
+            of_address[visitor.address] += sizes.nbytes
+        others = [(who, sizes) for who, sizes in self._of.items() if sizes and sizes.oldest != newest]
+        return max(others, key=lambda one: (of_address[one[0].address], one[1].nbytes))[1].oldest
 
     def _drop(self, run_id: str) -> None:
         if (run := self._runs.pop(run_id, None)) is None:
             return
         run.trace.watch(None)
         self._let_go += self._all.sizes[run_id]
-        for shelf in (self._all, own := self._of[run.visitor]):
-            shelf.take(run_id)
+        for sizes in (self._all, own := self._of[run.visitor]):
+            sizes.take(run_id)
         if not own:
             del self._of[run.visitor]
 

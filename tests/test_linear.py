@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.examples import nearest_example
-from app.intake import RefusedError, checked
 from app.prompts import MAX_CHARACTERS as MOST_OF_A_PROMPT
 from app.prompts import check_text
 from app.remarks import in_chinese
+from app.request_validator import RefusedError, checked
 from model import GlassLlamaError
 from model.corpus.words import strangers
 from model.kv_math.formats import kv_format

@@ -5,9 +5,9 @@ it when a chapter that shows it is opened, with that chapter's style.css where t
 of the first one again, above its own.
 
 DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
-engine, the held run and what the page sent (`whole()` and its like check it; where that names an `other` run, the held
-run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS is
-what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
+engine, the held run and what the page sent (`int_field()` and its like check it; where that names an `other` run, the
+held run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS
+is what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def qr(_engine: Engine, data: dict[str, Any]) -> Message:
 
 
 # What an encoder has no answer to: it gives no logits, or knows one text of two.
-OF_A_CHOICE = frozenset(
+NEEDS_LOGITS = frozenset(
     ("why", "matching", "outside", "words", "circuit", "edges", "ffn_written", "kv_live", "lens", "next",
      "contributions", "logits", "draw", "logit_terms", "causal_map")
 )  # fmt: skip

@@ -20,7 +20,7 @@ from visuals.latent import latent_info, latent_payload
 from visuals.payload import Message
 
 from ..engine import Engine
-from ..requests import layer_of, one_of, token_of, whole
+from ..requests import int_field, layer_of, one_of, token_of
 from ..session import HeldRun
 
 PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
@@ -36,8 +36,8 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     channel where `channel` is null."""
     layer, config = layer_of(held, asked), engine.about(held.model).config
     vector: Any = one_of(asked, "vector", VECTORS)
-    head = whole(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
-    channel = None if asked.get("channel") is None else whole(asked, "channel", config.head_dim)
+    head = int_field(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
+    channel = None if asked.get("channel") is None else int_field(asked, "channel", config.head_dim)
     seen = engine.layer(held.model, held.trace, layer)
     return projection_payload(held.study(engine, projection_info, seen, layer, vector, head, channel))
 
@@ -45,7 +45,7 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head}: what that layer keeps of each token under MLA, and what the head makes of it."""
     layer = layer_of(held, asked)
-    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
     seen = engine.layer(held.model, held.trace, layer)
     if "kv_latent" not in seen.arrays:
         raise GlassLlamaError("bad_request", f"{held.model}: its attention keeps no latent.")
@@ -55,7 +55,7 @@ def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query}: what this head writes to the residual stream at this token."""
     layer, query = layer_of(held, asked), token_of(held, asked, "query")
-    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
     changes = held.trace.intervention
     off = (layer, head) in changes.heads or layer in changes.attention
     columns = held.study(engine, head_columns, layer, head) * (not off)
@@ -70,7 +70,7 @@ def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Mes
 def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
-    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
     return score_terms_payload(held.study_in_pieces(engine, score_terms_info, held.trace, layer, head, query, key))
 
 

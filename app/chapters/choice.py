@@ -24,7 +24,7 @@ from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
 from ..prompts import check_text
-from ..requests import leader_of, map_limit, token_of, unchanged, whole
+from ..requests import int_field, leader_of, map_limit, token_of, unchanged
 from ..session import HeldRun
 
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
@@ -74,9 +74,9 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, temperature, top_k, top_p, seed, draws}: the token that these settings draw after that position (the last
     one where none is named), `draws` tokens having been drawn with the seed before."""
     how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
-    draws = whole(asked, "draws", len(held.trace.token_ids)) if "draws" in asked else 0
+    draws = int_field(asked, "draws", len(held.trace.token_ids)) if "draws" in asked else 0
     values = _logits_at(engine, held, asked)
-    drawn = draw_token(torch.from_numpy(values), how, whole(asked, "seed", 1 << 53), draws)
+    drawn = draw_token(torch.from_numpy(values), how, int_field(asked, "seed", 1 << 53), draws)
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -84,8 +84,8 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
     is not null."""
     vocab_size = engine.about(held.model).config.vocab_size
-    target = whole(asked, "target", vocab_size)
-    against = None if asked.get("against") is None else whole(asked, "against", vocab_size)
+    target = int_field(asked, "target", vocab_size)
+    against = None if asked.get("against") is None else int_field(asked, "against", vocab_size)
     given = held.trace, target, against, token_of(held, asked)
     return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
 
@@ -115,7 +115,7 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     vocab_size = engine.about(held.model).config.vocab_size
     ids = held.trace.token_ids
     if target is not None:
-        return np.full(len(ids), whole({"target": target}, "target", vocab_size))
+        return np.full(len(ids), int_field({"target": target}, "target", vocab_size))
     best = held.study(engine, best_tokens, held.trace.residual[-1])
     if follow:
         best[:-1] = ids[1:]

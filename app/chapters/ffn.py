@@ -12,7 +12,7 @@ from visuals.experts import routing_info, routing_payload
 from visuals.payload import Message
 
 from ..engine import Engine
-from ..requests import layer_of, leader_of, token_of, whole
+from ..requests import int_field, layer_of, leader_of, token_of
 from ..session import HeldRun
 
 PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
@@ -48,7 +48,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 
     asked = data.get("neuron") is not None
     row = inner_row(leader)
-    neurons = [whole(data, "neuron", len(row))] if asked else ffn.strongest(row)
+    neurons = [int_field(data, "neuron", len(row))] if asked else ffn.strongest(row)
     found = wrote(held) if leader is held else wrote(held, wrote(leader))
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))

@@ -32,7 +32,7 @@ from visuals.payload import Message
 from ..engine import Engine
 from ..examples import nearest_example
 from ..prompts import check_text
-from ..requests import PAIR_TOKENS, Texts, layer_of, map_limit, one_of, texts_until, token_of, unchanged, whole
+from ..requests import PAIR_TOKENS, Texts, int_field, layer_of, map_limit, one_of, texts_until, token_of, unchanged
 from ..session import HeldRun
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
@@ -56,7 +56,7 @@ EDGES_MEASURED = 4 + 3 * EDGES // 2  # for each one run, and its target once mor
 def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
     vocab_size = engine.about(held.model).config.vocab_size
-    target = None if asked.get("target") is None else whole(asked, "target", vocab_size)
+    target = None if asked.get("target") is None else int_field(asked, "target", vocab_size)
     passes = PULLS + sum(how_many(held.trace))  # a part that is off changes the layers from its own on: half of them
     info = held.study_in_pieces(engine, looks, held.trace, target, token_of(held, asked), passes=passes)
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
@@ -66,7 +66,7 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query, key}: what made the head's score of the key higher than of another answer in the text; {}
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
-    head = whole(asked, "head", engine.about(held.model).config.n_heads)
+    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
     tokens = MATCHED * len(held.trace.token_ids) + OTHER_TOKENS
     found = held.study_in_pieces(engine, matching_info, held.trace, layer, head, query, key, tokens=tokens)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
@@ -98,7 +98,7 @@ def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
-    count = whole(asked, "nodes", MOST_NODES + 1)
+    count = int_field(asked, "nodes", MOST_NODES + 1)
     given = texts.ids, other, count, texts.written or None
     info = held.study_in_pieces(engine, circuit_info, *given, passes=CIRCUIT, tokens=texts.tokens)
     return circuit_payload(info, lambda some: engine.pieces(held.model, some))
@@ -110,7 +110,7 @@ def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     it has all, or no longer."""
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     nodes = _nodes(engine, held, asked, texts)
-    start = whole(asked, "start", (MOST_NODES + 2) ** 2)
+    start = int_field(asked, "start", (MOST_NODES + 2) ** 2)
     given = texts.ids, other, nodes, start, texts.written or None
     info = held.study_in_pieces(engine, edges_info, *given, passes=EDGES_MEASURED, tokens=texts.tokens)
     return edges_payload(info)
@@ -134,8 +134,10 @@ def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -
         if source is not None:
             layers = source.n_layers if stack == "encoder" else layers
             tokens = len(texts.ids) if stack == "encoder" else tokens - len(texts.ids)
-        head = None if kind == "ffn" else whole(place, "head", heads)
-        found.append(node_at(Site(stack, kind, whole(place, "layer", layers)), head, whole(place, "token", tokens)))
+        head = None if kind == "ffn" else int_field(place, "head", heads)
+        found.append(
+            node_at(Site(stack, kind, int_field(place, "layer", layers)), head, int_field(place, "token", tokens))
+        )
     return found
 
 

@@ -23,7 +23,7 @@ from visuals.payload import Message, message_payload
 
 from ..engine import Engine
 from ..prompts import MAX_TOKENS
-from ..requests import whole
+from ..requests import int_field
 from ..session import HeldRun
 from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
 
@@ -88,7 +88,7 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     limit = min(2 * MAX_TOKENS, config.context_limit - 1)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
-    checked = [whole({"id": i}, "id", config.vocab_size) for i in ids]
+    checked = [int_field({"id": i}, "id", config.vocab_size) for i in ids]
     # As many tokens as fit into a few tenths of a second, each written both ways several times; and two more passes.
     most = max(1, min(RACE_STEP, RACE_TOKENS // len(ids)))
     cost = engine.about(name).n_parameters * float(len(ids)) * (2 + cacheless.REPEATS * most)

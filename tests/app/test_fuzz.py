@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from app.chapters import CALCULATORS, DETAILS
 from app.chapters.kv import ANSWERS
 from app.engine import LocalEngine
-from app.intake import RefusedError, checked
 from app.panels import sealed
+from app.request_validator import RefusedError, checked
 from app.service import Service
 from app.visitors import Visitor as Whose
 from tests.visitor import Site, Visitor

@@ -20,9 +20,9 @@ from app.budget import SIZE, Budgets
 from app.chapters import DETAILS
 from app.engine import LocalEngine, Settings
 from app.examples import EXAMPLES
+from app.priority_lock import PriorityLock
 from app.requests import PAIR_TOKENS
 from app.service import Service
-from app.turns import Turns
 from app.visitors import Visitor
 from model import GlassLlamaError, pieces
 from model.pieces import Work
@@ -248,7 +248,7 @@ def test_what_cannot_be_answered_costs_nothing() -> None:
     assert budgets._spent[""][0] == 0
 
 
-class Order(Turns):
+class Order(PriorityLock):
     """Turns that say who had them."""
 
     def __init__(self, had: list[str]) -> None:
@@ -271,7 +271,7 @@ def test_others_wait_for_one_piece_while_a_visitor_has_a_dozen_maps_drawn() -> N
     asked = {"run": run, "what": "causal_map", **long["causal_map"]}
     alone = service.detail(asked)
     other = service.run("Lily is in the garden.", "")["id"]
-    turns: dict[str, Turns] = {name: Order(had) for name in engine.names}
+    turns: dict[str, PriorityLock] = {name: Order(had) for name in engine.names}
     engine._turns = turns
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(service.detail(asked, Visitor("many")))) for _ in range(12)]

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
-from app.doors import MAX_BYTES
 from app.hosting import AT_ONCE, HOSTING
 from app.rates import BYTES, PER_SECOND, RateLimit, asks, count_refusal
+from app.route_allowlist import MAX_BYTES
 from app.visitors import TrustedProxies
 
 

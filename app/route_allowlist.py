@@ -43,7 +43,7 @@ def is_open(method: str, path: str, with_accounts: bool = False) -> bool:
     return any(path == door or (door != "/" and door[-1] == "/" and path.startswith(door)) for door in doors)
 
 
-class Doors:
+class RouteAllowlist:
     """Lets through what OPEN names, with a body of up to MAX_BYTES; answers 404 or 413 for anything else."""
 
     def __init__(self, app: ASGIApp, with_accounts: bool = False):

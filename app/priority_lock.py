@@ -33,7 +33,7 @@ class Queue:
         return place
 
 
-class Turns:
+class PriorityLock:
     """A lock that is handed on in order, where a run does not wait behind the tokens of those who generate.
 
     Each piece of work takes its turn by itself, a token of a generation too. Visitors take turns, whatever each of them

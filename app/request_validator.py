@@ -15,7 +15,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .doors import API, MAX_BYTES, once_again, read_whole
+from .route_allowlist import API, MAX_BYTES, once_again, read_whole
 from .serving import path_of
 
 NOT_JSON = (f"{API}upload", f"{API}process_recording")
@@ -38,7 +38,7 @@ class RefusedError(Exception):
         self.detail = detail
 
 
-class Intake:
+class RequestValidator:
     """Hands on requests whose bodies are in order; answers 4xx, with a message, for any other."""
 
     def __init__(self, app: ASGIApp):

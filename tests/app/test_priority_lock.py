@@ -3,14 +3,14 @@
 import threading
 from time import sleep
 
-from app.turns import AHEAD, Turns
+from app.priority_lock import AHEAD, PriorityLock
 
 
 class Workers:
     """Threads that take a turn each, in an order that is known, while the first of all still has its own."""
 
     def __init__(self) -> None:
-        self.turns = Turns()
+        self.turns = PriorityLock()
         self.order: list[str] = []
         self.threads: list[threading.Thread] = []
 
@@ -82,7 +82,7 @@ def test_a_work_in_pieces_has_every_second_turn_beside_thirty_of_another_visitor
 
 
 def test_one_at_a_time_and_the_same_thread_may_enter_again() -> None:
-    turns, inside, most = Turns(), 0, 0
+    turns, inside, most = PriorityLock(), 0, 0
 
     def work(long: bool) -> None:
         nonlocal inside, most
@@ -101,7 +101,7 @@ def test_one_at_a_time_and_the_same_thread_may_enter_again() -> None:
 
 
 def test_an_error_ends_a_turn() -> None:
-    turns = Turns()
+    turns = PriorityLock()
     try:
         with turns.turn():
             raise KeyError

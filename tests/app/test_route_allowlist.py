@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from app.doors import MAX_BYTES, Doors, is_open
 from app.files import address, head, scripts
+from app.route_allowlist import MAX_BYTES, RouteAllowlist, is_open
 from tests.page import ROOT
 
 # Of gradio's routes those that this page, its endpoints or launch() ask for. A new version's other ones stay shut.
@@ -123,7 +123,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def test_a_request_is_read_up_to_a_limit() -> None:
-    client, path = TestClient(Doors(echo)), "/gradio_api/queue/join"
+    client, path = TestClient(RouteAllowlist(echo)), "/gradio_api/queue/join"
     assert client.post(path, content=b"x" * MAX_BYTES).content == b"x" * MAX_BYTES
     assert client.post(path, content=(b"y" * 1000 for _ in range(5))).content == b"y" * 5000
     assert client.post(path, content=b"x" * (MAX_BYTES + 1)).status_code == 413
