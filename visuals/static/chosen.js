@@ -8,7 +8,7 @@ import { memo } from "./reads.js";
 const OTHERS = 4;
 
 /**
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }} for the chapters that have no panel on why in view
  */
 export function createChosen(glass) {

@@ -50,7 +50,7 @@ export const only = (given, names) =>
 /**
  * A panel's state, and in it its `settings`: those of the link, else the first ones.
  *
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} name under which the link keeps what differs from the first
  * @param {Object<string, string>} first
  * @param {object} fields the others

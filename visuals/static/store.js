@@ -56,11 +56,31 @@ export function follow(locked, last, next) {
   return { ...locked, query: next.T - 1, key: Math.max(0, next.T - 2) };
 }
 
+/**
+ * @typedef {Selection & {
+ *   run: import("./decode.js").Trace | null;
+ *   trace: import("./decode.js").Trace | null;
+ *   stack: "encoder" | "decoder";
+ *   locked: Selection;
+ *   language: string;
+ *   theme: "light" | "dark";
+ *   status: string;
+ *   kept: import("./decode.js").Trace | null;
+ *   side: "A" | "B" | "B-A";
+ *   chapter?: string;
+ *   settings?: Object<string, Object<string, string>>;
+ *   presenting?: boolean;
+ * }} State
+ *   `status`: "loading", "running", "generating" or "idle"; `kept`: the run A; `chapter`, `settings`: as chapters.js
+ *   and settings.js put them there; `presenting`: a lesson is shown
+ */
+
 export function createStore() {
   const locked = reactive(firstSelection());
   const previewed = {};
   const [pairOf, given] = [pairFinder(), { pair: null }];
-  const state = reactive({
+  /** @type {State} */
+  const first = {
     run: null,
     trace: null,
     stack: "decoder",
@@ -77,7 +97,8 @@ export function createStore() {
     set pair(pair) {
       given.pair = pair;
     },
-  });
+  };
+  const state = reactive(first);
   /**
    * Called with whether the run is new; what a painter returns is called when all have painted.
    *

@@ -34,7 +34,7 @@ function fill(place, tokens) {
 
 /**
  * @param {HTMLElement} place
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {object} pace of createPace
  */
 export function showWritten(place, glass, pace) {

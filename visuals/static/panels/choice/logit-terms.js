@@ -16,7 +16,7 @@ export const about = { tensors: ["attention", "v", "gate", "up", "logits"], abse
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function logitTerms(element, glass) {
   const { state } = glass;

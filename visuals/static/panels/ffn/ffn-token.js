@@ -121,7 +121,7 @@ function rowsOf({ ffn, full }) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ffnToken(element, glass) {
   const { state } = glass;

@@ -21,7 +21,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ffnTokens(element, glass) {
   const { state } = glass;

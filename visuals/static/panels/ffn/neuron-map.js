@@ -76,7 +76,7 @@ function short(neuron, { trace, layer }) {
 const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  */
 export function createMap(glass, label) {

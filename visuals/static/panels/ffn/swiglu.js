@@ -118,7 +118,7 @@ const ROWS = 24;
 const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
  */
 function createNeurons(glass) {
@@ -187,7 +187,7 @@ function rowsOf({ kind, ffn, every }, { trace, layer }) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });

@@ -70,7 +70,7 @@ export function verdict({ probability, look }) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createAnswer(glass, moment) {

@@ -95,7 +95,7 @@ const between = (value, most) => Math.max(-most, Math.min(most, Number(value) ||
 /**
  * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x).
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {number} rms
  * @param {number | null} [pointed] the exponent under the pointer
  */
@@ -172,7 +172,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function normScale(element, glass) {
   const { state } = glass;

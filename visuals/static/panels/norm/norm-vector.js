@@ -86,7 +86,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function normVector(element, glass) {
   const { state } = glass;
