@@ -31,7 +31,7 @@ const config = window.glassConfig;
 const store = createStore();
 const texts = createTexts(config.texts);
 const link = readLink(location.hash);
-const settings = createSettings(store, link.settings);
+const settings = createSettings(store, link.settings, ["tour"]);
 const page = createPage(store, texts, link, settings, config);
 const pace = createPace(store, settings, { cut: (request) => fetching.cut(request), setStatus: page.setStatus });
 const chapters = createChapters(store, texts, link.chapter, config);
@@ -51,8 +51,11 @@ function followWritten(place) {
   const look = async ({ generating, T, nPrompt }) => {
     if (!generating && T === nPrompt) return;
     stop();
-    const { showWritten } = await import("./written.js");
-    showWritten(place, glass, pace);
+    const [{ showWritten }, { createChosen }] = await Promise.all([
+      import("./written.js"),
+      import("./panels/glance/chosen.js"),
+    ]);
+    showWritten(place, glass, pace, [createChosen(glass)]);
   };
   const stop = store.on("run", look);
   if (state.run) look(state.run);

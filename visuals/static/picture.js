@@ -3,7 +3,7 @@
 import { copyOf, rulesOf, startSheet } from "./copy.js";
 import { h, svg as element } from "./dom.js";
 import { ink } from "./draw.js";
-import { changeName, listed } from "./panels/compare/changes.js";
+import { changeName, listed } from "./run-changes.js";
 import { vectorsOf } from "./vectors.js";
 
 const EDGE = 16; // px around what is drawn

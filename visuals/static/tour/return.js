@@ -2,7 +2,7 @@
 // of panels, and heads that it has switched off.
 
 import { isChanged } from "../off.js";
-import { listed } from "../panels/compare/changes.js";
+import { listed } from "../run-changes.js";
 
 /**
  * @param {import("../types.d.ts").Glass} glass

@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
-import { neuronIn } from "../ffn/kinds.js";
+import { neuronIn } from "../../neuron-names.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 

@@ -6,7 +6,8 @@ import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
-import { KINDS, added, atSelection, changeName, has, listed, removed } from "./changes.js";
+import { KINDS, changeName, listed } from "../../run-changes.js";
+import { added, atSelection, has, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
 
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);

@@ -7,7 +7,8 @@ import { segmented } from "../../controls.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
-import { expertOf, kindOf } from "./kinds.js";
+import { expertOf } from "../../neuron-names.js";
+import { kindOf } from "./kinds.js";
 
 const CELL = 10;
 const KIND = "ffn-tokens";

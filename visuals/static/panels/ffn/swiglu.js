@@ -11,17 +11,8 @@ import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import {
-  columnOf,
-  drawnOf,
-  ffnForms,
-  kindOf,
-  neuronName,
-  neuronPlace,
-  ownerHeads,
-  ownerOf,
-  vectorName,
-} from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, vectorName } from "./kinds.js";
+import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { drawCurve } from "./swiglu-curve.js";
 
 const CURVE = 460; // the curve's width, where there is room
