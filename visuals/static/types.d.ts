@@ -1,15 +1,32 @@
 // What panels draw from, as glass.js puts it together.
 
 import type { createChapters } from "./chapters.js";
-import type { Trace } from "./decode.js";
+import type { NumArray, Trace } from "./decode.js";
 import type { createFetching } from "./fetching.js";
 import type { readLink } from "./link.js";
 import type { createPage } from "./page.js";
 import type { createPace } from "./reading-speed.js";
 import type { WayBack } from "./return-to.js";
 import type { createSettings } from "./settings.js";
-import type { createStore, Selection } from "./store.js";
+import type { ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
+import type { Selection } from "./selection.js";
+import type { createStore } from "./store.js";
 import type { createTexts } from "./texts.js";
+
+/** A message whose packed arrays are unpacked, however deep (decode.js). */
+export type Decoded<Message> = Message extends Packed
+  ? NumArray
+  : Message extends object
+    ? { [Name in keyof Message]: Decoded<Message[Name]> }
+    : Message;
+
+/** The network of a run. */
+export type Model = Decoded<ModelMessage>;
+
+/** A run as it is published: `source` is the run whose stream its patches took. */
+export type RunPayload = RunMessage & { source?: Trace | null };
+/** What the store is told. */
+export type Payload = RunPayload | StepsMessage | Notice;
 
 export type Store = ReturnType<typeof createStore>;
 export type Texts = ReturnType<typeof createTexts>;
