@@ -1,7 +1,8 @@
 // What the chapter of two runs works out for itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { added, atSelection, has, listed, parameters, removed } from "../../visuals/static/panels/compare/changes.js";
+import { added, atSelection, has, removed } from "../../visuals/static/panels/compare/changes.js";
+import { listed, parameters } from "../../visuals/static/run-changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
 import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";

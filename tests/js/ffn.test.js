@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
-import { drawnOf, expertOf, ffnForms, kindOf, neuronName, neuronPlace } from "../../visuals/static/panels/ffn/kinds.js";
+import { drawnOf, ffnForms, kindOf } from "../../visuals/static/panels/ffn/kinds.js";
+import { expertOf, neuronName, neuronPlace } from "../../visuals/static/neuron-names.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
 import { strongestChanges, remainder } from "../../visuals/static/difference/table.js";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { clamp, createStore, follow } from "../../visuals/static/store.js";
+import { clamp, follow } from "../../visuals/static/selection.js";
+import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
 
 let frames = [];

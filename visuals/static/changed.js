@@ -7,7 +7,7 @@ import { still } from "./pointer-rest.js";
 
 /**
  * @param {HTMLElement} element the panel's section
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {import("./frame.js").About} about
  * @returns {() => void} brings the line up to date
  */

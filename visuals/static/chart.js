@@ -59,7 +59,7 @@ const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
  * nothing itself: of a hidden room it would find its own default. The size comes from the browser's own layout, as
  * asking for it while a slider moves would make the browser lay the page out once more.
  *
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {{ label: string; clicked?: (point: object) => void }} how label: the key of its name
  * @returns {{ element: HTMLElement; draw: (figure: object, scene: string) => Promise<void> }} `scene` names what is
  *   drawn: while it stays, so does the reader's zoom

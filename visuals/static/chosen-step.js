@@ -114,7 +114,7 @@ export function choiceOf(glass, trace, moment, others) {
 /**
  * A moment in words, of the section "moment" of the texts.
  *
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {Moment} moment
  * @param {"long" | "short"} [length]
  */

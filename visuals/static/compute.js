@@ -22,7 +22,7 @@ import { rotate } from "./rotation.js";
  *     rotary: Rotary | null;
  *     bias: NumArray | null;
  *     bias_after: NumArray | null;
- *     buckets?: { before: NumArray; after: NumArray } | null;
+ *     buckets?: { before: NumArray; after: NumArray | null } | null;
  *     scale: number;
  *   };
  * }} Model

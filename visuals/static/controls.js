@@ -47,16 +47,17 @@ export function segmented(
 /**
  * As `segmented`, of a panel's own setting, which the link keeps.
  *
- * @param {object} glass
+ * @template {string} Value
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} panel texts' section and the settings' name
  * @param {string} name of the setting
- * @param {string[]} values
- * @param {string} [first] the default
+ * @param {Value[]} values
+ * @param {Value} [first] the default
  */
 export function choices({ settings, on }, panel, name, values, first = values[0]) {
   const now = () => {
     const given = settings.get(panel)[name];
-    return values.includes(given) ? given : first;
+    return values.find((value) => value === given) ?? first;
   };
   const { element, mark } = segmented(values, {
     label: `${panel}.${name}`,

@@ -66,7 +66,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   id: string;
  *   prompt: string;
  *   nPrompt: number;
- *   model: object;
+ *   model: import("./types.d.ts").Model;
  *   tokens: { ids: number[]; pieces: string[] };
  *   T: number;
  *   rms: { attn: NumArray; cross; ffn: NumArray | null; final: NumArray };

@@ -28,7 +28,7 @@ function listen() {
  * What is shown, the formula, and what is often told wrongly (keys <kind>.what, .formula, .myth).
  *
  * @param {HTMLElement} element the panel's section
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
  * @param {string[]} parts
  * @param {(name: string, act: () => void) => HTMLElement} button of the panel's tools

@@ -31,7 +31,12 @@ export function csvText(rows) {
  */
 const refusal = (key) => Object.assign(new Error(key), { key });
 
-/** @type {Object<string, (panel: object, glass: object, own: object) => Blob | Promise<Blob>>} */
+/**
+ * @type {Object<
+ *   string,
+ *   (panel: object, glass: import("./types.d.ts").Glass, own: object) => Blob | Promise<Blob>
+ * >}
+ */
 const MAKERS = {
   CSV: (panel, glass, { csv }) => {
     const rows = (panel.instead?.csv ?? csv)();

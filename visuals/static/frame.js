@@ -70,7 +70,7 @@ export const panelOf = (element) => panels.get(element);
  * Builds a panel's chrome into its section.
  *
  * @param {HTMLElement} element the section
- * @param {object} glass the store
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
  * @param {{
  *   csv?: () => (string | number)[][];

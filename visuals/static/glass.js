@@ -31,7 +31,7 @@ const config = window.glassConfig;
 const store = createStore();
 const texts = createTexts(config.texts);
 const link = readLink(location.hash);
-const settings = createSettings(store, link.settings);
+const settings = createSettings(store, link.settings, ["tour"]);
 const page = createPage(store, texts, link, settings, config);
 const pace = createPace(store, settings, { cut: (request) => fetching.cut(request), setStatus: page.setStatus });
 const chapters = createChapters(store, texts, link.chapter, config);
@@ -51,8 +51,11 @@ function followWritten(place) {
   const look = async ({ generating, T, nPrompt }) => {
     if (!generating && T === nPrompt) return;
     stop();
-    const { showWritten } = await import("./written.js");
-    showWritten(place, glass, pace);
+    const [{ showWritten }, { createChosen }] = await Promise.all([
+      import("./written.js"),
+      import("./panels/glance/chosen.js"),
+    ]);
+    showWritten(place, glass, pace, [createChosen(glass)]);
   };
   const stop = store.on("run", look);
   if (state.run) look(state.run);
@@ -129,7 +132,7 @@ async function setLanguage(code) {
   return undefined;
 }
 
-const { on, publish, preview, endPreview, select, lead, chosen, repaint, drawn, unfinished, layer } = store;
+const { on, publish, preview, endPreview, select, selectByPage, chosen, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
 /**
  * Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing
@@ -207,7 +210,7 @@ const enlarge = (factor, room) => {
   magnify(factor, room);
   repaint();
 };
-const glass = {
+const core = {
   keep,
   showSide,
   sides,
@@ -227,11 +230,10 @@ const glass = {
   readStack,
   state,
   on,
-  publish,
   preview,
   endPreview,
   select,
-  lead,
+  selectByPage,
   chosen,
   repaint,
   drawn,
@@ -242,13 +244,12 @@ const glass = {
   translate,
   setLanguage,
 };
-glass.way = createWayBack(glass);
+const way = createWayBack(core);
 /** For Stop: the text ends where it is shown. */
 const halt = () => {
   pace.stop();
   return page.view();
 };
-window.glass = Object.assign(glass, { link, connect, pace, halt, ...page, publish: pace.take });
 
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {
@@ -328,6 +329,9 @@ const { address } = keepHistory(store, {
     return publish(LOST);
   },
 });
+/** @type {import("./types.d.ts").Glass} */
+const glass = Object.assign(core, { way, link, connect, pace, halt, address, ...page, publish: pace.take });
+window.glass = glass;
 followBar(store, settings);
 followStack();
 store.on("settings", (name) => {
@@ -337,7 +341,7 @@ store.on("settings", (name) => {
 listenToKeys(store, texts);
 listenToPointer(store);
 offerTour(glass);
-offerLessons(Object.assign(glass, { address }), location.hash);
+offerLessons(glass, location.hash);
 offerGlossary(glass);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");

@@ -2,11 +2,11 @@
 
 interface Window {
   /** The page's parts, for its own modules, for tests and for a reader's console (glass.js). */
-  glass: any;
+  glass: import("./types.d.ts").Glass;
   /** What the server says of itself in the page's head (app/files.py). */
   glassConfig: any;
   /** Called when the page's parts are there (app/files.py). */
-  glassLoaded: (glass: any) => void;
+  glassLoaded: (glass: import("./types.d.ts").Glass) => void;
   /** plotly.js, once chart.js has fetched it. */
   Plotly: any;
 }

@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import { ink, inside, stepsTo, strokeLines, write } from "./draw.js";
-import { changeName, listed } from "./panels/compare/changes.js";
-import { neuronIn } from "./panels/ffn/kinds.js";
+import { changeName, listed } from "./run-changes.js";
+import { neuronIn } from "./neuron-names.js";
 
 const NAMED = 6; // changes that are named one by one
 

@@ -3,7 +3,7 @@
 import { copyOf, rulesOf, startSheet } from "./copy.js";
 import { h, svg as element } from "./dom.js";
 import { ink } from "./draw.js";
-import { changeName, listed } from "./panels/compare/changes.js";
+import { changeName, listed } from "./run-changes.js";
 import { vectorsOf } from "./vectors.js";
 
 const EDGE = 16; // px around what is drawn
@@ -102,7 +102,7 @@ export const asVectors = vectorsOf;
  * What the panel shows now, with the styles of the page written into a copy of it.
  *
  * @param {object} panel of frame.js
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors
  * @returns {Promise<Picture>}
  */
@@ -130,7 +130,7 @@ export async function pictureOf(panel, glass, written) {
  * A panel's own drawing as a file of vectors alone, which drawing programs can edit, under the same lines.
  *
  * @param {object} panel
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {SVGElement} drawing
  * @returns {Picture}
  */

@@ -6,7 +6,7 @@ import { same, reactive } from "./reads.js";
 /**
  * @template Value
  * @param {HTMLCanvasElement} canvas
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {(x: number, y: number) => Value | null} read what is under a point
  * @param {(value: Value) => void} keep
  * @returns {() => Value | null} what the pointer is on now

@@ -23,7 +23,7 @@ export function wayOf({ key, target, ctrlKey, metaKey, altKey, defaultPrevented 
 
 /**
  * @param {object} pace of createPace
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createPaceBar(pace, { settings, text }) {

@@ -48,7 +48,9 @@ const CLOCK = {
  */
 export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
   const { state } = store;
-  const view = reactive({ is: "none" }); // "writing"; "held"; "none": nothing is written, or all of it is shown
+  /** @type {{ is: "none" | "writing" | "held" }} */
+  const begun = { is: "none" };
+  const view = reactive(begun); // "writing"; "held"; "none": nothing is written, or all of it is shown
   let coming = []; // every step that has come, as messages hold them
   let over = null; // the message of the run of all that was written, once it is all
   let mine = null; // the id of the run that is shown while it is not

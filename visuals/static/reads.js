@@ -27,10 +27,10 @@ function read(source, name) {
 /**
  * The same object, whose fields are noted when they are read.
  *
- * @template {object} Object
- * @param {Object} object
+ * @template {object} Source
+ * @param {Source} object
  * @param {() => void} [changed] called where one is set to something else
- * @returns {Object}
+ * @returns {Source}
  */
 export function reactive(object, changed) {
   const set = (target, name, value) => {

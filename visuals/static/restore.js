@@ -2,7 +2,7 @@
 
 import { decodeRun } from "./decode.js";
 import { CHANGED, readRuns } from "./linked.js";
-import { listed, ofEncoder, parameters } from "./panels/compare/changes.js";
+import { listed, ofEncoder, parameters } from "./run-changes.js";
 import { LOST } from "./unanswered.js";
 
 /**

@@ -26,13 +26,21 @@ const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
  */
 
 /**
- * @param {object} glass
- * @returns {{
+ * @typedef {{
  *   here: () => Place;
  *   goTo: (place: Place) => Promise<void>;
  *   remember: () => void;
  *   led: (act: () => void) => void;
- * }}
+ * }} WayBack
+ *
+ *
+ * @typedef {Pick<
+ *   import("./types.d.ts").Glass,
+ *   "state" | "on" | "open" | "select" | "selectByPage" | "chosen" | "readStack" | "translate"
+ * >} Needed
+ *   of glass
+ * @param {Needed} glass
+ * @returns {WayBack}
  */
 export function createWayBack(glass) {
   const { state } = glass;

@@ -10,7 +10,7 @@ const FORMATS = ["PNG", "SVG", "CSV"];
  *
  * @param {Function} button of frame.js
  * @param {object} panel title and body
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
  * @param {{ svg?: () => SVGElement; csv: () => (string | number)[][] }} own a drawing that is a better SVG than the
  *   panel as a whole; the values, under a row of names

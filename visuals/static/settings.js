@@ -5,10 +5,11 @@ import { same, reactive } from "./reads.js";
 /**
  * @param store
  * @param {Object<string, Object<string, string>>} linked what the address held when the page opened
+ * @param {string[]} own names of settings that are the reader's own, whatever a link says
  * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them;
  *   restore(linked)
  */
-export function createSettings(store, linked = {}) {
+export function createSettings(store, linked = {}, own = []) {
   const all = reactive({ ...linked });
   store.state.settings = all;
 
@@ -25,13 +26,13 @@ export function createSettings(store, linked = {}) {
   }
 
   /**
-   * All settings of a link in the place of those there are. The tour's are the reader's own, and stay.
+   * All settings of a link in the place of those there are. The reader's own stay.
    *
    * @param {Object<string, Object<string, string>>} linked
    */
   function restore(linked) {
     const names = new Set([...Object.keys(all), ...Object.keys(linked)]);
-    names.delete("tour");
+    for (const name of own) names.delete(name);
     for (const name of names) set(name, Object.hasOwn(linked, name) ? linked[name] : {});
     store.emit("restored");
   }
@@ -50,7 +51,7 @@ export const only = (given, names) =>
 /**
  * A panel's state, and in it its `settings`: those of the link, else the first ones.
  *
- * @param {object} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string} name under which the link keeps what differs from the first
  * @param {Object<string, string>} first
  * @param {object} fields the others

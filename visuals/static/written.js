@@ -2,7 +2,6 @@
 // strip's tokens are buttons.
 
 import { shownTokens, sourceTokens, textOf } from "./characters.js";
-import { createChosen } from "./chosen.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
 import { placeOfToken } from "./chosen-step.js";
@@ -34,18 +33,18 @@ function fill(place, tokens) {
 
 /**
  * @param {HTMLElement} place
- * @param {object} glass
- * @param {object} pace of createPace
+ * @param {import("./types.d.ts").Glass} glass
+ * @param {import("./types.d.ts").Pace} pace
+ * @param {{ element: HTMLElement; draw: () => void }[]} under what stands below the text
  */
-export function showWritten(place, glass, pace) {
+export function showWritten(place, glass, pace, under) {
   const { state } = glass;
   const [prompt, arrow, written] = [h("span"), h("span", { hidden: "" }, " → "), h("ins")];
   const text = h("p", { dir: "auto", tabindex: "0", "data-text-label": "page.written" }, prompt, arrow, written);
   text.setAttribute("role", "group");
   const bar = createPaceBar(pace, glass);
-  const chosen = createChosen(glass);
   const copy = copyButton("page-close.page-copy", glass.text, ["page.copy", "page.copied"], () => text.textContent);
-  place.append(text, h("div.page-side", null, bar.element, copy), chosen.element);
+  place.append(text, h("div.page-side", null, bar.element, copy), ...under.map(({ element }) => element));
   glass.translate(place);
 
   /** A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that. */
@@ -94,7 +93,7 @@ export function showWritten(place, glass, pace) {
   glass.on("painted", () => {
     bar.draw();
     mark();
-    chosen.draw();
+    for (const one of under) one.draw();
   });
   show();
 }

@@ -38,18 +38,29 @@ import { number, plus } from "./table.js";
  *   layer?: boolean;
  *   neurons?: boolean;
  *   anyLength?: boolean;
- *   details?: (glass: object, sides: { A: object; B: object }) => Object<string, [string, object]>;
- *   later?: (glass: object, sides: { A: object; B: object }) => Object<string, [string, object]>;
- *   lacks?: (glass: object, sides: { A: object; B: object }) => string | null;
- *   named?: (glass: object, text: Function) => object;
- *   controls?: (glass: object) => Controls;
+ *   details?: (
+ *     glass: import("../types.d.ts").Glass,
+ *     sides: { A: object; B: object },
+ *   ) => Object<string, [string, object]>;
+ *   later?: (
+ *     glass: import("../types.d.ts").Glass,
+ *     sides: { A: object; B: object },
+ *   ) => Object<string, [string, object]>;
+ *   lacks?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => string | null;
+ *   named?: (glass: import("../types.d.ts").Glass, text: Function) => object;
+ *   controls?: (glass: import("../types.d.ts").Glass) => Controls;
  *   without?: string;
  *   note?: string;
  *   about?: (a: Run, b: Run, state: object, text: Function) => string;
  *   beside?: boolean;
- *   at: (state: object, glass: object, chosen: any, b: Run) => string;
- *   choose?: (state: object, a: Run, b: Run, pointed: number | null, glass: object) => any;
- *   numbers: (run: Run, state: object, glass: object, chosen: any) => Object<string, number>;
+ *   at: (state: object, glass: import("../types.d.ts").Glass, chosen: any, b: Run) => string;
+ *   choose?: (state: object, a: Run, b: Run, pointed: number | null, glass: import("../types.d.ts").Glass) => any;
+ *   numbers: (
+ *     run: Run,
+ *     state: object,
+ *     glass: import("../types.d.ts").Glass,
+ *     chosen: any,
+ *   ) => Object<string, number>;
  *   of?: (about: {
  *     text: Function;
  *     named: object;
@@ -57,13 +68,13 @@ import { number, plus } from "./table.js";
  *     a: Run;
  *     b: Run;
  *     state: object;
- *     glass: object;
+ *     glass: import("../types.d.ts").Glass;
  *   }) => string;
  *   between?: (a: Run, b: Run, state: object) => Object<string, number>;
- *   said?: string[] | ((run: Run, state: object, glass: object) => string[]);
+ *   said?: string[] | ((run: Run, state: object, glass: import("../types.d.ts").Glass) => string[]);
  *   worded?: string[];
  *   words?: (run: Run) => object;
- *   parts: (glass: object, text: Function) => Part[];
+ *   parts: (glass: import("../types.d.ts").Glass, text: Function) => Part[];
  * }} View
  *   `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run`
  *   until it is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a
@@ -86,7 +97,7 @@ function fetchStyle() {
 /**
  * @param {string} kind
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {(fresh: boolean) => (() => void) | void} plain
  * @param {import("../frame.js").About} about
  * @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>}

@@ -7,7 +7,8 @@ const HEADS = ["query", "key", "A", "B", "B_minus_A"];
 const block = (map, text) => (map.block() > 1 ? text("block", { block: map.block() }) : "");
 
 /**
- * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/attention-map.js
+ * @param {(glass: import("../types.d.ts").Glass, label: string) => object} create makes the panel's own map, of
+ *   marks/attention-map.js
  * @param {() => string} view what is shown, by the name of b_minus_a's text view_<view>
  */
 export function oneMap(glass, text, create, view) {
@@ -21,7 +22,10 @@ export function oneMap(glass, text, create, view) {
   return { element: h("div", null, map.element, note), draw, csv, same: map.same, called: "map" };
 }
 
-/** @param {(glass: object, label: string) => object} create makes the panel's own grid, of marks/head-grid.js */
+/**
+ * @param {(glass: import("../types.d.ts").Glass, label: string) => object} create makes the panel's own grid, of
+ *   marks/head-grid.js
+ */
 export function headMaps(glass, text, create) {
   const grid = create(glass, "b_minus_a.maps");
   const note = h("p.gp-note");

@@ -4,9 +4,10 @@ import { h } from "../dom.js";
 import { headingOf } from "./heading.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {Function} text of the section "b_minus_a"
- * @param {(glass: object, label: string) => object} create makes the panel's own map, of marks/depth.js
+ * @param {(glass: import("../types.d.ts").Glass, label: string) => object} create makes the panel's own map, of
+ *   marks/depth.js
  * @param {{ called: string; title?: string }} what `called`: texts' name n_<called> and the file's
  */
 export function places(glass, text, create, { called, title }) {

@@ -7,7 +7,7 @@ import { showTerm } from "./show.js";
 const GAP = 6;
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {(term: string) => void} all opens the whole list at a term
  */
 export function createCard(glass, all) {

@@ -6,7 +6,7 @@ import { createList } from "./list.js";
 import { createMarks } from "./marks.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {{ all: () => void }}
  */
 export function createGlossary(glass) {

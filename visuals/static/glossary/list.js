@@ -17,7 +17,7 @@ export const sorted = (text, language) =>
   );
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {(term?: string) => void} opens the list, at a term
  */
 export function createList(glass) {

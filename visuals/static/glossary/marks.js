@@ -83,7 +83,7 @@ function mark(element, find, free) {
   return [...named];
 }
 
-/** @param {object} glass */
+/** @param {import("../types.d.ts").Glass} glass */
 export function createMarks(glass) {
   let find = null;
   let due = false;

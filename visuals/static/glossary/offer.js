@@ -3,7 +3,7 @@
 
 const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 200));
 
-/** @param {object} glass */
+/** @param {import("../types.d.ts").Glass} glass */
 export function offerGlossary(glass) {
   let made = null;
   const fetched = () => (made ??= import("./glossary.js").then(({ createGlossary }) => createGlossary(glass)));

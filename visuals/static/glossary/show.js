@@ -8,7 +8,7 @@ const [WHOLE, PART] = ["is-meant", "is-meant-part"];
 let end = null; // takes the last marks off
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {string} name of a term
  */
 export async function showTerm(glass, name) {

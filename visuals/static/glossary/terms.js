@@ -4,7 +4,13 @@
 const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
 
 /**
- * @typedef {{ name: string; chapter: string; panel: string; part?: string; set?: (glass: object) => void }} Term
+ * @typedef {{
+ *   name: string;
+ *   chapter: string;
+ *   panel: string;
+ *   part?: string;
+ *   set?: (glass: import("../types.d.ts").Glass) => void;
+ * }} Term
  *   `part`: a selector of what is meant inside the panel; `set`: what is opened in it first
  */
 const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, chapter, panel, ...more }));

@@ -4,7 +4,7 @@
 import { h } from "../dom.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {Object<string, () => void>} acts next, back, notes, reveal, full, list, leave
  * @returns {{
  *   element: HTMLElement;

@@ -52,7 +52,7 @@ function partInView(panel) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} panel
  * @returns {Promise<import("./lesson.js").View>}
  */

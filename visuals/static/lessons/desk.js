@@ -12,7 +12,7 @@ import { createShare } from "./share.js";
 import { browserStorage, createShelf } from "./shelf.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {() => Element | null} pressed the panel that the reader last used
  * @returns {{
  *   open: () => void;

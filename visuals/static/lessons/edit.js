@@ -7,7 +7,7 @@ import { changed, MOST, moved, withView, without } from "./lesson.js";
 import { saveLesson } from "./save.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {object} desk of desk.js
  */
 export function createEditor(glass, desk) {

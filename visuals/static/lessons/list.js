@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { save } from "./save.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {object} desk of desk.js
  */
 export function createList(glass, desk) {

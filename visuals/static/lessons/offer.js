@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { presentedBefore } from "./resume.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {string} hash of the address that the page was opened with
  */
 export function offerLessons(glass, hash) {

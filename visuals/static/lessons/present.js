@@ -7,7 +7,7 @@ import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {() => void} openList opens the list of lessons
  * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number; notes?: boolean }) => void}
  */

@@ -9,7 +9,7 @@ import { saveLesson } from "./save.js";
 const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {object} desk of desk.js
  */
 export function createShare(glass, desk) {

@@ -41,7 +41,7 @@ const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-s
 /** @typedef {ReturnType<typeof pagesOf> & { wide?: boolean }} Divided `wide`: whether a part has to be scrolled */
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} bar of the lesson, at the lower edge
  * @param {(page: number, pages: number) => void} tell which page of the panel is shown
  */

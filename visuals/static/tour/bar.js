@@ -12,7 +12,7 @@ const LONG = 40; // characters
  */
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {{ next: () => void; back: () => void; leave: () => void; go: (stop: string) => void }} ways
  * @returns {{ element: HTMLElement; open: (walk: Walk | null) => void; tell: Function; speak: () => void }}
  */

@@ -13,7 +13,7 @@ import { createTour } from "./tour.js";
 import { TOURS, tourOf } from "./tours.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {{ go: (name: string) => void; tours: import("./bar.js").Walk[] }} `go` to a stop, or to where one left
  *   a tour
  */
@@ -45,7 +45,7 @@ export function createGuide(glass) {
   /**
    * Where one is, as the network that is shown has it.
    *
-   * @returns {import("./tours.js").Stop | undefined}
+   * @returns {import("./stops.js").StopOf<import("./places.js").Places | import("../decode.js").Trace> | undefined}
    */
   const stopNow = () => {
     const stop = now?.stops[now.way.at()];

@@ -5,7 +5,8 @@ import { ACTIVATIONS, inner, strongestNeuron } from "../activations.js";
 import { row } from "../compute.js";
 import { scoreForms } from "../parts.js";
 import { cellOf, norm, valueOf } from "../panels/attend/cell-values.js";
-import { kindOf, neuronName } from "../panels/ffn/kinds.js";
+import { kindOf } from "../panels/ffn/kinds.js";
+import { neuronName } from "../neuron-names.js";
 import { added, chance, list, piece, plain, times, whole, words } from "./numbers.js";
 
 /** What most stops inside a layer name. */

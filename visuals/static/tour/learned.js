@@ -73,7 +73,13 @@ function when(glass, found, tokens) {
   });
 }
 
-/** @param {(glass: object, found: Training, trace: object) => import("./stops.js").Told | null} tell */
+/**
+ * @param {(
+ *   glass: import("../types.d.ts").Glass,
+ *   found: Training,
+ *   trace: object,
+ * ) => import("./stops.js").Told | null} tell
+ */
 const fromRecord = (tell) => (glass, trace) => {
   const found = recordOf(glass);
   return found ? tell(glass, found, trace) : null;

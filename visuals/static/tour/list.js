@@ -4,7 +4,7 @@ import { createDialog } from "../dialog.js";
 import { h } from "../dom.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @param {import("./bar.js").Walk[]} tours
  * @returns {{ show: () => void }}
  */

@@ -1,7 +1,7 @@
 // What leads to the tours: the header's button, which lists them, any button with data-tour (a tour's name, or a
 // stop's), and a link to a stop. The tours themselves are fetched when they are first wanted.
 
-/** @param {object} glass */
+/** @param {import("../types.d.ts").Glass} glass */
 export function offerTour(glass) {
   let [guide, list] = [null, null];
   async function lead(name) {

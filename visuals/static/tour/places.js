@@ -66,7 +66,7 @@ const sameText = (a, b) =>
   a.model.name === b.model.name && a.T === b.T && a.tokens.ids.every((id, i) => id === b.tokens.ids[i]);
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {() => Places | null} those of the shown run, null until they are measured. Of a run with something
  *   switched off they are those of the run that it was before, where the tour has seen that one: so the tour can
  *   say what changed.

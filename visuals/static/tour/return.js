@@ -2,10 +2,10 @@
 // of panels, and heads that it has switched off.
 
 import { isChanged } from "../off.js";
-import { listed } from "../panels/compare/changes.js";
+import { listed } from "../run-changes.js";
 
 /**
- * @param {object} glass
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {{ keep: () => void; during: (act: () => void, changes?: object) => void; bring: () => void }} `keep`:
  *   how it is, and where the reader is, before the tour; `during`: what the tour does, with the changes of the run
  *   that it asks for; `bring`: back to that. What the reader has changed elsewhere stays, and so does what was

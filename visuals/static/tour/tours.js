@@ -12,7 +12,7 @@ import { STOPS } from "./stops.js";
  *   section: string;
  *   stops: Stop[];
  *   places?: boolean;
- *   isThere?: (glass: object) => boolean | null;
+ *   isThere?: (glass: import("../types.d.ts").Glass) => boolean | null;
  *   gone?: string;
  * }} Tour
  *   `section`: of the texts, which has `title` and `about`; `places`: its stops go where the answer was measured to

@@ -18,7 +18,7 @@ const PACE = 800; // ms a token while it plays
 /**
  * It stops playing when it is no longer seen.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export function createWalk(glass) {
   const { state } = glass;
@@ -78,7 +78,7 @@ export function createWalk(glass) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function arcs(element, glass) {
   const { state } = glass;

@@ -129,7 +129,7 @@ function mark(context, { boxes, size }, state) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  */
 export function createMaps(glass, label) {

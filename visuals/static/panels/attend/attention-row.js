@@ -54,7 +54,7 @@ export function createLargest(section, heading, count, others) {
 
 /**
  * @param {HTMLElement} place
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  */
 export function createRow(place, glass, text) {

@@ -11,12 +11,13 @@ import { createMaps } from "./attention-maps.js";
 import { createRow } from "./attention-row.js";
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {(string | number)[][]} the selected query row of every head
  */
 function table(glass) {
   const { trace, layer, query } = glass.state;
   const held = glass.layer();
+  /** @type {(string | number)[][]} */
   const lines = [["layer", "head", "kv_head", "query", "key", "piece", "score", "weight"]];
   for (let head = 0; held && head < trace.model.n_heads; head++) {
     const { scores, weights } = row(held, trace.model, head, query);
@@ -36,7 +37,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function attention(element, glass) {
   const maps = createMaps(glass, "attention.maps");
@@ -51,7 +52,10 @@ export default function attention(element, glass) {
   const bars = createRow(below, glass, panel.text);
   bindPointer(bars.canvas, glass, bars.find);
   bindArrowKeys(bars.canvas, glass, across("key"));
-  const known = reactive({ jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) }, glass.repaint);
+  /** @typedef {{ label: string; scored: string; meaning: string; here: string }} Job */
+  /** @type {{ jobOfHead: (glass: import("../../types.d.ts").Glass) => Job }} */
+  const nobody = { jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) };
+  const known = reactive(nobody, glass.repaint);
   // The names of heads are no part of what a page needs to open; they come when the browser has time.
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
     known.jobOfHead = (await import("./known.js")).jobOfHead;

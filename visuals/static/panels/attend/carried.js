@@ -28,7 +28,7 @@ export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
 ];
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  */
 export function createCarried(glass, text) {
@@ -64,7 +64,7 @@ export function createCarried(glass, text) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  */
 export function createWritten(glass, text) {

@@ -67,7 +67,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function cell(element, glass) {
   const { state } = glass;

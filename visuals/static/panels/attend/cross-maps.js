@@ -65,7 +65,7 @@ function weightsOf({ held, trace }, head) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  * @param {Function} text of the panel
  * @param {(change: { source: number } | null) => void} hover

@@ -46,7 +46,7 @@ export function keptSource(glass, values) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function crossPanel(element, glass) {
   const { state } = glass;

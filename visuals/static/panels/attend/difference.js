@@ -96,7 +96,7 @@ export const about = { tensors: ["attention"], difference: "attend", unused: "he
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function difference(element, glass) {
   const { state } = glass;

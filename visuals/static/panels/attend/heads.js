@@ -26,7 +26,7 @@ export const about = { tensors: ["scores", "attention"], difference: "attend", u
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function heads(element, glass) {
   const { state } = glass;

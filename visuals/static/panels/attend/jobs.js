@@ -9,7 +9,7 @@ import { runPrompt } from "./run-prompt.js";
 const LEADERS = 3;
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ named: HTMLElement; measured: HTMLElement; draw: (...shown: any[]) => void }} `named` is empty where
  *   no head's job is known
  */

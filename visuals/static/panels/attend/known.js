@@ -71,7 +71,7 @@ function hereText(glass, name) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ label: string; scored: string; meaning: string; here: string }} what the selected head does:
  *   "Induction", "Induction (0.92)", what that means, and how far this run bears it out, where that can be measured
  *   on a run; empty where no job of it is known

@@ -108,7 +108,7 @@ function arithmetic(found, { head_dim: width, parts: { latent, scale } }, text) 
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function latentPanel(element, glass) {
   const { state } = glass;

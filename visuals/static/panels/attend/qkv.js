@@ -46,7 +46,7 @@ export const createVectors = (glass) =>
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function qkv(element, glass) {
   const { state } = glass;

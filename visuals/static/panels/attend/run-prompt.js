@@ -1,7 +1,7 @@
 // Runs a text that a panel offers, as if the reader had typed it into the prompt and pressed Run.
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} prompt
  * @param {object} selection what to look at while it runs
  */

@@ -66,7 +66,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function scoreTerms(element, glass) {
   const { state } = glass;

@@ -114,7 +114,7 @@ function frameSelected(context, { place, size }, { layer, head }) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  * @param {(run, layer: number, head: number) => import("../../marks/attention-values.js").Reader | null} [read] as
  *   in marks/head-grid.js

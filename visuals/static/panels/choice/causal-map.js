@@ -50,7 +50,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function causalMap(element, glass) {
   const { state } = glass;

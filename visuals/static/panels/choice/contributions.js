@@ -114,7 +114,7 @@ export const about = { tensors: ["attn_out", "ffn_out", "logits"], difference: "
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function contributionsPanel(element, glass) {
   const { state } = glass;

@@ -58,7 +58,7 @@ export function createSliders(glass) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {object} panel
  */
 export function createControls(glass, panel) {

@@ -127,7 +127,7 @@ export const about = { tensors: ["resid_out", "logits"], difference: "depth", ab
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function lensPanel(element, glass) {
   const { state } = glass;
@@ -162,7 +162,7 @@ export default function lensPanel(element, glass) {
   ];
   const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
   const follow = choices(glass, "lens", "follow", ["choice", "text"]);
-  const colour = choices(glass, "lens", "colour", ["own", "top"]);
+  const colour = choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"]));
   const map = lensMap(glass, "lens.map", colour.now);
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");

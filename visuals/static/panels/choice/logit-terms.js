@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
-import { neuronIn } from "../ffn/kinds.js";
+import { neuronIn } from "../../neuron-names.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
@@ -16,7 +16,7 @@ export const about = { tensors: ["attention", "v", "gate", "up", "logits"], abse
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function logitTerms(element, glass) {
   const { state } = glass;

@@ -59,7 +59,7 @@ export const about = { tensors: ["logits"], difference: "glance", absent: noChoi
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function next(element, glass) {
   const csv = () => {

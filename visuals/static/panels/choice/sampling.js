@@ -42,7 +42,7 @@ export const about = { tensors: ["logits"], difference: "detail", absent: noChoi
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function sampling(element, glass) {
   const { state } = glass;

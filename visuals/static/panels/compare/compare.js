@@ -6,10 +6,11 @@ import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
-import { KINDS, added, atSelection, changeName, has, listed, removed } from "./changes.js";
+import { KINDS, changeName, listed } from "../../run-changes.js";
+import { added, atSelection, has, removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
 
-const SIDES = ["A", "B", "B-A"];
+const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
 
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
 function describe(text, trace, glass) {
@@ -34,7 +35,7 @@ export const about = { tensors: ["logits"], sides: "both", namesChanges: false }
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function compare(element, glass) {
   const { state } = glass;

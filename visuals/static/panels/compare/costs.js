@@ -34,7 +34,7 @@ export function productLine({ factors, bytes }, name) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text of the panel
  */
 export function createCosts(glass, text) {

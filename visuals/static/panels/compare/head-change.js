@@ -27,7 +27,7 @@ export const about = { tensors: ["attention"], sides: "both", unused: "head" };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function headChange(element, glass) {
   const { state } = glass;

@@ -102,7 +102,7 @@ function createCard(side, glass, panel, step, point) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function readByTwo(element, glass) {
   const { state, settings } = glass;

@@ -29,7 +29,7 @@ export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function streamChange(element, glass) {
   const { state } = glass;

@@ -7,7 +7,7 @@ import { scaled, whole } from "../kv/format.js";
 
 let asked = null;
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {Promise<{ data?: object; message?: object }>} asked anew after a failure
  */
 export function familiesOf(glass) {
@@ -22,7 +22,7 @@ export const VIEWS = ["eight", "llamas", "kin"];
 /**
  * The view that is chosen.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export function viewOf(glass) {
   const { view } = glass.settings.get("families");

@@ -26,7 +26,7 @@ const separated = (params) => Object.fromEntries(Object.entries(params).map(([na
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function families(element, glass) {
   const { state } = glass;

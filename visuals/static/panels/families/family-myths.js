@@ -25,7 +25,7 @@ export const about = { namesChanges: false };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function familyMyths(element, glass) {
   const panel = frame(element, glass, "family-myths", { csv: () => table(), pointed: false });

@@ -35,7 +35,7 @@ export function productOf({ layers, copies, how, each }) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function familyParameters(element, glass) {
   const { state } = glass;

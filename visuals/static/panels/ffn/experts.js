@@ -83,7 +83,7 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
 const MOST = 64; // bars; of more experts those with the most tokens
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: (routing, ffn, language: string) => void }}
  */
 function createLoads(glass) {
@@ -122,7 +122,7 @@ function createLoads(glass) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function expertsPanel(element, glass) {
   const { state } = glass;

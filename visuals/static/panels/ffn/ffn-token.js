@@ -9,7 +9,8 @@ import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, neuronName, neuronPlace, ownerHeads, ownerOf, signsOf } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, signsOf } from "./kinds.js";
+import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
@@ -121,7 +122,7 @@ function rowsOf({ ffn, full }) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ffnToken(element, glass) {
   const { state } = glass;

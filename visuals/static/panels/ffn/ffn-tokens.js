@@ -6,7 +6,8 @@ import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
 import { inWidth, bindPointer, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, meanOf, neuronName, neuronPlace, ownerHeads, ownerOf } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, meanOf } from "./kinds.js";
+import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 
@@ -21,7 +22,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ffnTokens(element, glass) {
   const { state } = glass;

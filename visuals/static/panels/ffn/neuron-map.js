@@ -7,7 +7,8 @@ import { segmented } from "../../controls.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
-import { expertOf, kindOf } from "./kinds.js";
+import { expertOf } from "../../neuron-names.js";
+import { kindOf } from "./kinds.js";
 
 const CELL = 10;
 const KIND = "ffn-tokens";
@@ -76,7 +77,7 @@ function short(neuron, { trace, layer }) {
 const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  */
 export function createMap(glass, label) {

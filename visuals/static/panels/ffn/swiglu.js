@@ -11,17 +11,8 @@ import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import {
-  columnOf,
-  drawnOf,
-  ffnForms,
-  kindOf,
-  neuronName,
-  neuronPlace,
-  ownerHeads,
-  ownerOf,
-  vectorName,
-} from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, vectorName } from "./kinds.js";
+import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { drawCurve } from "./swiglu-curve.js";
 
 const CURVE = 460; // the curve's width, where there is room
@@ -118,7 +109,7 @@ const ROWS = 24;
 const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
  */
 function createNeurons(glass) {
@@ -187,7 +178,7 @@ function rowsOf({ kind, ffn, every }, { trace, layer }) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });

@@ -45,7 +45,7 @@ export function pushes(row, name, text) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
  */
 export function createWritten(glass) {

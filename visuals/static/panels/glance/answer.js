@@ -4,7 +4,7 @@ import { exact, h, share } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
-import { neuronIn } from "../ffn/kinds.js";
+import { neuronIn } from "../../neuron-names.js";
 import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
 import { createScoreSum } from "./score-sum.js";
 import { filled, lead, leadTo, leadToCell, readBy, readersOff, selectLook, word } from "./words.js";
@@ -70,7 +70,7 @@ export function verdict({ probability, look }) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createAnswer(glass, moment) {

@@ -81,7 +81,7 @@ export function rowsOf({ nodes }, count) {
 
 const MARKS = { ffn: () => "F", head: String, cross: (head) => `×${head}` };
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function createDrawing(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   const lines = svg("svg.wy-edges", { "aria-hidden": "true" });

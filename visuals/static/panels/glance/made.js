@@ -32,7 +32,7 @@ export function writers({ heads, cross, ffn }) {
   );
 }
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function createMade(glass) {
   const element = h("p.wy-made", { hidden: "" });
   const text = (name, params) => glass.text(`why.${name}`, params);

@@ -32,7 +32,7 @@ function tryExample(glass, example) {
   else runPrompt(glass, example, {});
 }
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function createOutside(glass) {
   const text = (name, params) => glass.text(`why.outside_${name}`, params);
   const element = h("div.wy-outside", { "aria-live": "polite", hidden: "" });

@@ -5,7 +5,7 @@ import { h, shown } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
 import { rowsOf } from "./matching.js";
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function createScoreSum(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   const table = createTable(null, [

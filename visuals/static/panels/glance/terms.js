@@ -5,7 +5,7 @@ import { h, signed } from "../../dom.js";
 /**
  * @typedef {{ words: string; value: number; select?: object }} Term `select`: the place to look at when it is
  *   pressed
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} section of the texts: others, sum
  */
 export function createTerms(glass, section) {

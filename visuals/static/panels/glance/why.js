@@ -45,7 +45,7 @@ function partsOf(pieces) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function why(element, glass) {
   const { state } = glass;

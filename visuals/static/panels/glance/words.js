@@ -97,7 +97,7 @@ export const readersOff = ({ kind, heads }) => ({
  * Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is
  * its panel's own setting.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} look
  * @param {number} query from where a decoder's head looks
  */
@@ -110,7 +110,7 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
 /**
  * A number that leads to the cell of a head, of whichever kind.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} words
  * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} one
  */
@@ -165,7 +165,7 @@ export function whichOf(text, one, start) {
 /**
  * Words to change as buttons, which hand on the text that then results.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{
  *   swaps: { start: number; word: string; other: string; piece: string; text: string }[];
  *   text: string;

@@ -7,7 +7,7 @@ import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
  * note in the reader's language; a code that the page does not know is said in English.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{ code: string; text: string; params: object }[]} notes
  * @returns {HTMLElement[]}
  */
@@ -24,7 +24,7 @@ export function notesOf(glass, notes) {
   });
 }
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function answerView(glass) {
   const element = h("div.kv-answer");
   const text = (name, params) => glass.text(`kv.${name}`, params);

@@ -25,7 +25,7 @@ function without(request, along) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} asked a question that app/chapters/kv.py knows
  * @returns {{
  *   prepare: (request: object, along: string, values: number[]) => Promise<void>;
@@ -64,7 +64,7 @@ export function createPlaces(glass, asked) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} asked a question that app/chapters/kv.py knows
  * @param {(answer: { data?: object; message?: object }, mark: any) => void} use told each answer, and what came
  *   with its request, unless a place answered a later request

@@ -4,7 +4,7 @@ import { checkbox, segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{ settings: object }} view
  * @param {(change: object) => void} set
  */

@@ -8,7 +8,7 @@ import { troubleText } from "./trouble.js";
 
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function fitView(glass) {
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const element = h("div.kv-answer");
@@ -160,7 +160,7 @@ export function fitView(glass) {
   return { element, show };
 }
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function needsView(glass) {
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const element = h("div.kv-answer");

@@ -129,7 +129,7 @@ export function weightName(text, label) {
 /**
  * What a model is called: its own name, or the page's text for a pasted config.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} model
  */
 export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
@@ -137,7 +137,7 @@ export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(
 /**
  * What a model is called in a file: as a pasted config calls itself, where it does.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {any} card
  */
 export const calledIn = (glass, card) => card.called ?? nameOf(glass, card.name);
@@ -145,7 +145,7 @@ export const calledIn = (glass, card) => card.called ?? nameOf(glass, card.name)
 /**
  * Where a model's numbers were read.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {any} card
  * @returns {string}
  */

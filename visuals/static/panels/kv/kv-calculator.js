@@ -55,7 +55,7 @@ export const about = { namesChanges: false };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);

@@ -31,7 +31,7 @@ export const about = { namesChanges: false };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvChart(element, glass) {
   const { state } = glass;

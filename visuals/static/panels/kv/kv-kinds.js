@@ -9,7 +9,7 @@ import { scaled, shortProduct, times, whole } from "./format.js";
 import { momentOf } from "./live-state.js";
 import { troubleText } from "./trouble.js";
 
-/** @param {object} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 export function kindsView(glass) {
   const text = (name, params) => glass.text(`kv.${name}`, params);
   const factor = (code, params) => text(`factor_${code}`, params);
@@ -83,7 +83,7 @@ export function grown(row, tokens) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvKinds(element, glass) {
   const { state } = glass;

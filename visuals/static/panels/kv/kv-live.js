@@ -151,7 +151,7 @@ function legend() {
 const PACE = 160; // ms a token: slow enough to follow, whatever the model took
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function player(glass) {
@@ -205,7 +205,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvLive(element, glass) {
   const { state } = glass;

@@ -88,7 +88,7 @@ export const about = { namesChanges: false, absent: oneText };
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvRace(element, glass) {
   const { state } = glass;

@@ -89,7 +89,7 @@ function sample({ line, marker }) {
  * One entry for each named trace, a stack's from its top.
  *
  * @param {object[]} data plotly's traces
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {HTMLElement[]}
  */
 export function entriesOf(data, glass) {

@@ -65,8 +65,8 @@ let shared = null;
 /**
  * The question that all panels of the chapter share.
  *
- * @param {object} glass `answered` are the settings that `answer` is of: the other panels go by them, so that the
- *   numbers come first. `sliding` is the slider that a hand is near, and its values.
+ * @param {import("../../types.d.ts").Glass} glass `answered` are the settings that `answer` is of: the other panels
+ *   go by them, so that the numbers come first. `sliding` is the slider that a hand is near, and its values.
  * @returns {{
  *   settings: Object<string, string>;
  *   answered: Object<string, string> | null;

@@ -8,7 +8,7 @@ let shared = null;
 /**
  * The measurement that the panel and whoever else speaks of it share; as `createRace`.
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export function raceOf(glass) {
   shared ??= createRace(glass);
@@ -16,7 +16,7 @@ export function raceOf(glass) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{
  *   steps: object[];
  *   running: boolean;
@@ -27,7 +27,6 @@ export function raceOf(glass) {
  * }}
  */
 export function createRace(glass) {
-  const race = reactive({ steps: [], running: false, trouble: null }, glass.repaint);
   let trace = null;
   let ids = [];
 
@@ -37,19 +36,19 @@ export function createRace(glass) {
   }
 
   /** Another prompt or model begins afresh; further tokens of the same prompt do not. */
-  race.follow = (next) => {
+  function follow(next) {
     const same = trace && next.model.name === trace.model.name && next.prompt === trace.prompt;
     trace = next;
     if (same) return;
     race.running = false;
     reset();
-  };
+  }
 
-  race.stop = () => {
+  const stop = () => {
     race.running = false;
   };
 
-  race.start = async (anew) => {
+  async function start(anew) {
     if (race.running) return;
     if (anew) reset();
     const of = ids;
@@ -67,7 +66,8 @@ export function createRace(glass) {
       race.steps = [...race.steps, ...taken];
     }
     race.running = false;
-  };
+  }
+  const race = reactive({ steps: [], running: false, trouble: null, start, stop, follow }, glass.repaint);
   return race;
 }
 

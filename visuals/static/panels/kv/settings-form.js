@@ -35,7 +35,7 @@ function withoutParticulars(settings) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param asked what question() gives
  */
 export function settingsForm(glass, asked) {

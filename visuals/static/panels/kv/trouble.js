@@ -55,7 +55,7 @@ function named(glass, params) {
 const tight = (text) => text.replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, "");
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{ code: string; params: object }} message
  * @returns {string}
  */

@@ -213,7 +213,7 @@ function createOutputs(panel) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function normScale(element, glass) {
   const { state } = glass;

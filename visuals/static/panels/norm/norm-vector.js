@@ -209,7 +209,7 @@ function createDepth(glass, panel, wide) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function normVector(element, glass) {
   const { state } = glass;

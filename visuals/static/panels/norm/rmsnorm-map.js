@@ -47,7 +47,7 @@ function names(glass, rows, cell, per) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
  * @param {() => "divisor" | "mean"} shown which of the two figures
  */

@@ -27,7 +27,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function rmsnorm(element, glass) {
   const { state } = glass;

@@ -10,7 +10,7 @@ const between = (value, most) => Math.max(-most, Math.min(most, Number(value) ||
 /**
  * What the sliders are set to: a = ±10^exponent, and b = share · RMS(x).
  *
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {number | null} [pointed] the exponent under the pointer
  */
 export function settingsOf({ settings }, pointed = null) {

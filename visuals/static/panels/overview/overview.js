@@ -80,7 +80,7 @@ export function createView(glass) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function overview(element, glass) {
   const { state } = glass;

@@ -9,7 +9,7 @@ const PACE = 900; // ms a stop
 const CALM = 1800; // where the reader asks for less motion
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {{ now: () => string; go: (key: string) => void }} diagram
  */
 export function createPlayer(glass, diagram) {

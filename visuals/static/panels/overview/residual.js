@@ -75,7 +75,7 @@ export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out",
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function residual(element, glass) {
   const { state } = glass;

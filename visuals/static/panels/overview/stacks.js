@@ -16,14 +16,14 @@ const sublayers = ({ parts: { norms, causal } }) => [
 ];
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text of the section "overview"
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createBand(glass, text) {
   const { state } = glass;
   const boxes = Object.fromEntries(
-    ["encoder", "decoder"].map((stack) => [
+    /** @type {const} */ (["encoder", "decoder"]).map((stack) => [
       stack,
       h("button.ov-stack", { "data-stack": stack, click: () => glass.readStack(stack) }),
     ]),

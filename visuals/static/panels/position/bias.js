@@ -100,7 +100,7 @@ function drawBuckets(context, chart, model, chosen) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  * @returns {{ element: HTMLElement; draw: Function; lead: Function; tell: Function; table: Function }}
  */

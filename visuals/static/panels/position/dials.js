@@ -97,7 +97,7 @@ function unturned({ head_dim: width, parts: { rotary } }) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  * @returns {{ element: HTMLElement; draw: Function; lead: Function; tell: Function; table: Function }}
  */

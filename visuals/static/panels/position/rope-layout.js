@@ -169,7 +169,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ropeLayout(element, glass) {
   const { state } = glass;

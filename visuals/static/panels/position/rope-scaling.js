@@ -65,7 +65,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ropeScaling(element, glass) {
   const { state } = glass;

@@ -61,7 +61,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ropeScore(element, glass) {
   const { state } = glass;

@@ -17,7 +17,7 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function rope(element, glass) {
   const { state } = glass;

@@ -41,7 +41,7 @@ function countsOf(ids, info) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  */
 function createList(glass, text) {
@@ -108,7 +108,7 @@ function table({ tokens }, info) {
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function merges(element, glass) {
   const { state } = glass;

@@ -8,10 +8,10 @@ import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo } from "../../reads.js";
 
-const STACKS = ["encoder", "decoder"];
+const STACKS = /** @type {("encoder" | "decoder")[]} */ (["encoder", "decoder"]);
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createStacks(glass) {

@@ -210,7 +210,7 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
 }
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {(string | number)[][]} position, id, piece, origin, and weight of the selected row
  */
 function table(glass) {
@@ -226,7 +226,7 @@ export const about = { tensors: ["attention"], sides: "itself", unused: "head_br
 
 /**
  * @param {HTMLElement} element
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export default function tokens(element, glass) {
   const panel = frame(element, glass, "tokens", {

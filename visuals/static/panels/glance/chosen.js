@@ -1,14 +1,14 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
-import { h, share } from "./dom.js";
-import { choiceOf, momentOf, offeredOf } from "./chosen-step.js";
-import { apart, word } from "./panels/glance/words.js";
-import { memo } from "./reads.js";
+import { h, share } from "../../dom.js";
+import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
+import { apart, word } from "./words.js";
+import { memo } from "../../reads.js";
 
 const OTHERS = 4;
 
 /**
- * @param {object} glass
+ * @param {import("../../types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }} for the chapters that have no panel on why in view
  */
 export function createChosen(glass) {

@@ -1,0 +1,108 @@
+"""The answer to each question of the page: about a run (`Details`) and without one (`Calculations`), by its name."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from .attend import HeadNamesDetail, HeadWriteDetail, LatentDetail, ProjectionDetail, ScoreTermsDetail, ValuesDetail
+from .choice import (
+    CausalMapDetail,
+    ContributionsDetail,
+    DrawDetail,
+    LensDetail,
+    LogitsDetail,
+    LogitTermsDetail,
+    NextDetail,
+)
+from .compare import CostDetail, DifferenceDetail
+from .families import FamiliesAnswer
+from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from .glance import CircuitDetail, EdgesDetail, MatchingDetail, Nothing, OutsideDetail, WhyDetail, WordsDetail
+from .kv import (
+    KvAnswer,
+    KvChartAnswer,
+    KvFitAnswer,
+    KvGpusAnswer,
+    KvModelsAnswer,
+    KvNeedsAnswer,
+    KvPlacesAnswer,
+    KvRaceAnswer,
+    LiveCacheDetail,
+)
+from .norm import NormDepthDetail, NormVectorsDetail
+from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
+from .page import QrAnswer, TensorPlace
+from .position import RopeScalingsDetail
+from .token import MergesDetail
+
+
+class DetailMessage(TypedDict):
+    """The answer to a question about the run `run`: `data` is what Details has under `what`."""
+
+    kind: Literal["detail"]
+    run: str
+    what: str
+    data: object
+
+
+class CalculationMessage(TypedDict):
+    """The answer to a question that needs no run: `data` is what Calculations has under `what`."""
+
+    kind: Literal["calculation"]
+    what: str
+    data: object
+
+
+class Details(TypedDict):
+    """What app/chapters answers about a run, by question."""
+
+    tensors: dict[str, TensorPlace]
+    why: WhyDetail
+    matching: MatchingDetail | Nothing
+    outside: OutsideDetail | Nothing
+    words: WordsDetail
+    circuit: CircuitDetail
+    edges: EdgesDetail
+    stream: StreamDetail
+    stage: StageDetail
+    ends: EndsDetail
+    training: TrainingDetail
+    merges: MergesDetail
+    norm_vectors: NormVectorsDetail
+    norm_depth: NormDepthDetail
+    rope_scalings: RopeScalingsDetail
+    values: ValuesDetail
+    projection: ProjectionDetail
+    latent: LatentDetail
+    head_write: HeadWriteDetail
+    head_names: HeadNamesDetail
+    score_terms: ScoreTermsDetail
+    experts: RoutingDetail
+    ffn_map: NeuronMapDetail
+    ffn_firing: FiringDetail
+    ffn_written: NeuronWritesDetail
+    kv_live: LiveCacheDetail
+    lens: LensDetail
+    contributions: ContributionsDetail
+    next: NextDetail
+    logits: LogitsDetail
+    draw: DrawDetail
+    logit_terms: LogitTermsDetail
+    causal_map: CausalMapDetail
+    difference: DifferenceDetail
+    cost: CostDetail
+
+
+class Calculations(TypedDict):
+    """What app/chapters answers without a run, by question."""
+
+    qr: QrAnswer
+    kv: KvAnswer
+    kv_chart: KvChartAnswer
+    kv_fit: KvFitAnswer
+    kv_needs: KvNeedsAnswer
+    kv_gpus: KvGpusAnswer
+    kv_models: KvModelsAnswer
+    kv_places: KvPlacesAnswer
+    kv_race: KvRaceAnswer
+    families: FamiliesAnswer

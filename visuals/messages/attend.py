@@ -1,0 +1,96 @@
+"""What the chapter on attention is sent."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from .arrays import Packed
+
+
+class ValuesDetail(TypedDict):
+    """The value vectors of a layer, `v` (n_kv_heads, T, width) float32."""
+
+    v: Packed
+
+
+class ProjectionDetail(TypedDict):
+    """What makes a head's q, k or v of the normed stream n: rows·n + bias, of all K = head_dim channels or of one.
+
+    `rows` (K, d), `bias` (K,). Where q and k are normalised themselves, that is then divided by `divisor` (T,) and
+    multiplied by `gamma` (K,). float32.
+    """
+
+    rows: Packed
+    bias: Packed | None
+    gamma: Packed | None
+    divisor: Packed | None
+
+
+class LatentDetail(TypedDict):
+    """What a layer with MLA keeps of each token, `latent` (T, rank) and the rotated `key` (T, rope), and what one head
+    makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to the
+    latents. float32."""
+
+    latent: Packed
+    key: Packed
+    nope: Packed
+    value: Packed
+    absorbed: Packed
+
+
+class HeadWriteDetail(TypedDict):
+    """What one head writes to the stream at one token, `written` (d,) = W_O[:, the head's columns] · `mixed` (width,).
+
+    `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,) int32
+    are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
+    """
+
+    mixed: Packed
+    written: Packed
+    stream: Packed
+    attn_out: Packed
+    channels: Packed
+    rows: Packed
+
+
+class HeadScoreMessage(TypedDict):
+    """How much one head does a job, mostly from 0 to 1."""
+
+    layer: int
+    head: int
+    score: float
+
+
+class HeadKindMessage(TypedDict):
+    """A job of heads: its definition in words, the heads that do it, best first, and texts that show the first, by
+    language in `prompts`."""
+
+    name: str
+    definition: str
+    best: list[HeadScoreMessage]
+    prompt: str | None
+    prompts: dict[str, str]
+
+
+class HeadNamesDetail(TypedDict):
+    """The jobs that heads of this model are known to do."""
+
+    kinds: list[HeadKindMessage]
+
+
+class ScoreSource(TypedDict):
+    """One writer to the residual stream at a token (model.analysis.score_terms.Source)."""
+
+    kind: Literal["embedding", "head", "cross", "ffn", "patch", "bias", "position"]
+    layer: int | None
+    head: int | None
+
+
+class ScoreTermsDetail(TypedDict):
+    """One score as a sum over what wrote to the two streams: `terms` (sources, sources) float32, the query's source by
+    the key's. `score` is the layer's own, `total` the sum."""
+
+    terms: Packed
+    sources: list[ScoreSource]
+    score: float
+    total: float

@@ -1,0 +1,65 @@
+"""What the chapter on the feed-forward and on experts is sent."""
+
+from typing_extensions import TypedDict
+
+from .arrays import Packed
+from .run import NeuronArrays
+
+
+class RoutingDetail(TypedDict):
+    """Where a layer's router sent each token, of E experts to k.
+
+    `scores` (T, E) after softmax or sigmoid; `chosen` (T, k) uint16, best first; `weight` (T, k) multiplies their
+    outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes to
+    the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
+    """
+
+    scores: Packed
+    chosen: Packed
+    weight: Packed
+    balance: Packed | None
+    length: Packed
+    shared: Packed | None
+    whole: Packed
+
+
+class NeuronMapDetail(NeuronArrays):
+    """K neurons of a layer at every token, (K, T) each."""
+
+    neurons: list[int]
+
+
+class FiringDetail(TypedDict):
+    """How sparsely each layer fires, as shares in 0…1, (L, T) float32 each (model.analysis.neurons.Firing): `open` of
+    the neurons, `top` of the mass, `needed` of the neurons again."""
+
+    open: Packed
+    top: Packed
+    needed: Packed
+
+
+class MovedToken(TypedDict):
+    """A token, and what is added to its logit."""
+
+    id: int
+    piece: str
+    by: float
+
+
+class NeuronWrites(TypedDict):
+    """What a neuron writes at a token: the length of the vector (`norm`), of its column of W_down (`column`), and the
+    tokens that it raises and lowers most, most first."""
+
+    neuron: int
+    norm: float
+    column: float
+    raised: list[MovedToken]
+    lowered: list[MovedToken]
+
+
+class NeuronWritesDetail(TypedDict):
+    """What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all."""
+
+    rows: list[NeuronWrites]
+    rest: float
+    whole: float

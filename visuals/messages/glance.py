@@ -1,0 +1,227 @@
+"""What the first chapter is sent: why this word, words to change, a circuit."""
+
+from typing import Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+from model.analysis.nodes import NodeKind
+from model.analysis.switching import Kind
+from model.network import StackName
+
+PartKind = Literal["head", "cross", "neuron", "encoder_head", "encoder_neuron"]
+
+
+class SightPlace(TypedDict):
+    """A head, and the token `key` that it looks at most from the one at `query`, with its weight."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+class FirstHead(SightPlace):
+    """The head to show first."""
+
+    kind: Kind
+
+
+class ReadingHead(TypedDict):
+    """A head that reads the answer, and its weight there."""
+
+    layer: int
+    head: int
+    weight: float
+
+
+class LookMessage(TypedDict):
+    """Where the answer was read: at token `key`, by `heads`. `without` is its probability when all of them are off, and
+    `by_chance` what is left when as many others are, draw by draw, sorted."""
+
+    kind: Kind
+    key: int
+    heads: list[ReadingHead]
+    without: float
+    by_chance: list[float]
+
+
+class EffectMessage(TypedDict):
+    """What a part is worth to the answer: its probability `without` the part, and the `loss` in nats. A head's sight
+    where it has one."""
+
+    kind: PartKind
+    layer: int
+    index: int
+    without: float
+    loss: float
+    head: NotRequired[int]
+    query: NotRequired[int]
+    key: NotRequired[int]
+    weight: NotRequired[float]
+
+
+class WhyDetail(TypedDict):
+    """What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first."""
+
+    target: int
+    piece: str
+    position: int
+    probability: float
+    first: FirstHead | None
+    look: LookMessage
+    parts: list[EffectMessage]
+
+
+class Nothing(TypedDict):
+    """There is nothing to tell."""
+
+
+class LookStep(TypedDict):
+    """A head at token `at` that looks at token `key` with `weight`."""
+
+    layer: int
+    head: int
+    at: int
+    key: int
+    weight: float
+
+
+class OtherToken(TypedDict):
+    """The same head with token `id`, `piece`, at `position` instead: its two scores."""
+
+    position: int
+    id: int
+    piece: str
+    score: float
+    rival_score: float
+
+
+class MatchingDetail(TypedDict):
+    """What made a head's score of a key higher than of its `rival`, another token of the text.
+
+    `asked`, `told` and `rival_told` are how what is matched came there, the last step first. The others are as in
+    model.analysis.matching.Matching.
+    """
+
+    rival: int
+    score: float
+    rival_score: float
+    asked: list[LookStep]
+    told: list[LookStep]
+    rival_told: list[LookStep] | None
+    term: float
+    rival_term: float
+    from_asked: float
+    rival_from_asked: float
+    n_terms: int
+    other: OtherToken | None
+
+
+class UsualSurprisal(TypedDict):
+    """Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest."""
+
+    documents: int
+    middle: float
+    most: float
+
+
+class OutsideDetail(TypedDict):
+    """What is strange in a prompt of `words` words: `places` of words that the corpus never has, [first token, end].
+
+    `surprisal` is the mean over the first `tokens` tokens, in nats. `odd`: the words are known, the text is not.
+    `example` is a sentence that the model knows.
+    """
+
+    words: int
+    places: list[tuple[int, int]]
+    tokens: int
+    surprisal: float | None
+    usual: UsualSurprisal | None
+    odd: bool
+    example: str
+
+
+class SwapMessage(TypedDict):
+    """`text` is the prompt with `word`, from character `start` on, replaced by `other`; `answer` (its `piece`) follows
+    then, with `probability`."""
+
+    start: int
+    word: str
+    other: str
+    text: str
+    answer: int
+    piece: str
+    probability: float
+
+
+class WordsDetail(TypedDict):
+    """Words of `text` to change. It has `tokens` tokens; two texts are compared part by part up to `limit`, and mapped
+    place by place up to `map_limit`."""
+
+    swaps: list[SwapMessage]
+    text: str
+    tokens: int
+    limit: int
+    map_limit: int
+
+
+class AnswerToken(TypedDict):
+    """An answer: a token and its text."""
+
+    id: int
+    piece: str
+
+
+class CircuitNode(TypedDict):
+    """A head, or one layer's feed-forward (`head` null), at one token; at the ends of edges also a token's embedding
+    (layer −1) and the logits (layer L). `stack` where the network has two."""
+
+    kind: NodeKind
+    layer: int
+    head: int | None
+    token: int
+    stack: NotRequired[StackName]
+
+
+class ScoredNode(CircuitNode):
+    """A node of a circuit, and what it was ranked by."""
+
+    score: float
+
+
+class CircuitDetail(TypedDict):
+    """The circuit of an answer against that to another text.
+
+    `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions at
+    which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the nodes
+    alone bring back, `without` what is left without them, `by_chance` what as many nodes drawn by lot bring back.
+    """
+
+    answer: AnswerToken
+    other: AnswerToken
+    first: float
+    second: float
+    other_pieces: list[str]
+    written: int | None
+    differ: list[int]
+    nodes: list[ScoredNode]
+    recovered: float
+    without: float
+    by_chance: list[float]
+
+
+_Ends = TypedDict("_Ends", {"from": CircuitNode, "to": CircuitNode})
+
+
+class CircuitEdge(_Ends):
+    """An edge between two nodes, and what it carries of the difference."""
+
+    effect: float
+
+
+class EdgesDetail(TypedDict):
+    """The next edges of a circuit, which has `total`."""
+
+    total: int
+    edges: list[CircuitEdge]

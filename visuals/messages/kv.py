@@ -1,0 +1,316 @@
+"""What the chapter on the KV cache is sent. Bytes are decimal texts (see `sums`)."""
+
+from typing_extensions import NotRequired, TypedDict
+
+from model.published.spec import AttentionKind
+
+from .arrays import Packed
+from .overview import PlotlyFigure
+from .run import Notice
+from .sums import Product, PublishedCount, TermMessage
+
+
+class Remark(TypedDict):
+    """A remark on a model, a config or a GPU, in each language of the page."""
+
+    en: str
+    zh: str
+
+
+class Refused(TypedDict):
+    """Why there is no answer to one part of a question: as in a Notice."""
+
+    code: str
+    params: dict[str, object]
+
+
+class NoteMessage(TypedDict):
+    """Something that a reader should know about a figure: a code of the page's texts, English text, particulars."""
+
+    code: str
+    text: str
+    params: dict[str, object]
+
+
+class GrowthPhase(TypedDict):
+    """What each token of a sequence adds up to token `until`, null in the last phase."""
+
+    until: int | None
+    terms: list[Product]
+
+
+class Growth(TypedDict):
+    """What one more token adds before and after a window ("sliding" or "chunked") is full."""
+
+    kind: str
+    phases: list[GrowthPhase]
+
+
+class Breakdown(TypedDict):
+    """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is null
+    where every token adds the same."""
+
+    model: str
+    tokens: int
+    batch: int
+    dtype: str
+    bytes: str
+    per_token: str
+    growth: Growth | None
+    gpus: int
+    per_gpu: str
+    terms: list[TermMessage]
+    notes: list[NoteMessage]
+
+
+class Card(TypedDict):
+    """A model's shape as far as its cache depends on it, its parameters as counted and as published, where that was
+    read, and which options mean something for it.
+
+    `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
+    """
+
+    name: str
+    family: str
+    kind: AttentionKind
+    n_layers: int
+    d_model: int
+    n_heads: int
+    n_kv_heads: int
+    head_dim: int
+    group_size: int
+    max_context: int | None
+    window: int | None
+    chunk: int | None
+    latent: tuple[int, int] | None
+    parameters: int
+    published: PublishedCount | None
+    source: list[Remark]
+    not_verified: list[Remark]
+    notes: list[Remark]
+    options: list[str]
+
+
+class CalledCard(Card):
+    """A card, and what a pasted config calls itself."""
+
+    called: str | None
+
+
+class FormatMessage(TypedDict):
+    """A number format; `engine` is the program whose it is, "" for a plain number type."""
+
+    name: str
+    engine: str
+    about: str
+
+
+class KvModelsAnswer(TypedDict):
+    """Every model of the catalogue, every format, and every model_type whose config.json is read."""
+
+    models: list[Card]
+    formats: list[FormatMessage]
+    families: list[str]
+
+
+class KindRow(TypedDict):
+    """One shape under one kind of attention: bytes and products, or why it has none (`refused`).
+
+    `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+    """
+
+    kind: AttentionKind
+    own: bool
+    n_kv_heads: int
+    head_dim: int
+    latent: tuple[int, int] | None
+    assumed: bool
+    bytes: NotRequired[str]
+    per_token: NotRequired[str]
+    terms: NotRequired[list[TermMessage]]
+    refused: NotRequired[Refused]
+
+
+class KvAnswer(Breakdown):
+    """A model's cache, and the same shape as MHA, GQA, MQA and MLA."""
+
+    card: CalledCard
+    kinds: list[KindRow]
+
+
+class LiveCacheDetail(TypedDict):
+    """What a run's cache holds after `tokens` tokens: bytes as measured and by the `formula`, and the length of each
+    token's K and V rows, (L, T) float32. `kinds` are at one token."""
+
+    tokens: int
+    bytes: int
+    formula: str
+    dtype: str
+    k_norm: Packed
+    v_norm: Packed
+    kinds: list[KindRow]
+
+
+class CacheChart(PlotlyFigure):
+    """A chart of bytes; each trace has its points' `models`, `tokens` and exact `bytes`, and `unit` is how many bytes
+    one is on the axis."""
+
+    unit: int
+
+
+class KvChartAnswer(TypedDict):
+    """A chart, and the models that the format does not fit."""
+
+    figure: CacheChart
+    excluded: list[str]
+
+
+class GpuMessage(TypedDict):
+    """A GPU: bytes of memory, bytes a second, and where that was read."""
+
+    name: str
+    memory: str
+    bandwidth: str
+    source: Remark
+
+
+class UseMessage(TypedDict):
+    """The fullest of `gpus` GPUs, of which `percent` may be used: what its weights and its cache take, what is left.
+
+    `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+    """
+
+    gpu: GpuMessage
+    gpus: int
+    percent: int
+    usable: str
+    weights: str
+    cache: str
+    free: str
+    fits: bool
+    all_weights: str
+    all_cache: str
+    weights_in: str
+    stored: list[Remark]
+    weight_terms: list[Product]
+
+
+class LargestMessage(TypedDict):
+    """The largest batch or context; `next` is what one more would take on the fullest GPU."""
+
+    value: int
+    unlimited: bool
+    per_gpu: str
+    next: str | None
+    max_context: int | None
+
+
+class BoundMessage(TypedDict):
+    """The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), in `milliseconds`, and
+    the tokens a second of `each` sequence and of `all`. "spread": where tokens choose as many experts as they can."""
+
+    weights: str
+    cache: str
+    micro_batches: int
+    ranks: int
+    bandwidth: str
+    milliseconds: float
+    spread_weights: str
+    spread_milliseconds: float
+    each: float
+    all: float
+    batch: int
+
+
+class Unanswered(TypedDict):
+    """A part of a question that has no answer, so that the others still stand."""
+
+    refused: Refused
+
+
+class KvFitAnswer(TypedDict):
+    """Weights and cache on a GPU, the largest batch and context there, and the bound on decoding."""
+
+    use: UseMessage
+    batch: LargestMessage | Unanswered
+    context: LargestMessage | Unanswered
+    bound: BoundMessage | Unanswered
+
+
+class Layout(TypedDict):
+    """How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks."""
+
+    gpus: int
+    tp: int
+    pp: int
+    dcp: int
+
+
+class GpuNeedMessage(TypedDict):
+    """How many GPUs of one kind a load needs: `at_least` by bytes alone; the `layout` that fits, null where none does;
+    `one_server` the fewest without stages. `own`: the reader's own figures."""
+
+    name: str
+    own: bool
+    at_least: int
+    layout: Layout | None
+    one_server: int | None
+    per_gpu: NotRequired[str]
+
+
+class KvNeedsAnswer(TypedDict):
+    """What `users` with `tokens` tokens each take, and how many GPUs of each kind."""
+
+    users: int
+    tokens: int
+    weights: str
+    cache: str
+    total: str
+    gpus: list[GpuNeedMessage]
+    notes: list[NoteMessage]
+
+
+class KvGpusAnswer(TypedDict):
+    """The GPUs and the weights' formats to choose from."""
+
+    gpus: list[str]
+    weights: list[FormatMessage]
+
+
+class PlaceData(TypedDict):
+    """The answer at one place of a slider."""
+
+    data: object
+
+
+class PlaceNotice(TypedDict):
+    """Why there is none at this one."""
+
+    message: Notice
+
+
+class KvPlacesAnswer(TypedDict):
+    """The answers along a slider: the first whole, each as what changes in it: null nothing, [value] in its place, else
+    the changes by key or index."""
+
+    first: PlaceData | PlaceNotice
+    changes: list[object]
+
+
+class RaceStep(TypedDict):
+    """One token written with and without a cache after `tokens` tokens: seconds and multiply–adds of each way, and
+    whether both chose the same."""
+
+    tokens: int
+    token_id: int
+    cached_seconds: float
+    full_seconds: float
+    cached_work: int
+    full_work: int
+    same: bool
+
+
+class KvRaceAnswer(TypedDict):
+    """A few tokens of the race."""
+
+    steps: list[RaceStep]

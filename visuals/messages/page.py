@@ -1,0 +1,51 @@
+"""What stands in the page's head, and what it asks about itself."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class ChapterConfig(TypedDict):
+    """The panels that a chapter shows, and the address of its styles where it has any."""
+
+    panels: tuple[str, ...]
+    style: str | None
+
+
+class PageConfig(TypedDict):
+    """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which chapter's
+    folder each panel's module is, and which text each of gradio's labels shows."""
+
+    texts: dict[str, str]
+    chapters: dict[str, ChapterConfig]
+    homes: dict[str, str]
+    plotly: str
+    labels: dict[str, dict[str, str]]
+    lessons: dict[str, list[str]]
+    firstPrompts: dict[str, str]  # noqa: N815 - the page's name
+
+
+class Offer(TypedDict):
+    """A model on offer: how many parameters it has, and where it comes from, null for an operator's own."""
+
+    name: str
+    parameters: int
+    kind: Literal["bundled", "small"] | None
+    family: str
+
+
+class TensorPlace(TypedDict):
+    """A captured tensor: its dimensions by name and size, and the line of the repository that makes it."""
+
+    dims: tuple[str, ...]
+    shape: list[int]
+    file: str
+    line: int
+
+
+class QrAnswer(TypedDict):
+    """A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path."""
+
+    size: int
+    path: str
+    version: int

@@ -1,0 +1,1612 @@
+// Every message of visuals/messages, written by `make format`: what is to be changed is changed there.
+
+/** The answer to a question about the run `run`: `data` is what Details has under `what`. */
+export interface DetailMessage {
+  kind: "detail";
+  run: string;
+  what: string;
+  data: unknown;
+}
+
+/** The answer to a question that needs no run: `data` is what Calculations has under `what`. */
+export interface CalculationMessage {
+  kind: "calculation";
+  what: string;
+  data: unknown;
+}
+
+/** What app/chapters answers about a run, by question. */
+export interface Details {
+  tensors: Record<string, TensorPlace>;
+  why: WhyDetail;
+  matching: MatchingDetail | Nothing;
+  outside: OutsideDetail | Nothing;
+  words: WordsDetail;
+  circuit: CircuitDetail;
+  edges: EdgesDetail;
+  stream: StreamDetail;
+  stage: StageDetail;
+  ends: EndsDetail;
+  training: TrainingDetail;
+  merges: MergesDetail;
+  norm_vectors: NormVectorsDetail;
+  norm_depth: NormDepthDetail;
+  rope_scalings: RopeScalingsDetail;
+  values: ValuesDetail;
+  projection: ProjectionDetail;
+  latent: LatentDetail;
+  head_write: HeadWriteDetail;
+  head_names: HeadNamesDetail;
+  score_terms: ScoreTermsDetail;
+  experts: RoutingDetail;
+  ffn_map: NeuronMapDetail;
+  ffn_firing: FiringDetail;
+  ffn_written: NeuronWritesDetail;
+  kv_live: LiveCacheDetail;
+  lens: LensDetail;
+  contributions: ContributionsDetail;
+  next: NextDetail;
+  logits: LogitsDetail;
+  draw: DrawDetail;
+  logit_terms: LogitTermsDetail;
+  causal_map: CausalMapDetail;
+  difference: DifferenceDetail;
+  cost: CostDetail;
+}
+
+/** What app/chapters answers without a run, by question. */
+export interface Calculations {
+  qr: QrAnswer;
+  kv: KvAnswer;
+  kv_chart: KvChartAnswer;
+  kv_fit: KvFitAnswer;
+  kv_needs: KvNeedsAnswer;
+  kv_gpus: KvGpusAnswer;
+  kv_models: KvModelsAnswer;
+  kv_places: KvPlacesAnswer;
+  kv_race: KvRaceAnswer;
+  families: FamiliesAnswer;
+}
+
+/**
+ * An array: its values in `data`, base64 of little-endian bytes, row by row.
+ *
+ * "f4" and "f2" are IEEE 754 single and half precision, "u1" and "u2" unsigned integers of 8 and 16 bits, "i4"
+ * signed ones of 32.
+ */
+export interface Packed {
+  dtype: "f4" | "f2" | "u1" | "u2" | "i4";
+  shape: number[];
+  data: string;
+}
+
+/** The value vectors of a layer, `v` (n_kv_heads, T, width) float32. */
+export interface ValuesDetail {
+  v: Packed;
+}
+
+/**
+ * What makes a head's q, k or v of the normed stream n: rows·n + bias, of all K = head_dim channels or of one.
+ *
+ * `rows` (K, d), `bias` (K,). Where q and k are normalised themselves, that is then divided by `divisor` (T,) and
+ * multiplied by `gamma` (K,). float32.
+ */
+export interface ProjectionDetail {
+  rows: Packed;
+  bias: Packed | null;
+  gamma: Packed | null;
+  divisor: Packed | null;
+}
+
+/**
+ * What a layer with MLA keeps of each token, `latent` (T, rank) and the rotated `key` (T, rope), and what one head
+ * makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to
+ * the latents. float32.
+ */
+export interface LatentDetail {
+  latent: Packed;
+  key: Packed;
+  nope: Packed;
+  value: Packed;
+  absorbed: Packed;
+}
+
+/**
+ * What one head writes to the stream at one token, `written` (d,) = W_O[:, the head's columns] · `mixed` (width,).
+ *
+ * `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,)
+ * int32 are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
+ */
+export interface HeadWriteDetail {
+  mixed: Packed;
+  written: Packed;
+  stream: Packed;
+  attn_out: Packed;
+  channels: Packed;
+  rows: Packed;
+}
+
+/** How much one head does a job, mostly from 0 to 1. */
+export interface HeadScoreMessage {
+  layer: number;
+  head: number;
+  score: number;
+}
+
+/**
+ * A job of heads: its definition in words, the heads that do it, best first, and texts that show the first, by
+ * language in `prompts`.
+ */
+export interface HeadKindMessage {
+  name: string;
+  definition: string;
+  best: HeadScoreMessage[];
+  prompt: string | null;
+  prompts: Record<string, string>;
+}
+
+/** The jobs that heads of this model are known to do. */
+export interface HeadNamesDetail {
+  kinds: HeadKindMessage[];
+}
+
+/** One writer to the residual stream at a token (model.analysis.score_terms.Source). */
+export interface ScoreSource {
+  kind: "embedding" | "head" | "cross" | "ffn" | "patch" | "bias" | "position";
+  layer: number | null;
+  head: number | null;
+}
+
+/**
+ * One score as a sum over what wrote to the two streams: `terms` (sources, sources) float32, the query's source by
+ * the key's. `score` is the layer's own, `total` the sum.
+ */
+export interface ScoreTermsDetail {
+  terms: Packed;
+  sources: ScoreSource[];
+  score: number;
+  total: number;
+}
+
+/** The distinct token ids of a message, with the text of each. */
+export interface TokenNames {
+  ids: number[];
+  pieces: string[];
+}
+
+/**
+ * The logit lens at every depth, the embedding first: the K most probable tokens, best first, `ids` int32 and
+ * `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
+ *
+ * `targets` (T,) int32 is whose rank is followed. Else float32.
+ */
+export interface LensDetail {
+  targets: Packed;
+  ids: Packed;
+  probabilities: Packed;
+  rank: Packed;
+  logit: Packed;
+  probability: Packed;
+  names: TokenNames;
+}
+
+/**
+ * What each part of the network added to one logit of each token, float32.
+ *
+ * `embedding` and `patched` (T,), `attention`, `ffn` and, with a source, `cross` (L, T) and, with a biased final
+ * norm, `constant` (T,) sum to `logit` (T,); `scale` (T,) is what the final norm divides by. `targets` and
+ * `against` (T,) int32 say whose logit, and less whose.
+ */
+export interface ContributionsDetail {
+  embedding: Packed;
+  attention: Packed;
+  ffn: Packed;
+  patched: Packed;
+  logit: Packed;
+  scale: Packed;
+  constant?: Packed;
+  cross?: Packed;
+  targets: Packed;
+  against: Packed | null;
+  names: TokenNames;
+}
+
+/** The token that a text goes on with: its logit, and its rank counted from 0. */
+export interface WrittenToken {
+  id: number;
+  logit: number;
+  rank: number;
+}
+
+/** The candidates after a position, and the token that the text goes on with; null after the last. */
+export interface NextDetail {
+  ids: number[];
+  pieces: string[];
+  logits: Packed;
+  log_z: number;
+  vocab_size: number;
+  tail: number;
+  written: WrittenToken | null;
+}
+
+/** All logits after a position, (V,) float32. */
+export interface LogitsDetail {
+  logits: Packed;
+}
+
+/** A token in the race: its probability after the filters, and its throw E ~ Exp(1). */
+export interface Runner {
+  id: number;
+  piece: string;
+  probability: number;
+  throw: number;
+}
+
+/**
+ * The throws of the most probable tokens. The one with the largest probability / throw wins; `second` is null where
+ * only one can.
+ */
+export interface RaceMessage {
+  ids: number[];
+  throws: number[];
+  winner: Runner;
+  second: Runner | null;
+}
+
+/**
+ * The drawn token, its probability after the filters (1 where there was no choice) and its logit; `race` is null
+ * where nothing was thrown.
+ */
+export interface DrawDetail {
+  id: number;
+  piece: string;
+  probability: number;
+  logit: number;
+  race: RaceMessage | null;
+}
+
+/** What one neuron adds to a logit. */
+export interface NeuronTerm {
+  layer: number;
+  neuron: number;
+  value: number;
+}
+
+/**
+ * One logit as a sum: `embedding`, `heads` (L, n_heads, T) by source token, `cross` (L, n_heads, S) of a look at a
+ * source, and each layer's `ffn` (L,), float32; of that the strongest `neurons`, and the others' sum.
+ *
+ * `patched` is what an intervention put in the stream's place. `logit` is the network's own, `total` the sum.
+ */
+export interface LogitTermsDetail {
+  embedding: number;
+  heads: Packed;
+  cross: Packed | null;
+  ffn: Packed;
+  neurons: NeuronTerm[];
+  other_neurons: number;
+  patched: number;
+  logit: number;
+  total: number;
+}
+
+/**
+ * Where the answer lives: `left` (L + 1, T) float32 is the share of the difference of two logits that is left with
+ * another text's stream at that place, `source_left` (L + 1, S) of an encoder. `answer` and `other` are pieces.
+ */
+export interface CausalMapDetail {
+  left: Packed;
+  source_left: Packed | null;
+  answer: string;
+  other: string;
+}
+
+/** ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have. */
+export interface DifferenceDetail {
+  apart: Packed;
+  first: Packed;
+}
+
+/**
+ * What a network costs: parameters held; bytes of weights `read` for one token, and of the cache `kept` of one,
+ * each with its products.
+ */
+export interface CostDetail {
+  parameters: number;
+  weights: Product[];
+  read: number;
+  cache: Product[];
+  kept: number;
+}
+
+/** A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such. */
+export interface CellLine {
+  code: string;
+  params: Record<string, number>;
+  differs: boolean;
+}
+
+/** What one network has of one row; `differs` from LLaMA 3's by its codes, not by its numbers. */
+export interface Cell {
+  lines: CellLine[];
+  differs: boolean;
+}
+
+/** Bytes that a token takes in the KV cache, with the products; with a `source`, every token of that as much. */
+export interface TokenCache {
+  dtype: string;
+  bytes: number;
+  terms: Product[];
+  source: boolean;
+}
+
+/** Weights of one kind: layers × copies × `each`; layers is 0 for what stands outside them. */
+export interface WeightPartMessage {
+  label: string;
+  layers: number;
+  copies: number;
+  how: string;
+  each: number;
+  weights: number;
+}
+
+/** The parts of a model's weights that belong together. */
+export interface WeightGroup {
+  group: string;
+  weights: number;
+  parts: WeightPartMessage[];
+}
+
+/** All weights by group, those that read one token (`active`, null where all do), and the total as published. */
+export interface ParametersMessage {
+  published: PublishedCount | null;
+  total: number | null;
+  active: number | null;
+  groups: WeightGroup[];
+}
+
+/** A published model: cells by row, its cache, its weights, and where that was read. */
+export interface FamilyColumn {
+  id: string;
+  family: string;
+  name: string;
+  release: string;
+  cells: Record<string, Cell>;
+  cache: TokenCache;
+  parameters: ParametersMessage;
+  sources: string[];
+}
+
+/** The families beside each other: rows, columns, and which columns each view has. */
+export interface FamiliesTable {
+  reference: string;
+  rows: string[];
+  views: Record<string, string[]>;
+  columns: FamilyColumn[];
+}
+
+/** The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family. */
+export interface FamiliesAnswer {
+  reference: string;
+  rows: string[];
+  views: Record<string, string[]>;
+  columns: FamilyColumn[];
+  rowPlaces: Record<string, [string, string]>;
+  codePlaces: Record<string, [string, string]>;
+  elsewhere: Record<string, [string, string]>;
+  live: Record<string, string[]>;
+}
+
+/**
+ * Where a layer's router sent each token, of E experts to k.
+ *
+ * `scores` (T, E) after softmax or sigmoid; `chosen` (T, k) uint16, best first; `weight` (T, k) multiplies their
+ * outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes
+ * to the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
+ */
+export interface RoutingDetail {
+  scores: Packed;
+  chosen: Packed;
+  weight: Packed;
+  balance: Packed | null;
+  length: Packed;
+  shared: Packed | null;
+  whole: Packed;
+}
+
+/** K neurons of a layer at every token, (K, T) each. */
+export interface NeuronMapDetail {
+  gate: Packed | null;
+  up: Packed;
+  weight: Packed | null;
+  neurons: number[];
+}
+
+/**
+ * How sparsely each layer fires, as shares in 0…1, (L, T) float32 each (model.analysis.neurons.Firing): `open` of
+ * the neurons, `top` of the mass, `needed` of the neurons again.
+ */
+export interface FiringDetail {
+  open: Packed;
+  top: Packed;
+  needed: Packed;
+}
+
+/** A token, and what is added to its logit. */
+export interface MovedToken {
+  id: number;
+  piece: string;
+  by: number;
+}
+
+/**
+ * What a neuron writes at a token: the length of the vector (`norm`), of its column of W_down (`column`), and the
+ * tokens that it raises and lowers most, most first.
+ */
+export interface NeuronWrites {
+  neuron: number;
+  norm: number;
+  column: number;
+  raised: MovedToken[];
+  lowered: MovedToken[];
+}
+
+/** What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all. */
+export interface NeuronWritesDetail {
+  rows: NeuronWrites[];
+  rest: number;
+  whole: number;
+}
+
+/** A head, and the token `key` that it looks at most from the one at `query`, with its weight. */
+export interface SightPlace {
+  layer: number;
+  head: number;
+  query: number;
+  key: number;
+  weight: number;
+}
+
+/** The head to show first. */
+export interface FirstHead {
+  layer: number;
+  head: number;
+  query: number;
+  key: number;
+  weight: number;
+  kind: "head" | "cross" | "neuron";
+}
+
+/** A head that reads the answer, and its weight there. */
+export interface ReadingHead {
+  layer: number;
+  head: number;
+  weight: number;
+}
+
+/**
+ * Where the answer was read: at token `key`, by `heads`. `without` is its probability when all of them are off, and
+ * `by_chance` what is left when as many others are, draw by draw, sorted.
+ */
+export interface LookMessage {
+  kind: "head" | "cross" | "neuron";
+  key: number;
+  heads: ReadingHead[];
+  without: number;
+  by_chance: number[];
+}
+
+/**
+ * What a part is worth to the answer: its probability `without` the part, and the `loss` in nats. A head's sight
+ * where it has one.
+ */
+export interface EffectMessage {
+  kind: "head" | "cross" | "neuron" | "encoder_head" | "encoder_neuron";
+  layer: number;
+  index: number;
+  without: number;
+  loss: number;
+  head?: number;
+  query?: number;
+  key?: number;
+  weight?: number;
+}
+
+/** What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first. */
+export interface WhyDetail {
+  target: number;
+  piece: string;
+  position: number;
+  probability: number;
+  first: FirstHead | null;
+  look: LookMessage;
+  parts: EffectMessage[];
+}
+
+/** There is nothing to tell. */
+export interface Nothing {}
+
+/** A head at token `at` that looks at token `key` with `weight`. */
+export interface LookStep {
+  layer: number;
+  head: number;
+  at: number;
+  key: number;
+  weight: number;
+}
+
+/** The same head with token `id`, `piece`, at `position` instead: its two scores. */
+export interface OtherToken {
+  position: number;
+  id: number;
+  piece: string;
+  score: number;
+  rival_score: number;
+}
+
+/**
+ * What made a head's score of a key higher than of its `rival`, another token of the text.
+ *
+ * `asked`, `told` and `rival_told` are how what is matched came there, the last step first. The others are as in
+ * model.analysis.matching.Matching.
+ */
+export interface MatchingDetail {
+  rival: number;
+  score: number;
+  rival_score: number;
+  asked: LookStep[];
+  told: LookStep[];
+  rival_told: LookStep[] | null;
+  term: number;
+  rival_term: number;
+  from_asked: number;
+  rival_from_asked: number;
+  n_terms: number;
+  other: OtherToken | null;
+}
+
+/** Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest. */
+export interface UsualSurprisal {
+  documents: number;
+  middle: number;
+  most: number;
+}
+
+/**
+ * What is strange in a prompt of `words` words: `places` of words that the corpus never has, [first token, end].
+ *
+ * `surprisal` is the mean over the first `tokens` tokens, in nats. `odd`: the words are known, the text is not.
+ * `example` is a sentence that the model knows.
+ */
+export interface OutsideDetail {
+  words: number;
+  places: [number, number][];
+  tokens: number;
+  surprisal: number | null;
+  usual: UsualSurprisal | null;
+  odd: boolean;
+  example: string;
+}
+
+/**
+ * `text` is the prompt with `word`, from character `start` on, replaced by `other`; `answer` (its `piece`) follows
+ * then, with `probability`.
+ */
+export interface SwapMessage {
+  start: number;
+  word: string;
+  other: string;
+  text: string;
+  answer: number;
+  piece: string;
+  probability: number;
+}
+
+/**
+ * Words of `text` to change. It has `tokens` tokens; two texts are compared part by part up to `limit`, and mapped
+ * place by place up to `map_limit`.
+ */
+export interface WordsDetail {
+  swaps: SwapMessage[];
+  text: string;
+  tokens: number;
+  limit: number;
+  map_limit: number;
+}
+
+/** An answer: a token and its text. */
+export interface AnswerToken {
+  id: number;
+  piece: string;
+}
+
+/**
+ * A head, or one layer's feed-forward (`head` null), at one token; at the ends of edges also a token's embedding
+ * (layer −1) and the logits (layer L). `stack` where the network has two.
+ */
+export interface CircuitNode {
+  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
+  layer: number;
+  head: number | null;
+  token: number;
+  stack?: "encoder" | "decoder";
+}
+
+/** A node of a circuit, and what it was ranked by. */
+export interface ScoredNode {
+  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
+  layer: number;
+  head: number | null;
+  token: number;
+  stack?: "encoder" | "decoder";
+  score: number;
+}
+
+/**
+ * The circuit of an answer against that to another text.
+ *
+ * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
+ * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
+ * nodes alone bring back, `without` what is left without them, `by_chance` what as many nodes drawn by lot bring
+ * back.
+ */
+export interface CircuitDetail {
+  answer: AnswerToken;
+  other: AnswerToken;
+  first: number;
+  second: number;
+  other_pieces: string[];
+  written: number | null;
+  differ: number[];
+  nodes: ScoredNode[];
+  recovered: number;
+  without: number;
+  by_chance: number[];
+}
+
+/** An edge between two nodes, and what it carries of the difference. */
+export interface CircuitEdge {
+  from: CircuitNode;
+  to: CircuitNode;
+  effect: number;
+}
+
+/** The next edges of a circuit, which has `total`. */
+export interface EdgesDetail {
+  total: number;
+  edges: CircuitEdge[];
+}
+
+/** A remark on a model, a config or a GPU, in each language of the page. */
+export interface Remark {
+  en: string;
+  zh: string;
+}
+
+/** Why there is no answer to one part of a question: as in a Notice. */
+export interface Refused {
+  code: string;
+  params: Record<string, unknown>;
+}
+
+/** Something that a reader should know about a figure: a code of the page's texts, English text, particulars. */
+export interface NoteMessage {
+  code: string;
+  text: string;
+  params: Record<string, unknown>;
+}
+
+/** What each token of a sequence adds up to token `until`, null in the last phase. */
+export interface GrowthPhase {
+  until: number | null;
+  terms: Product[];
+}
+
+/** What one more token adds before and after a window ("sliding" or "chunked") is full. */
+export interface Growth {
+  kind: string;
+  phases: GrowthPhase[];
+}
+
+/**
+ * A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is
+ * null where every token adds the same.
+ */
+export interface Breakdown {
+  model: string;
+  tokens: number;
+  batch: number;
+  dtype: string;
+  bytes: string;
+  per_token: string;
+  growth: Growth | null;
+  gpus: number;
+  per_gpu: string;
+  terms: TermMessage[];
+  notes: NoteMessage[];
+}
+
+/**
+ * A model's shape as far as its cache depends on it, its parameters as counted and as published, where that was
+ * read, and which options mean something for it.
+ *
+ * `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
+ */
+export interface Card {
+  name: string;
+  family: string;
+  kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
+  n_layers: number;
+  d_model: number;
+  n_heads: number;
+  n_kv_heads: number;
+  head_dim: number;
+  group_size: number;
+  max_context: number | null;
+  window: number | null;
+  chunk: number | null;
+  latent: [number, number] | null;
+  parameters: number;
+  published: PublishedCount | null;
+  source: Remark[];
+  not_verified: Remark[];
+  notes: Remark[];
+  options: string[];
+}
+
+/** A card, and what a pasted config calls itself. */
+export interface CalledCard {
+  name: string;
+  family: string;
+  kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
+  n_layers: number;
+  d_model: number;
+  n_heads: number;
+  n_kv_heads: number;
+  head_dim: number;
+  group_size: number;
+  max_context: number | null;
+  window: number | null;
+  chunk: number | null;
+  latent: [number, number] | null;
+  parameters: number;
+  published: PublishedCount | null;
+  source: Remark[];
+  not_verified: Remark[];
+  notes: Remark[];
+  options: string[];
+  called: string | null;
+}
+
+/** A number format; `engine` is the program whose it is, "" for a plain number type. */
+export interface FormatMessage {
+  name: string;
+  engine: string;
+  about: string;
+}
+
+/** Every model of the catalogue, every format, and every model_type whose config.json is read. */
+export interface KvModelsAnswer {
+  models: Card[];
+  formats: FormatMessage[];
+  families: string[];
+}
+
+/**
+ * One shape under one kind of attention: bytes and products, or why it has none (`refused`).
+ *
+ * `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+ */
+export interface KindRow {
+  kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
+  own: boolean;
+  n_kv_heads: number;
+  head_dim: number;
+  latent: [number, number] | null;
+  assumed: boolean;
+  bytes?: string;
+  per_token?: string;
+  terms?: TermMessage[];
+  refused?: Refused;
+}
+
+/** A model's cache, and the same shape as MHA, GQA, MQA and MLA. */
+export interface KvAnswer {
+  model: string;
+  tokens: number;
+  batch: number;
+  dtype: string;
+  bytes: string;
+  per_token: string;
+  growth: Growth | null;
+  gpus: number;
+  per_gpu: string;
+  terms: TermMessage[];
+  notes: NoteMessage[];
+  card: CalledCard;
+  kinds: KindRow[];
+}
+
+/**
+ * What a run's cache holds after `tokens` tokens: bytes as measured and by the `formula`, and the length of each
+ * token's K and V rows, (L, T) float32. `kinds` are at one token.
+ */
+export interface LiveCacheDetail {
+  tokens: number;
+  bytes: number;
+  formula: string;
+  dtype: string;
+  k_norm: Packed;
+  v_norm: Packed;
+  kinds: KindRow[];
+}
+
+/**
+ * A chart of bytes; each trace has its points' `models`, `tokens` and exact `bytes`, and `unit` is how many bytes
+ * one is on the axis.
+ */
+export interface CacheChart {
+  data: Record<string, unknown>[];
+  layout: Record<string, unknown>;
+  unit: number;
+}
+
+/** A chart, and the models that the format does not fit. */
+export interface KvChartAnswer {
+  figure: CacheChart;
+  excluded: string[];
+}
+
+/** A GPU: bytes of memory, bytes a second, and where that was read. */
+export interface GpuMessage {
+  name: string;
+  memory: string;
+  bandwidth: string;
+  source: Remark;
+}
+
+/**
+ * The fullest of `gpus` GPUs, of which `percent` may be used: what its weights and its cache take, what is left.
+ *
+ * `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+ */
+export interface UseMessage {
+  gpu: GpuMessage;
+  gpus: number;
+  percent: number;
+  usable: string;
+  weights: string;
+  cache: string;
+  free: string;
+  fits: boolean;
+  all_weights: string;
+  all_cache: string;
+  weights_in: string;
+  stored: Remark[];
+  weight_terms: Product[];
+}
+
+/** The largest batch or context; `next` is what one more would take on the fullest GPU. */
+export interface LargestMessage {
+  value: number;
+  unlimited: boolean;
+  per_gpu: string;
+  next: string | null;
+  max_context: number | null;
+}
+
+/**
+ * The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), in `milliseconds`,
+ * and the tokens a second of `each` sequence and of `all`. "spread": where tokens choose as many experts as they
+ * can.
+ */
+export interface BoundMessage {
+  weights: string;
+  cache: string;
+  micro_batches: number;
+  ranks: number;
+  bandwidth: string;
+  milliseconds: number;
+  spread_weights: string;
+  spread_milliseconds: number;
+  each: number;
+  all: number;
+  batch: number;
+}
+
+/** A part of a question that has no answer, so that the others still stand. */
+export interface Unanswered {
+  refused: Refused;
+}
+
+/** Weights and cache on a GPU, the largest batch and context there, and the bound on decoding. */
+export interface KvFitAnswer {
+  use: UseMessage;
+  batch: LargestMessage | Unanswered;
+  context: LargestMessage | Unanswered;
+  bound: BoundMessage | Unanswered;
+}
+
+/** How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks. */
+export interface Layout {
+  gpus: number;
+  tp: number;
+  pp: number;
+  dcp: number;
+}
+
+/**
+ * How many GPUs of one kind a load needs: `at_least` by bytes alone; the `layout` that fits, null where none does;
+ * `one_server` the fewest without stages. `own`: the reader's own figures.
+ */
+export interface GpuNeedMessage {
+  name: string;
+  own: boolean;
+  at_least: number;
+  layout: Layout | null;
+  one_server: number | null;
+  per_gpu?: string;
+}
+
+/** What `users` with `tokens` tokens each take, and how many GPUs of each kind. */
+export interface KvNeedsAnswer {
+  users: number;
+  tokens: number;
+  weights: string;
+  cache: string;
+  total: string;
+  gpus: GpuNeedMessage[];
+  notes: NoteMessage[];
+}
+
+/** The GPUs and the weights' formats to choose from. */
+export interface KvGpusAnswer {
+  gpus: string[];
+  weights: FormatMessage[];
+}
+
+/** The answer at one place of a slider. */
+export interface PlaceData {
+  data: unknown;
+}
+
+/** Why there is none at this one. */
+export interface PlaceNotice {
+  message: Notice;
+}
+
+/**
+ * The answers along a slider: the first whole, each as what changes in it: null nothing, [value] in its place, else
+ * the changes by key or index.
+ */
+export interface KvPlacesAnswer {
+  first: PlaceData | PlaceNotice;
+  changes: unknown[];
+}
+
+/**
+ * One token written with and without a cache after `tokens` tokens: seconds and multiply–adds of each way, and
+ * whether both chose the same.
+ */
+export interface RaceStep {
+  tokens: number;
+  token_id: number;
+  cached_seconds: number;
+  full_seconds: number;
+  cached_work: number;
+  full_work: number;
+  same: boolean;
+}
+
+/** A few tokens of the race. */
+export interface KvRaceAnswer {
+  steps: RaceStep[];
+}
+
+/** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */
+export interface NormVectorsDetail {
+  before: Packed;
+  gamma: Packed;
+  beta: Packed | null;
+}
+
+/**
+ * The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median` (L + 1,
+ * T) of the magnitudes of all d channels, float32.
+ */
+export interface NormDepthDetail {
+  channels: number[];
+  values: Packed;
+  median: Packed;
+}
+
+/** Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts. */
+export interface FinalChoice {
+  ids: Packed;
+  pieces: string[];
+  logit: Packed;
+  probability: Packed;
+}
+
+/**
+ * Euclidean norms along the residual stream, float32: `resid` (L + 1, T), those inside the layers (L, T) each,
+ * `final_normed` (T,). The cosines (L, T) are between what a part writes and the stream that it reads.
+ *
+ * A site that the network does not have is left out. `best` is null where nothing is chosen, in an encoder.
+ */
+export interface StreamDetail {
+  resid: Packed;
+  attn_normed: Packed;
+  attn_out: Packed;
+  resid_mid?: Packed;
+  ffn_normed?: Packed;
+  ffn_out: Packed;
+  final_normed: Packed;
+  attn_cosine: Packed;
+  ffn_cosine: Packed;
+  resid_cross?: Packed;
+  cross_normed?: Packed;
+  cross_out?: Packed;
+  cross_cosine?: Packed;
+  best: FinalChoice | null;
+}
+
+/**
+ * One token's vector (d,) float32 at every site that a layer has, and what each of its norms has learned: γ (gain)
+ * and β (bias, null where there is none), (d,) float32.
+ */
+export interface StageDetail {
+  resid_in?: Packed;
+  attn_normed?: Packed;
+  attn_out?: Packed;
+  resid_cross?: Packed;
+  cross_normed?: Packed;
+  cross_out?: Packed;
+  resid_mid?: Packed;
+  ffn_normed?: Packed;
+  ffn_out?: Packed;
+  resid_out?: Packed;
+  attn_gain?: Packed;
+  attn_bias?: Packed | null;
+  cross_gain?: Packed;
+  cross_bias?: Packed | null;
+  ffn_gain?: Packed;
+  ffn_bias?: Packed | null;
+}
+
+/** Logits float32 with the ids int32 of their tokens: of a large vocabulary the highest of each stretch of ids. */
+export interface PeakLogits {
+  ids: Packed;
+  values: Packed;
+}
+
+/**
+ * One token's vector (d,) float32 before the first layer, after the last and after the final norm, with that norm's
+ * γ and β; and its logits.
+ *
+ * `logits_norm` is the Euclidean norm of all logits, `log_z` their logsumexp; all three are missing, `logits` as
+ * null, in an encoder.
+ */
+export interface EndsDetail {
+  embedding: Packed;
+  final: Packed;
+  final_normed: Packed;
+  final_gain: Packed;
+  final_bias: Packed | null;
+  logits: PeakLogits | null;
+  logits_norm?: number;
+  log_z?: number;
+}
+
+/** A chart as plotly's JSON. Colours are custom properties, and what begins with "text:" is a key of the texts. */
+export interface PlotlyFigure {
+  data: Record<string, unknown>[];
+  layout: Record<string, unknown>;
+}
+
+/** A stage of the training, the `number`th from 1, which begins after `tokens` tokens. */
+export interface TrainingStage {
+  number: number;
+  name: string;
+  tokens: number;
+}
+
+/** `right` of `cases` of a skill in a language, and the share that is aimed at (`bar`). */
+export interface MeasuredSkill {
+  name: string;
+  language: string;
+  right: number;
+  cases: number;
+  bar: number;
+}
+
+/**
+ * How a checkpoint was trained. Both figures are null where there is no such log.
+ *
+ * A line of `log` is [stage, tokens, loss, held-out loss], both in nats a token.
+ */
+export interface TrainingDetail {
+  loss: PlotlyFigure | null;
+  answers: PlotlyFigure | null;
+  stages: TrainingStage[];
+  log: [string, number, number, number][];
+  measured: MeasuredSkill[];
+}
+
+/** The panels that a chapter shows, and the address of its styles where it has any. */
+export interface ChapterConfig {
+  panels: string[];
+  style: string | null;
+}
+
+/**
+ * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
+ * chapter's folder each panel's module is, and which text each of gradio's labels shows.
+ */
+export interface PageConfig {
+  texts: Record<string, string>;
+  chapters: Record<string, ChapterConfig>;
+  homes: Record<string, string>;
+  plotly: string;
+  labels: Record<string, Record<string, string>>;
+  lessons: Record<string, string[]>;
+  firstPrompts: Record<string, string>;
+}
+
+/** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */
+export interface Offer {
+  name: string;
+  parameters: number;
+  kind: "bundled" | "small" | null;
+  family: string;
+}
+
+/** A captured tensor: its dimensions by name and size, and the line of the repository that makes it. */
+export interface TensorPlace {
+  dims: string[];
+  shape: number[];
+  file: string;
+  line: number;
+}
+
+/** A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path. */
+export interface QrAnswer {
+  size: number;
+  path: string;
+  version: number;
+}
+
+/**
+ * A model's frequencies under one method: `inv_freq` (pairs,) float32, radians per token, and what cos and sin are
+ * multiplied by.
+ */
+export interface ScaledFrequencies {
+  name: string;
+  inv_freq: Packed;
+  attention_scaling: number;
+}
+
+/** The methods in order, the model's own first; `original` is the context that they stretch, in tokens. */
+export interface RopeScalingsDetail {
+  original: number;
+  methods: ScaledFrequencies[];
+}
+
+/**
+ * Something that the reader is told, a refusal for one: in the reader's language, by the text "message.<code>".
+ *
+ * `params` fill the text's placeholders. `sent` numbers what goes over the bus.
+ */
+export interface Notice {
+  kind: "message";
+  level: "error" | "info";
+  code: string;
+  params: Record<string, unknown>;
+  sent?: number;
+}
+
+/**
+ * How RoPE turns a query or key: from channel `first` on, in pairs (i, i + pairs) or `interleaved` (2i, 2i + 1).
+ *
+ * `inv_freq` (pairs,) float32, radians per token; cos and sin are multiplied by `attention_scaling`.
+ */
+export interface RotaryMessage {
+  inv_freq: Packed;
+  attention_scaling: number;
+  first: number;
+  interleaved: boolean;
+}
+
+/**
+ * Which of a head's learned numbers its scores get, by distance, (T,) uint16 each: for keys `before` the query, and
+ * for those `after` it where it sees them.
+ */
+export interface BucketsMessage {
+  before: Packed;
+  after: Packed | null;
+}
+
+/** Widths under MLA: the latent's, of a head's key the rebuilt part and the shared rotated one, its values'. */
+export interface LatentWidths {
+  rank: number;
+  nope: number;
+  rope: number;
+  value: number;
+}
+
+/**
+ * A layer's feed-forward. A neuron is `activation`(gate)·up, or `activation`(up) where it is not `gated`.
+ *
+ * `neurons` counts all of them, `width` those of one expert. With `experts`, a token goes to `top_k` of them, and
+ * the last `shared` neurons read every token. The fields from `scoring` on say how the router chooses
+ * (model.moe.Routing).
+ */
+export interface Ffn {
+  activation: string;
+  gated: boolean;
+  neurons: number;
+  width: number;
+  experts: number;
+  top_k: number;
+  shared: number;
+  scoring: string | null;
+  normalised: boolean;
+  scaling: number;
+  groups: number;
+  kept_groups: number;
+  group_best: number;
+  balanced: boolean;
+}
+
+/**
+ * What a network is made of as it reads a run's tokens, null where it has no such part (model/parts.py).
+ *
+ * `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
+ * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the
+ * query. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+ */
+export interface PartsMessage {
+  stack: "encoder" | "decoder" | null;
+  causal: boolean;
+  prefix: number | null;
+  norm_kind: "layer" | "rms";
+  norms: Record<string, string>;
+  embed_norm: boolean;
+  rotary: RotaryMessage | null;
+  bias: Packed | null;
+  bias_after: Packed | null;
+  buckets: BucketsMessage | null;
+  scale: number;
+  cross_scale: number | null;
+  latent: LatentWidths | null;
+  ffn: Ffn[];
+}
+
+/** How RoPE is stretched beyond the context of pre-training: model.config.RopeScaling, which says what each is. */
+export interface RopeScalingMessage {
+  kind: "linear" | "dynamic" | "yarn" | "llama3";
+  factor: number;
+  original_max_context: number;
+  low_freq_factor: number | null;
+  high_freq_factor: number | null;
+  attention_factor: number | null;
+  beta_fast: number;
+  beta_slow: number;
+  mscale: number | null;
+  mscale_all_dim: number | null;
+  truncate: boolean;
+}
+
+/**
+ * The model as it runs: its shape, the `device` and `dtype` in use as text ("CPU", "float32"), and its parts.
+ *
+ * `max_context` is in tokens. `rope_theta` is null where nothing is rotated.
+ */
+export interface ModelMessage {
+  name: string;
+  n_layers: number;
+  d_model: number;
+  n_heads: number;
+  n_kv_heads: number;
+  head_dim: number;
+  ffn_hidden: number;
+  vocab_size: number;
+  norm_eps: number;
+  max_context: number;
+  rope_theta: number | null;
+  eos_ids: number[];
+  n_parameters: number;
+  device: string;
+  dtype: string;
+  rope_scaling: RopeScalingMessage | null;
+  parts: PartsMessage;
+}
+
+/** A run's T tokens: their ids, and the text of each by itself. */
+export interface TokensMessage {
+  ids: number[];
+  pieces: string[];
+}
+
+/**
+ * A figure of every norm, float32: (L, T) of the norms inside the layers, (T,) of the final one; null where the
+ * network has no such norm, or the norm no such figure.
+ */
+export interface NormFigures {
+  attn: Packed | null;
+  cross: Packed | null;
+  ffn: Packed | null;
+  final: Packed | null;
+}
+
+/**
+ * The K candidates for the next token, most probable first.
+ *
+ * `logits` (K,) float32; exp(logit − `log_z`) is a candidate's probability, and `tail` that of all other tokens
+ * together.
+ */
+export interface NextMessage {
+  ids: number[];
+  pieces: string[];
+  logits: Packed;
+  log_z: number;
+  vocab_size: number;
+  tail: number;
+}
+
+/**
+ * How a token was drawn, with which seed, and after how many draws with it. temperature 0 takes the most probable,
+ * top_k 0 and top_p 1 leave every token in.
+ */
+export interface DrawnWith {
+  temperature: number;
+  top_k: number;
+  top_p: number;
+  seed: number;
+  draws: number;
+}
+
+/**
+ * One written token, the one at `index` after the prompt.
+ *
+ * `probability` is the model's own, `drawn_probability` the one after temperature, top-k and top-p. `cache_bytes`
+ * and `cache_tokens` are what the KV cache held when it was chosen. `stop` says why nothing follows. `next` is what
+ * it was chosen from, where that is sent. `own`: it was chosen with the changes of the run that it is of.
+ */
+export interface StepMessage {
+  index: number;
+  id: number;
+  piece: string;
+  probability: number;
+  drawn_probability: number;
+  cache_bytes: number;
+  cache_tokens: number;
+  seconds: number;
+  stop: "end_of_text" | "max_context" | "max_new_tokens" | null;
+  sampling: DrawnWith;
+  next: NextMessage | null;
+  own: boolean;
+}
+
+/** The last tokens written after the run `run`, the newest last. */
+export interface StepsMessage {
+  kind: "step";
+  run: string;
+  steps: StepMessage[];
+  sent?: number;
+}
+
+/**
+ * What neurons read, before activation, and what their output is multiplied by, float32 of one shape.
+ *
+ * `gate` is null where the feed-forward has none, `weight` where it has no experts. NaN where the token does not go
+ * to the neuron's expert.
+ */
+export interface NeuronArrays {
+  gate: Packed | null;
+  up: Packed;
+  weight: Packed | null;
+}
+
+/** The K neurons of each token with the largest activations, strongest first: (T, K) each, `neuron` integers. */
+export interface TopNeuronsMessage {
+  gate: Packed | null;
+  up: Packed;
+  weight: Packed | null;
+  neuron: Packed;
+}
+
+/** Every neuron of a layer: (N,) at one token, (T, N) where `token` is null. */
+export interface NeuronsMessage {
+  gate: Packed | null;
+  up: Packed;
+  weight: Packed | null;
+  kind: "neurons";
+  run: string;
+  layer: number;
+  token: number | null;
+}
+
+/**
+ * A decoder's second attention: queries `q` (n_heads, T, head_dim), the source's keys `k` (n_heads, S, head_dim),
+ * float32.
+ */
+export interface CrossMessage {
+  q: Packed;
+  k: Packed;
+}
+
+/**
+ * One layer of a run: `q` (n_heads, T, head_dim) and `k` (n_kv_heads, T, head_dim), float32, before RoPE.
+ *
+ * Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top`
+ * is of every token, `neurons` of one.
+ */
+export interface LayerMessage {
+  kind: "layer";
+  run: string;
+  layer: number;
+  q: Packed;
+  k: Packed | null;
+  k_rot: Packed | null;
+  cross: CrossMessage | null;
+  top: TopNeuronsMessage;
+  neurons: NeuronsMessage;
+}
+
+/**
+ * What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
+ *
+ * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of
+ * the run `source`. What begins with "encoder_" is in the encoder.
+ */
+export interface Changes {
+  heads?: number[][];
+  cross?: number[][];
+  neurons?: number[][];
+  attention?: number[];
+  ffn?: number[];
+  prefix?: number[];
+  patches?: number[][];
+  source?: string;
+  encoder_heads?: number[][];
+  encoder_neurons?: number[][];
+  encoder_attention?: number[];
+  encoder_ffn?: number[];
+}
+
+/** What ran, its tokens, and what its norms divide by (`rms`) and subtract (`mean`). */
+export interface TraceMessage {
+  model: ModelMessage;
+  tokens: TokensMessage;
+  rms: NormFigures;
+  mean: NormFigures;
+}
+
+/** What an encoder made of a run's prompt: a run without a choice, since nothing is written after it. */
+export interface SourceMessage {
+  model: ModelMessage;
+  tokens: TokensMessage;
+  rms: NormFigures;
+  mean: NormFigures;
+  id: string;
+  changes: Changes;
+}
+
+/**
+ * Where to look first: the head that the answer misses most, at the token that it looks at most. No `key` of a head
+ * that looks at a source text; no `query` either where nothing was measured.
+ */
+export interface Start {
+  layer: number;
+  head: number;
+  query?: number;
+  key?: number;
+}
+
+/**
+ * A whole run: what is small for all layers, and one layer. The first `n_prompt` tokens are the prompt's.
+ *
+ * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice
+ * after the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds`
+ * is how long the forward pass and its recording took. `generating`: more is being written. `start` is where to
+ * look first, where the page left that open. `note` is what is to be said of a run that is not all that was asked
+ * for.
+ */
+export interface RunMessage {
+  model: ModelMessage;
+  tokens: TokensMessage;
+  rms: NormFigures;
+  mean: NormFigures;
+  kind: "run";
+  id: string;
+  prompt: string;
+  n_prompt: number;
+  encoder: SourceMessage | null;
+  next: NextMessage;
+  layer: LayerMessage;
+  steps: StepMessage[];
+  seconds: number;
+  changes: Changes;
+  generating?: boolean;
+  start?: Start;
+  note?: Notice;
+  sent?: number;
+}
+
+/** Arithmetic with words in it: a code of the page's texts, and its particulars. */
+export interface HowMessage {
+  code: string;
+  params: Record<string, string>;
+}
+
+/**
+ * A number of a product: a code for what it counts, with particulars, and how it came about, "" where that takes no
+ * arithmetic.
+ */
+export interface FactorMessage {
+  value: number;
+  code: string;
+  params: Record<string, string | number>;
+  how: string | HowMessage;
+}
+
+/** One product of a sum, and its value in bytes. */
+export interface Product {
+  label: string;
+  factors: FactorMessage[];
+  bytes: string;
+}
+
+/** One product of a cache's sum, over so many layers. */
+export interface TermMessage {
+  label: string;
+  factors: FactorMessage[];
+  bytes: string;
+  layers: number;
+}
+
+/** Parameters as the vendor states them; `exact` where every digit is given. */
+export interface PublishedCount {
+  total: number;
+  exact: boolean;
+  active: number | null;
+}
+
+/**
+ * How a token was made: its single symbols, the merges in order, and what is left, all by token id.
+ *
+ * A merge is [at, rank, left, right, into]: the symbols at places `at` and `at + 1` became one.
+ */
+export interface ReplayMessage {
+  base: number[];
+  merges: number[][];
+  tokens: number[];
+}
+
+/** A character whose bytes lie in several tokens: those at positions `first` to `last`. */
+export interface SplitCharacter {
+  character: string;
+  first: number;
+  last: number;
+}
+
+/**
+ * How a run's tokens were made. `made`, `bytes` and `pieces` go by token id.
+ *
+ * `kind` is tokenizer.json's name for its model and `merges` counts its merges: 0 where it has none, and then
+ * `made` is empty. `whole_words`: a word of the vocabulary is looked up before any merge. `bytes` is a token's
+ * UTF-8, null for a special token.
+ */
+export interface MergesDetail {
+  kind: string;
+  merges: number;
+  whole_words: boolean;
+  made: Record<string, ReplayMessage>;
+  bytes: Record<string, number[] | null>;
+  pieces: Record<string, string>;
+  split: SplitCharacter[];
+}
+
+/** What comes over the bus. */
+export type BusMessage = RunMessage | StepsMessage | Notice;

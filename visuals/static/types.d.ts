@@ -1,0 +1,97 @@
+// What panels draw from, as glass.js puts it together.
+
+import type { createChapters } from "./chapters.js";
+import type { NumArray, Trace } from "./decode.js";
+import type { createFetching } from "./fetching.js";
+import type { readLink } from "./link.js";
+import type { createPage } from "./page.js";
+import type { createPace } from "./reading-speed.js";
+import type { WayBack } from "./return-to.js";
+import type { createSettings } from "./settings.js";
+import type { ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
+import type { Selection } from "./selection.js";
+import type { createStore } from "./store.js";
+import type { createTexts } from "./texts.js";
+
+/** A message whose packed arrays are unpacked, however deep (decode.js). */
+export type Decoded<Message> = Message extends Packed
+  ? NumArray
+  : Message extends object
+    ? { [Name in keyof Message]: Decoded<Message[Name]> }
+    : Message;
+
+/** The network of a run. */
+export type Model = Decoded<ModelMessage>;
+
+/** A run as it is published: `source` is the run whose stream its patches took. */
+export type RunPayload = RunMessage & { source?: Trace | null };
+/** What the store is told. */
+export type Payload = RunPayload | StepsMessage | Notice;
+
+export type Store = ReturnType<typeof createStore>;
+export type Texts = ReturnType<typeof createTexts>;
+export type Settings = ReturnType<typeof createSettings>;
+export type Page = ReturnType<typeof createPage>;
+export type Pace = ReturnType<typeof createPace>;
+export type Chapters = ReturnType<typeof createChapters>;
+export type Fetching = ReturnType<typeof createFetching>;
+
+type FromStore = Pick<
+  Store,
+  | "state"
+  | "on"
+  | "preview"
+  | "endPreview"
+  | "select"
+  | "selectByPage"
+  | "chosen"
+  | "repaint"
+  | "drawn"
+  | "unfinished"
+  | "layer"
+  | "keep"
+  | "showSide"
+  | "sides"
+  | "subtractable"
+  | "toEnd"
+>;
+
+export interface Glass
+  extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Omit<Page, "parts"> {
+  settings: Settings;
+  pace: Pace;
+  way: WayBack;
+  link: ReturnType<typeof readLink>;
+  /** The page's fixed pieces by name: each is told its element. */
+  parts: Record<string, (element: HTMLElement) => void>;
+  /** The answer to one of app/chapters' DETAILS about a run, or null until it has come. */
+  detail: (what: string, params?: object, trace?: Trace) => any;
+  /** One layer of a run that is compared, or null until it has come. */
+  layerOf: Fetching["layerOf"];
+  /** The answer of one of app/chapters' CALCULATORS, or what went wrong. */
+  calculate: Fetching["calculate"];
+  /** How many questions to the server have no answer yet. */
+  asking: () => number;
+  /** Runs the shown tokens once more with something changed (app/comparing.py). */
+  change: (changes: object) => Promise<void>;
+  /** Has another network read the prompt of A. */
+  readBy: (model: string) => Promise<void>;
+  /** Has panels read one of a network's two stacks, and something of it. */
+  readStack: (stack: "encoder" | "decoder", selection?: Partial<Selection>) => void;
+  /** Shows what an address describes. */
+  visit: (hash: string) => Promise<void>;
+  /** The address of what is shown now. */
+  address: () => Promise<string>;
+  /** Has everything drawn for a page that the browser shows that much larger. */
+  enlarge: (factor: number, room?: number) => void;
+  /** Hands a section to its panel's drawing function. */
+  mount: (kind: string, element: HTMLElement) => Promise<void>;
+  /** The page's language; resolves to what the bar is to show where its words did not come. */
+  setLanguage: (code: string) => Promise<{ language: string } | undefined>;
+  /** Takes a message from the server, which is shown at its time. */
+  publish: Pace["take"];
+  /** The server's functions are there, and gradio's event that changes the bar. */
+  connect: (server: object, changeBar: () => void) => Promise<void>;
+  /** For Stop: the text ends where it is shown. */
+  halt: () => ReturnType<Page["view"]>;
+}
