@@ -90,7 +90,7 @@ export const about = {
  */
 export default function normVector(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
+  const canvas = h("canvas.gp-canvas", { "data-part": "strips", "data-text-label": `${KIND}.strips` });
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
   const view = reactive({ zoom: null, hovered: null }, glass.repaint);
   const drawn = { vector: null, stages: null, chosen: 0 };
