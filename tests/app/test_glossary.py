@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -39,8 +38,9 @@ def test_each_term_has_two_sentences_and_forms_in_both_languages_and_a_panel_to_
     for term in found:
         assert term["panel"] in CHAPTERS[term["chapter"]], term["name"]
         if "part" in term:
-            scripts = (path.read_text(encoding="utf-8") for path in Path(STATIC / "panels").rglob("*.js"))
-            assert any(f'"div{term["part"]}"' in script for script in scripts), term["name"]
+            panels = STATIC / "panels" / term["chapter"]
+            scripts = (path.read_text(encoding="utf-8") for path in panels.glob("*.js"))
+            assert any(f'"data-part": "{term["part"]}"' in script for script in scripts), term["name"]
 
 
 @pytest.fixture

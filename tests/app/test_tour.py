@@ -47,6 +47,17 @@ PLACE = """() => {
     numbers: document.querySelector(".tour-bar").dataset.numbers, focus: document.activeElement.id };
 }"""
 
+# The parts that the stop names and its panel does not show.
+MISSING = """async (stop) => {
+  const style = document.querySelector('link[href$="/tour/style.css"]').href;
+  const { tourOf } = await import(style.replace("style.css", "tours.js"));
+  const { of, ...given } = tourOf(stop).stops.find(({ name }) => name === stop);
+  const { panel, parts = [] } = { ...given, ...of?.(glass.state.trace.model) };
+  const spot = document.querySelector(".is-spot");
+  const there = [...spot.querySelectorAll(".is-spot-part")].map((one) => one.dataset.part);
+  return spot.dataset.kind === panel ? parts.filter((name) => !there.includes(name)) : [panel];
+}"""
+
 
 def set_out(page: Page, tour: str) -> None:
     """Chooses a tour from the list."""
@@ -63,6 +74,7 @@ def arrive(page: Page, stop: str) -> dict[str, Any]:
         arg=stop,
     )
     settled(page)
+    assert page.evaluate(MISSING, stop) == [], stop
     return page.evaluate(PLACE)
 
 

@@ -1,6 +1,7 @@
 // Leads to the panel on which this run shows a term, and marks it until the reader does something.
 
 import { hold } from "../scroll-anchor.js";
+import { panelOf, partsOf } from "../panel-parts.js";
 import { leadTo } from "../panels/glance/words.js";
 import { termOf } from "./terms.js";
 
@@ -17,11 +18,11 @@ export async function showTerm(glass, name) {
   set?.(glass);
   await leadTo(glass, chapter, panel);
   glass.repaint();
-  const section = document.querySelector(`section[data-kind="${panel}"]`);
+  const section = panelOf(panel);
   let inside = null; // it may have to be drawn first
   const look = () => {
     if (inside || !part) return;
-    inside = section.querySelector(part);
+    [inside = null] = partsOf(section, [part]);
     if (!inside) return;
     inside.classList.add(PART);
     hold(() => {

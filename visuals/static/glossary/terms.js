@@ -11,7 +11,7 @@ const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("wh
  *   part?: string;
  *   set?: (glass: import("../types.d.ts").Glass) => void;
  * }} Term
- *   `part`: a selector of what is meant inside the panel; `set`: what is opened in it first
+ *   `part`: the name of what is meant inside the panel (panel-parts.js); `set`: what is opened in it first
  */
 const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, chapter, panel, ...more }));
 
@@ -26,8 +26,8 @@ export const TERMS = [
   ...at("position", "rope-score", ["position", "alibi"]),
   ...at("attend", "heads", ["head", "sink", "induction_head"]),
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
-  ...at("attend", "cell", ["score", "softmax"], { part: ".at-steps" }),
-  ...at("attend", "cell", ["value", "w_o"], { part: ".at-carries" }),
+  ...at("attend", "cell", ["score", "softmax"], { part: "steps" }),
+  ...at("attend", "cell", ["value", "w_o"], { part: "carried" }),
   ...at("ffn", "swiglu", ["ffn", "swiglu", "gate", "up"]),
   ...at("ffn", "ffn-token", ["neuron", "down"]),
   ...at("ffn", "ffn-tokens", ["activation"]),
@@ -38,11 +38,11 @@ export const TERMS = [
   ...at("kv", "kv-live", ["kv_cache", "prefill", "decode"]),
   ...at("kv", "kv-kinds", ["mla", "latent"]),
   ...at("families", "families", ["expert", "router", "encoder", "decoder", "cross_attention", "prefix_mask"], {
-    part: ".fa-scroll",
+    part: "table",
   }),
   ...at("compare", "compare", ["ablation"]),
   ...at("choice", "causal-map", ["patching"]),
-  ...at("glance", "why", ["circuit", "node", "attribution"], { part: ".wy-circuit", set: openWhy }),
+  ...at("glance", "why", ["circuit", "node", "attribution"], { part: "circuit", set: openWhy }),
 ];
 
 /**

@@ -315,7 +315,7 @@ const atEnd = ({ T }) => ({ query: T - 1 });
 const ofSource = (model) =>
   looksAtSource(model) && {
     panel: "kv-live",
-    part: ".kv-sums",
+    parts: ["sums"],
     title: "saves_source",
     texts: "saves_source",
     told: savesOfSource,
@@ -323,18 +323,18 @@ const ofSource = (model) =>
 
 /** @type {import("./stops.js").StopOf<Trace>[]} */
 export const CACHE_STOPS = [
-  { name: "prefill", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atPrompt, told: prefill },
-  { name: "decode", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atEnd, told: decode },
-  { name: "kept", chapter: "kv", panel: "kv-live", part: ".kv-grid", select: atEnd, told: kept },
-  { name: "query", chapter: "kv", panel: "kv-live", part: ".kv-story", select: atEnd, told: query },
+  { name: "prefill", chapter: "kv", panel: "kv-live", parts: ["grid"], select: atPrompt, told: prefill },
+  { name: "decode", chapter: "kv", panel: "kv-live", parts: ["grid"], select: atEnd, told: decode },
+  { name: "kept", chapter: "kv", panel: "kv-live", parts: ["grid"], select: atEnd, told: kept },
+  { name: "query", chapter: "kv", panel: "kv-live", parts: ["story"], select: atEnd, told: query },
   { name: "saves", chapter: "kv", panel: "kv-race", select: atEnd, told: saves, of: ofSource },
-  { name: "grows", chapter: "kv", panel: "kv-live", part: ".kv-sums", select: atEnd, told: grows },
+  { name: "grows", chapter: "kv", panel: "kv-live", parts: ["sums"], select: atEnd, told: grows },
   { name: "shares", chapter: "kv", panel: "kv-kinds", select: atEnd, told: shares },
   {
     name: "predict",
     chapter: "kv",
     panel: "kv-calculator",
-    part: ".kv-result-side",
+    parts: ["result"],
     set: opening,
     select: () => ({}),
     told: predict,

@@ -85,7 +85,7 @@ export function createGuide(glass) {
     if (!stop || !state.trace || state.trace.whole) return; // who looks at an encoder meanwhile comes back to the stop
     if (now.isThere?.(glass) === false) return void absent();
     const found = now.places ? places() : state.trace;
-    if (state.chapter === stop.chapter) spotlight.show(stop.panel, stop.part);
+    if (state.chapter === stop.chapter) spotlight.show(stop.panel, stop.parts);
     else spotlight.hide(); // the reader looks at something else meanwhile
     if (!found) return void bar.tell(stop, null);
     const selection = stop.select(found, glass);

@@ -282,11 +282,11 @@ function attempt(glass, trace) {
 }
 
 const nowhere = () => ({});
-const ofTraining = (name, part, told) => ({
+const ofTraining = (name, parts, told) => ({
   name,
   chapter: "overview",
   panel: "training",
-  part,
+  parts,
   select: nowhere,
   told: fromRecord(told),
   namesChanges: false,
@@ -294,10 +294,10 @@ const ofTraining = (name, part, told) => ({
 
 /** @type {import("./stops.js").StopOf<import("../decode.js").Trace>[]} */
 export const LEARNED_STOPS = [
-  ofTraining("corpus", undefined, corpus),
-  ofTraining("loss", ".ov-loss", loss),
-  ofTraining("skills", ".ov-answers", skills),
-  ofTraining("induction", ".ov-answers", induction),
-  ofTraining("cannot", ".ov-measured", cannot),
+  ofTraining("corpus", [], corpus),
+  ofTraining("loss", ["loss"], loss),
+  ofTraining("skills", ["answers"], skills),
+  ofTraining("induction", ["answers"], induction),
+  ofTraining("cannot", ["measured"], cannot),
   { name: "attempt", chapter: "glance", panel: "next", select: ({ T }) => ({ query: T - 1 }), told: attempt },
 ];

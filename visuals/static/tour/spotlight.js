@@ -1,6 +1,8 @@
 // Brings a panel, or a part of it, into the room above the tour's bar, or beside it, and marks it; keeps it there while
 // what is drawn around it grows, until the reader scrolls.
 
+import { panelOf, partsOf } from "../panel-parts.js";
+
 const GAP = 8;
 
 /**
@@ -52,11 +54,11 @@ export function createSpotlight(bar) {
 
   /**
    * @param {string} kind of a panel
-   * @param {string} [selector] of parts of it, which may not be drawn yet
+   * @param {string[]} [names] of parts of it, which may not be drawn yet
    */
-  function show(kind, selector) {
-    const found = document.querySelector(`section.glass-panel[data-kind="${kind}"]`);
-    const inside = selector && found ? [...found.querySelectorAll(selector)] : [];
+  function show(kind, names = []) {
+    const found = panelOf(kind);
+    const inside = partsOf(found, names);
     if (found === panel && inside.length === parts.length && inside.every((one, i) => one === parts[i])) return;
     hide();
     [panel, parts] = [found, inside];

@@ -38,7 +38,7 @@ import { match } from "./match.js";
  *   name: string;
  *   chapter: string;
  *   panel: string;
- *   part?: string;
+ *   parts?: string[];
  *   set?: (glass: import("../types.d.ts").Glass) => void;
  *   namesChanges?: boolean;
  *   select: (found: Found, glass: import("../types.d.ts").Glass) => object;
@@ -48,8 +48,9 @@ import { match } from "./match.js";
  *   of?: (model: object) => Partial<StopOf<Found>> | false;
  * }} StopOf
  *   `of`: in what this stop is another for a network with other parts, its `title` (a key of the texts) too, or all
- *   its `texts`; `part`: what of the panel is meant; `set`: settings of the panel that are put back; `told`: null
- *   until all has come; `namesChanges`: false where it speaks of no run, or says itself what is switched off
+ *   its `texts`; `parts`: what of the panel is meant, by the names that its elements have (panel-parts.js); `set`:
+ *   settings of the panel that are put back; `told`: null until all has come; `namesChanges`: false where it speaks
+ *   of no run, or says itself what is switched off
  */
 
 const atHead = ({ at, head: { layer, head: index, key } }) => ({ layer, head: index, query: at, key });
@@ -63,9 +64,8 @@ const unset = (panel, name) => (glass) => glass.settings.set(panel, { ...glass.s
 
 const layerNorm = (model) => centres(model) && { title: "norm_layer" };
 /** Where keys are rebuilt from a latent. */
-const latent = (model) =>
-  model.parts.latent && { panel: "latent", part: "canvas:first-of-type", title: "project_latent" };
-const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", part: ".gp-formula", title: "rope_bias" };
+const latent = (model) => model.parts.latent && { panel: "latent", parts: ["kept"], title: "project_latent" };
+const biased = ({ parts: { bias } }) => bias !== null && { panel: "rope", parts: ["formula"], title: "rope_bias" };
 
 /** A stop in a decoder that looks at a source: it is there that the answer comes from. */
 const across =
@@ -74,7 +74,7 @@ const across =
     looksAtSource(model) && {
       panel,
       chapter: panel === "cross" ? "attend" : "choice",
-      part,
+      parts: [part],
       texts,
       title: texts,
       told,
@@ -88,7 +88,7 @@ export const STOPS = [
     name: "tokens",
     chapter: "token",
     panel: "merges",
-    part: "tr.is-chosen",
+    parts: ["token"],
     select: ({ at }) => ({ query: at }),
     told: tokens,
   },
@@ -96,7 +96,7 @@ export const STOPS = [
     name: "embedding",
     chapter: "norm",
     panel: "norm-vector",
-    part: ".norm-bar + canvas",
+    parts: ["strips"],
     set: firstNorm,
     select: ({ at }) => ({ layer: 0, query: at }),
     told: embedding,
@@ -105,7 +105,7 @@ export const STOPS = [
     name: "norm",
     chapter: "norm",
     panel: "norm-vector",
-    part: ".norm-bar + canvas",
+    parts: ["strips"],
     set: firstNorm,
     select: atHead,
     told: norm,
@@ -115,7 +115,7 @@ export const STOPS = [
     name: "project",
     chapter: "attend",
     panel: "qkv",
-    part: ".at-bar, .wy-notice",
+    parts: ["choices", "notice"],
     set: (glass) => setVector(glass, { vector: "q", channel: "" }),
     select: atHead,
     told: project,
@@ -125,7 +125,7 @@ export const STOPS = [
     name: "rope",
     chapter: "position",
     panel: "rope-score",
-    part: ".position-sliders, .gp-formula",
+    parts: ["sliders", "formula"],
     set: (glass) => adjust(glass, { both: 0, distance: "" }),
     select: atHead,
     told: rope,
@@ -135,45 +135,45 @@ export const STOPS = [
     name: "head",
     chapter: "attend",
     panel: "cell",
-    part: ".at-map",
+    parts: ["map"],
     set: unset("cell", "view"),
     select: atHead,
     told: head,
-    of: across("cross-head", acrossHead, ".gp-scroll"),
+    of: across("cross-head", acrossHead, "map"),
   },
   {
     name: "match",
     chapter: "attend",
     panel: "score-terms",
-    part: ".st-terms",
+    parts: ["terms"],
     select: atHead,
     told: match,
-    of: across("cross-match", acrossMatch, ".gp-formula"),
+    of: across("cross-match", acrossMatch, "formula"),
   },
   {
     name: "softmax",
     chapter: "attend",
     panel: "cell",
-    part: ".at-steps",
+    parts: ["steps"],
     select: atHead,
     told: softmax,
-    of: across("cross-softmax", acrossSoftmax, "table"),
+    of: across("cross-softmax", acrossSoftmax, "weights"),
   },
   {
     name: "carry",
     chapter: "attend",
     panel: "cell",
-    part: ".at-carries",
+    parts: ["carried"],
     select: atHead,
     told: carry,
-    of: across("cross-carry", acrossCarry, ".wy-notice", "logit-terms"),
+    of: across("cross-carry", acrossCarry, "notice", "logit-terms"),
   },
-  { name: "ffn", chapter: "ffn", panel: "ffn-token", part: ".gp-formula", select: atNeuron, told: ffn },
+  { name: "ffn", chapter: "ffn", panel: "ffn-token", parts: ["formula"], select: atNeuron, told: ffn },
   {
     name: "lens",
     chapter: "choice",
     panel: "lens",
-    part: ".gp-options + *",
+    parts: ["map"],
     set: unset("lens", "follow"),
     select: ({ at }) => ({ query: at, layer: 0 }),
     told: lens,
@@ -182,11 +182,11 @@ export const STOPS = [
     name: "logits",
     chapter: "choice",
     panel: "logit-terms",
-    part: ".wy-notice",
+    parts: ["notice"],
     set: unset("logit-terms", "versus"),
     select: atHead,
     told: logits,
   },
   { name: "choice", chapter: "glance", panel: "next", select: atHead, told: choice },
-  { name: "off", chapter: "glance", panel: "why", part: ".wy-stage", select: atHead, told: off, namesChanges: false },
+  { name: "off", chapter: "glance", panel: "why", parts: ["answer"], select: atHead, told: off, namesChanges: false },
 ];

@@ -83,11 +83,20 @@ export default function cell(element, glass) {
   const [one, sums, softmax] = Array.from({ length: 3 }, () => h("div.gp-formula", { lang: "en" }));
   const carried = createCarried(glass, text);
   const written = createWritten(glass, text);
-  const mapSide = h("div.at-map", null, views.element, map.element, mapNote, sink);
-  const right = h("div.at-steps", null, step("score"), h("div", null, products), one, sums, step("softmax"), softmax);
+  const mapSide = h("div.at-map", { "data-part": "map" }, views.element, map.element, mapNote, sink);
+  const right = h(
+    "div.at-steps",
+    { "data-part": "steps" },
+    step("score"),
+    h("div", null, products),
+    one,
+    sums,
+    step("softmax"),
+    softmax,
+  );
   panel.body.append(
     h("div.at-cell", null, mapSide, right),
-    h("div.at-carries", null, step("carried"), carried.element, step("written"), written.element),
+    h("div.at-carries", { "data-part": "carried" }, step("carried"), carried.element, step("written"), written.element),
   );
 
   const strips = createStrips(products, BESIDE);

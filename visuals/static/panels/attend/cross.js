@@ -80,13 +80,14 @@ export default function crossPanel(element, glass) {
   );
   const products = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
   const holder = h("div", null, products);
-  const formula = h("div.gp-formula", { lang: "en" });
+  const formula = h("div.gp-formula", { lang: "en", "data-part": "formula" });
   const words = h("p.at-words", { "data-text": `${KIND}.no_mask` });
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
+  table.element.dataset.part = "weights";
   const right = h("div", null, step("cell"), holder, formula, words);
   panel.body.append(
     say,
-    h("div.gp-scroll", null, maps.element),
+    h("div.gp-scroll", { "data-part": "map" }, maps.element),
     h("div.gp-columns", null, right, h("div", null, step("row"), table.element)),
   );
   const [strips, both] = [createStrips(products), createMemory()];

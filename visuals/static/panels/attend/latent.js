@@ -137,7 +137,7 @@ export default function latentPanel(element, glass) {
   const { text } = panel;
   const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
   const [canvas, rebuilt, values] = ["kept", "rebuilt", "value"].map((name) =>
-    h("canvas.gp-canvas", { "data-text-label": `${KIND}.step_${name}` }),
+    h("canvas.gp-canvas", { "data-part": name, "data-text-label": `${KIND}.step_${name}` }),
   );
   const [note, formula, bytes] = [h("p.gp-note"), h("div.gp-formula", { lang: "en" }), h("p.gp-note")];
   panel.body.append(

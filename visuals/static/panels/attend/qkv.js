@@ -68,7 +68,7 @@ export default function qkv(element, glass) {
     on: "qkv.channel_on",
   });
   const largest = h("button.gp-option", { "data-text": "qkv.largest", click: () => setVector(glass, { channel: "" }) });
-  const say = h("p.wy-notice");
+  const say = h("p.wy-notice", { "data-part": "notice" });
   const shared = h("p.gp-note");
   const [into, out] = ["inputs", "made"].map((name) => h("canvas.gp-canvas", { "data-text-label": `qkv.${name}` }));
   const formula = h("div.gp-formula", { lang: "en" });
@@ -76,7 +76,7 @@ export default function qkv(element, glass) {
   const find = createFinder(glass);
   const step = (name) => h("h3.gp-subtitle", { "data-text": `qkv.step_${name}` });
   panel.body.append(
-    h("div.at-bar", null, vectors.element, channels.element, largest),
+    h("div.at-bar", { "data-part": "choices" }, vectors.element, channels.element, largest),
     say,
     shared,
     step("row"),

@@ -87,7 +87,7 @@ export default function scoreTerms(element, glass) {
     title: h("h3.gp-subtitle"),
     ...createTerms(glass, "score-terms"),
   }));
-  const place = ({ name, title, element: list }) => h(`div.st-${name}`, null, title, list);
+  const place = ({ name, title, element: list }) => h(`div.st-${name}`, { "data-part": name }, title, list);
   panel.body.append(say, h("div.gp-columns", null, ...lists.slice(0, 2).map(place)), place(lists[2]));
 
   /**

@@ -164,6 +164,7 @@ export default function lensPanel(element, glass) {
   const follow = choices(glass, "lens", "follow", ["choice", "text"]);
   const colour = choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"]));
   const map = lensMap(glass, "lens.map", colour.now);
+  map.element.dataset.part = "map";
   const subtitle = h("h3.gp-subtitle");
   const list = h("tbody");
   const head = [

@@ -31,7 +31,7 @@ export default function logitTerms(element, glass) {
     pointed: false,
   });
   const versus = choices(glass, "logit-terms", "versus", ["alone", "second"]);
-  const say = h("p.wy-notice");
+  const say = h("p.wy-notice", { "data-part": "notice" });
   const list = createTerms(glass, "logit-terms");
   panel.body.append(say, h("div.gp-options", null, versus.element), list.element);
 

@@ -48,7 +48,7 @@ export default function families(element, glass) {
     null,
     h("div.gp-choices", { role: "group", "data-text-label": "families.views" }, ...choices),
   );
-  const scroll = h("div.fa-scroll");
+  const scroll = h("div.fa-scroll", { "data-part": "table" });
   const from = h("div");
   panel.body.append(
     h("p.gp-note.fa-notice", { "data-text": "families.notice" }),

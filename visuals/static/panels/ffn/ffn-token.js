@@ -132,7 +132,7 @@ export default function ffnToken(element, glass) {
     csv: () => (view.at ? rowsOf(view.at) : []),
     parts: ["what", "formula", "myth"],
   });
-  const [formula, note, push] = [h("div.gp-formula"), h("p.gp-note"), h("div.ffn-pushes")];
+  const [formula, note, push] = [h("div.gp-formula", { "data-part": "formula" }), h("p.gp-note"), h("div.ffn-pushes")];
   const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
   const written = createWritten(glass);
   const left = h("div", null, canvas);

@@ -93,7 +93,7 @@ export function createAnswer(glass, moment) {
     h("p.gp-note", { "data-text": "why.parts_means" }),
     parts,
   );
-  const circuit = h("div.wy-circuit");
+  const circuit = h("div.wy-circuit", { "data-part": "circuit" });
   const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
   const element = h(
     "div.wy-answer",

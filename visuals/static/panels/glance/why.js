@@ -87,7 +87,7 @@ export default function why(element, glass) {
   panel.body.append(
     h(
       "div.wy-stage",
-      null,
+      { "data-part": "answer" },
       text,
       h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others),
       outside.element,

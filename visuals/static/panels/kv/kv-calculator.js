@@ -70,7 +70,7 @@ export default function kvCalculator(element, glass) {
   const kinds = kindsView(glass);
   const trouble = h("p.kv-trouble", { role: "alert" });
   const kept = h("p.gp-note.kv-kept", { role: "status" });
-  const result = h("div.kv-result-side", null, trouble, kept, answer.element);
+  const result = h("div.kv-result-side", { "data-part": "result" }, trouble, kept, answer.element);
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds.element);
   glass.translate(element);
 

@@ -209,15 +209,15 @@ export const about = {
  */
 export default function kvLive(element, glass) {
   const { state } = glass;
-  const canvas = h("canvas.gp-canvas.kv-grid", { "data-text-label": "kv-live.grid" });
+  const canvas = h("canvas.gp-canvas.kv-grid", { "data-part": "grid", "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
   const panel = frame(element, glass, "kv-live", {
     csv: () => table(state, detailOf()),
     parts: ["what", "formula", "myth"],
   });
   const play = player(glass);
-  const arithmetic = h("div.kv-sums");
-  const stories = h("div.gp-columns.kv-story");
+  const arithmetic = h("div.kv-sums", { "data-part": "sums" });
+  const stories = h("div.gp-columns.kv-story", { "data-part": "story" });
   const caption = h("p.gp-note.kv-caption");
   panel.body.append(
     h("div.kv-bar", null, play.element, legend()),

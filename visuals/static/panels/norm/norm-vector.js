@@ -126,7 +126,7 @@ export const about = {
 
 /** The strips, what of them is in view, and the channel that is pointed at. */
 function createStages(glass, panel, keep) {
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.strips` });
+  const canvas = h("canvas.gp-canvas", { "data-part": "strips", "data-text-label": `${KIND}.strips` });
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const wide = widthOf(panel.body, glass);
   const view = reactive({ zoom: null }, glass.repaint);

@@ -115,7 +115,7 @@ export default function training(element, glass) {
   const samples = h("div.gp-samples");
   const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
   const part = (name, ...content) =>
-    h(`div.ov-${name}`, null, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
+    h(`div.ov-${name}`, { "data-part": name }, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
   const parts = {
     loss: part("loss", charts.loss.element, begin, stages, leap),
     answers: part("answers", charts.answers.element, samples),

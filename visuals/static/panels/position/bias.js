@@ -107,7 +107,7 @@ function drawBuckets(context, chart, model, chosen) {
 export function createBias(glass, text) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.bias_chart" });
-  const formula = h("div.gp-formula");
+  const formula = h("div.gp-formula", { "data-part": "formula" });
   const samples = h(
     "div.gp-samples",
     null,

@@ -86,8 +86,12 @@ export default function ropeScore(element, glass) {
     "data-text": `${KIND}.reset`,
     click: () => adjust(glass, { both: 0, distance: "" }),
   });
-  const [formula, subtitle, note] = [h("div.gp-formula"), h("h3.gp-subtitle"), h("p.gp-note")];
-  const sliders = h("div.position-sliders", null, both.element, one, reset);
+  const [formula, subtitle, note] = [
+    h("div.gp-formula", { "data-part": "formula" }),
+    h("h3.gp-subtitle"),
+    h("p.gp-note"),
+  ];
+  const sliders = h("div.position-sliders", { "data-part": "sliders" }, both.element, one, reset);
   const wide = widthOf(panel.body, glass);
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { distance }));
   panel.body.append(

@@ -82,8 +82,10 @@ function createList(glass, text) {
   function draw(trace, info, query) {
     fill(trace, info);
     marked?.classList.remove("is-chosen");
+    marked?.removeAttribute("data-part");
     marked = lines[query];
     marked.classList.add("is-chosen");
+    marked.dataset.part = "token";
     const [top, bottom] = [marked.offsetTop, marked.offsetTop + marked.offsetHeight];
     if (body.matches(":hover")) return; // the list does not run away from the pointer
     if (top - 32 < box.scrollTop) box.scrollTop = top - 32;
