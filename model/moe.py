@@ -87,11 +87,12 @@ class Experts(FeedForward):
         """Each expert computes for the tokens that went to it."""
         tokens, shape = x.flatten(0, 1), (*chosen.shape, self.width)
         order, back, experts, counts = _by_expert(chosen.flatten())
-        rows = tokens[order // self.routing.top_k].split(counts)
-        both = [self.one(e).gate_up_proj(own) for e, own in zip(experts, rows, strict=True)]
+        own = tokens[order // self.routing.top_k].split_with_sizes(counts)
+        both = [self.one(e).gate_up_proj(rows) for e, rows in zip(experts, own, strict=True)]
         gate, up = (torch.cat(parts).to(x.dtype)[back].view(shape) for parts in zip(*both, strict=True))
-        inner = self.active(self.inner(self.gate(gate), self.up(up))).view(-1, self.width)[order].split(counts)
-        out = torch.cat([self.one(e).down_proj(own) for e, own in zip(experts, inner, strict=True)])
+        inner = self.active(self.inner(self.gate(gate), self.up(up))).view(-1, self.width)
+        own = inner[order].split_with_sizes(counts)
+        out = torch.cat([self.one(e).down_proj(rows) for e, rows in zip(experts, own, strict=True)])
         return (out[back].view(*chosen.shape, -1) * weight[..., None]).sum(-2)
 
     def all_at_once(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
@@ -100,9 +101,8 @@ class Experts(FeedForward):
         Three products instead of many small ones: what the small networks that are trained here learn fastest by.
         """
         experts = [self.one(e) for e in range(len(self.expert))]
-        gate, up = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts])).unflatten(
-            -1, (len(experts), 2, self.width)
-        ).unbind(-2)  # fmt: skip
+        both = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts]))
+        gate, up = torch.unflatten(both, -1, (len(experts), 2, self.width)).unbind(-2)
         inner = (self.inner(gate, up) * weight[..., None]).flatten(-2)
         return F.linear(inner, torch.cat([one.down_proj.weight for one in experts], -1))
 
@@ -112,7 +112,7 @@ class Experts(FeedForward):
         if self.balance is not None:
             scores = scores + self.balance
         if how.groups > 1:
-            grouped = scores.unflatten(-1, (how.groups, -1))
+            grouped = torch.unflatten(scores, -1, (how.groups, -1))
             best = grouped.topk(how.group_best).values.sum(-1).topk(how.kept_groups).indices
             kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)
             scores = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2)
@@ -160,7 +160,8 @@ class Experts(FeedForward):
         """As a plain feed-forward's; a neuron of an expert that the token did not go to adds nothing."""
         found = torch.zeros(self.neurons, dtype=torch.float64)
         inner = self.inner(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
-        for number, activations in zip(here["experts"].tolist(), inner, strict=True):
+        for chosen, activations in zip(here["experts"].unbind(), inner.unbind(), strict=True):
+            number = int(chosen)
             columns = along @ self.one(number).down_proj.weight.double().cpu()
             found[number * self.width : (number + 1) * self.width] = activations * columns
         if self.shared is not None:
@@ -171,6 +172,6 @@ class Experts(FeedForward):
 
 def _by_expert(chosen: Int[Tensor, "N"]) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], list[int], list[int]]:
     """What brings N rows, each for one expert, into the order of the experts, and back; the experts; rows of each."""
-    experts, counts = chosen.unique(return_counts=True)
-    order = chosen.argsort()
-    return order, order.argsort(), experts.tolist(), counts.tolist()
+    order, counts = chosen.argsort(), chosen.bincount().cpu().numpy()
+    experts = counts.nonzero()[0]
+    return order, order.argsort(), experts.tolist(), counts[experts].tolist()

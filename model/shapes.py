@@ -6,7 +6,7 @@ from torch import Tensor
 
 from .network import Layer, Network
 from .norms import LayerNorm, Norm
-from .taps import Tap
+from .taps import taps_of
 
 # Every array of a LLaMA's LayerTrace and its dimensions: T tokens, d d_model, f ffn_hidden.
 SHAPES: dict[str, tuple[str, ...]] = {
@@ -64,11 +64,11 @@ def shapes(net: Network, layer: int) -> dict[str, tuple[str, ...]]:
 
 def array_taps(block: Layer) -> dict[str, str]:
     """The arrays that pass a tap of this block, and the tap of each, which attention and feed-forward hold."""
-    taps = {}
-    for path, module in block.named_modules():
+    taps: dict[str, str] = {}
+    for path in taps_of(block):
         first, _, rest = path.partition(".")
         name = (rest if first in ("attn", "ffn") else path).replace(".", "_")
-        if isinstance(module, Tap) and name in SHAPES | FURTHER:
+        if name in SHAPES | FURTHER:
             taps[name] = path
     return taps
 

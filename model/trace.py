@@ -210,7 +210,7 @@ def run_trace(
         return _recorded(lm, ids, intervention)
     # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
-    source = _recorded(read, net.source_ids[0].tolist(), intervention.encoder or NOTHING)
+    source = _recorded(read, _array(net.source_ids[0]).tolist(), intervention.encoder or NOTHING)
     read_by = View.of(lm, _with_memory_of(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
 
@@ -274,7 +274,7 @@ def _first_nonfinite(
 def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) -> LayerTrace:
     block = lm.net.block(i)
     taps = array_taps(block)
-    x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
+    x = torch.as_tensor(resid_in, dtype=lm.dtype, device=lm.device)[None]
     with torch.inference_mode(), capture(block, *taps.values()) as seen:
         block(x, Pass(lm.net.positions(0, len(resid_in)), eager=True))
         arrays = {name: _array(seen[tap][0]) for name, tap in taps.items()}
