@@ -180,7 +180,7 @@ class Attention(Heads):
         parts = normed @ self.qkv_proj.weight[rows].detach().to(normed).T
         if self.qkv_proj.bias is not None:
             parts[-1] += self.qkv_proj.bias[rows].detach().to(normed)
-        return parts if norm is None else norm.apart(parts, norm.divisor(parts.sum(0)))
+        return parts if norm is None else norm.normalise_parts(parts, norm.divisor(parts.sum(0)))
 
 
 class CrossAttention(Heads):

@@ -104,7 +104,7 @@ def _changes(net: Network, what: Intervention, within: str = "") -> Hooks:
         for layer, off in of_layers.items():
             after.append((net.get_submodule(f"layers.{layer}.{module}.mixed"), _without(off, dim=-2)))
     for layer, off in neurons.items():
-        outlets = net.block(layer).ffn.outlets(off)
+        outlets = net.block(layer).ffn.output_columns(off)
         before += [(module, _without(columns, dim=-1)) for module, columns in outlets]
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]

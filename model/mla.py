@@ -139,11 +139,11 @@ class LatentAttention(Heads):
         if kind == "q":
             if self.q_down is not None and self.q_norm is not None:
                 normed = normed @ self.q_down.weight.to(normed).T
-                normed = self.q_norm.apart(normed, self.q_norm.divisor(normed.sum(0)))
+                normed = self.q_norm.normalise_parts(normed, self.q_norm.divisor(normed.sum(0)))
             both = normed @ torch.unflatten(self.q_up.weight, 0, (self.n_heads, -1))[head].to(normed).T
             plain, turned = both[:, : self.nope], both[:, self.nope :]
         else:
             latent, turned = (normed @ self.kv_down.weight.to(normed).T).split_with_sizes(self.kv_down.rows, -1)
-            latent = self.kv_norm.apart(latent, self.kv_norm.divisor(latent.sum(0)))
+            latent = self.kv_norm.normalise_parts(latent, self.kv_norm.divisor(latent.sum(0)))
             plain = latent @ self.up_by_head()[0][head].to(normed).T
         return torch.cat((plain, positions.at(position).rotate(turned[None, :, None])[0, :, 0]), -1)

@@ -90,7 +90,7 @@ class Experts(FeedForward):
         own = tokens[order // self.routing.top_k].split_with_sizes(counts)
         both = [self.one(e).gate_up_proj(rows) for e, rows in zip(experts, own, strict=True)]
         gate, up = (torch.cat(parts).to(x.dtype)[back].view(shape) for parts in zip(*both, strict=True))
-        inner = self.active(self.inner(self.gate(gate), self.up(up))).view(-1, self.width)
+        inner = self.active(self.activate(self.gate(gate), self.up(up))).view(-1, self.width)
         own = inner[order].split_with_sizes(counts)
         out = torch.cat([self.one(e).down_proj(rows) for e, rows in zip(experts, own, strict=True)])
         return (out[back].view(*chosen.shape, -1) * weight[..., None]).sum(-2)
@@ -103,7 +103,7 @@ class Experts(FeedForward):
         experts = [self.one(e) for e in range(len(self.expert))]
         both = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts]))
         gate, up = torch.unflatten(both, -1, (len(experts), 2, self.width)).unbind(-2)
-        inner = (self.inner(gate, up) * weight[..., None]).flatten(-2)
+        inner = (self.activate(gate, up) * weight[..., None]).flatten(-2)
         return F.linear(inner, torch.cat([one.down_proj.weight for one in experts], -1))
 
     def choose(self, scores: Float[Tensor, "B T E"]) -> Int[Tensor, "B T k"]:
@@ -138,7 +138,7 @@ class Experts(FeedForward):
     def out_bias(self) -> Tensor | None:
         return None
 
-    def outlets(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
+    def output_columns(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
         columns: dict[int, list[int]] = defaultdict(list)
         for neuron in neurons:
             number = min(neuron // self.width, len(self.expert))
@@ -147,26 +147,26 @@ class Experts(FeedForward):
             ffn = self.shared if number == len(self.expert) and self.shared is not None else self.one(number)
             yield ffn.down_proj, own
 
-    def computing(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
+    def neuron_activity(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
         """As a plain feed-forward's, of the chosen experts, weighted by the router, and of the shared one."""
-        gate, inner = super().computing(here)
+        gate, inner = super().neuron_activity(here)
         found = gate.flatten(-2), (inner * here["expert_weight"].float()[..., None]).flatten(-2)
         if self.shared is None:
             return found
-        own = self.shared.computing({"gate": here["shared_gate"], "up": here["shared_up"]})
+        own = self.shared.neuron_activity({"gate": here["shared_gate"], "up": here["shared_up"]})
         return torch.cat((found[0], own[0]), -1), torch.cat((found[1], own[1]), -1)
 
-    def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
+    def neuron_contributions(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
         """As a plain feed-forward's; a neuron of an expert that the token did not go to adds nothing."""
         found = torch.zeros(self.neurons, dtype=torch.float64)
-        inner = self.inner(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
+        inner = self.activate(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
         for chosen, activations in zip(here["experts"].unbind(), inner.unbind(), strict=True):
             number = int(chosen)
             columns = along @ self.one(number).down_proj.weight.double().cpu()
             found[number * self.width : (number + 1) * self.width] = activations * columns
         if self.shared is not None:
             own = {"gate": here["shared_gate"], "up": here["shared_up"]}
-            found[len(self.expert) * self.width :] = self.shared.shares(own, along)
+            found[len(self.expert) * self.width :] = self.shared.neuron_contributions(own, along)
         return found
 
 

@@ -1,4 +1,4 @@
-"""One run, recorded: what is small is kept for every layer, what is large is recomputed for the layer asked for.
+"""The record of one run. It keeps small arrays of every layer, and recomputes the large ones of a layer on demand.
 
 So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 """
@@ -22,7 +22,7 @@ from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
-from .view import View, masked
+from .view import View, with_prefix_mask
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
 
@@ -203,12 +203,12 @@ def run_trace(
     vocabulary, and for a target where there is no encoder.
     """
     written = target_ids(lm, target)
-    lm, given = masked(lm, intervention.prefix), prompt_ids(lm, prompt)
+    lm, given = with_prefix_mask(lm, intervention.prefix), prompt_ids(lm, prompt)
     with intervened(lm.net, intervention):
         net, ids = lm.net.start_decoding(given)
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
-    # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
+    # Both runs ask for the network again when somebody looks into them: a kept run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
     source = _recorded(read, _array(net.source_ids[0]).tolist(), intervention.encoder or NOTHING)
     read_by = View.of(lm, _with_memory_of(net), lm.config)
@@ -216,7 +216,7 @@ def run_trace(
 
 
 def _with_memory_of(reader: Network) -> Callable[[Network], Network]:
-    """What makes of a network the one that has read what `reader` has."""
+    """A function that gives a network the source that `reader` has read."""
     ids, memory = reader.source_ids, reader.memory
     assert ids is not None
     assert memory is not None
@@ -239,7 +239,9 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
             for name, reads in inside.items()
             for what, figure in figures(getattr(block, name)).items()
         }
-        gates = recording.enter_context(capture(lm.net, f"layers.*.ffn.{block.ffn.opens}", record=_share_above_0))
+        gates = recording.enter_context(
+            capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=_share_above_0)
+        )
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))

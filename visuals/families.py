@@ -1,6 +1,6 @@
 """The families beside each other: what their networks are made of, how large they are, what they cache.
 
-What a network is made of is asked of the network that a published config.json builds here (model/portrait.py); sizes
+A published config.json builds a network here, and that network says what it is made of (model/architecture.py). Sizes
 and sources come from the catalogue. Words do not travel: a line of a cell is a code with its numbers, and the page has
 the words. A line that LLaMA's cell does not have is marked.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from model import families as implemented
+from model.architecture import ArchitectureSummary, Position, architecture_summary, network_without_weights
 from model.kv_math import kv_bytes_per_token, kv_token_terms
-from model.portrait import Portrait, Position, portrait, shell
 from model.published.catalogue import active_parameter_count, catalogue
 from model.published.first import TRANSFORMER
 from model.published.hf_spec import spec_from_config
@@ -63,7 +63,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "kin": ("llama3", "qwen2", "qwen3", "falcon", "falcon_40b", "t5", "t5_1_1", "deepseek2", "deepseek3"),
 }
 # What the paper says of the one network that is not built here (sections 3.1 to 3.5).
-FIRST = Portrait(
+FIRST = ArchitectureSummary(
     encoder=True,
     norm="LayerNorm",
     norm_bias=True,
@@ -86,17 +86,17 @@ FIRST = Portrait(
 Line = tuple[str, Mapping[str, Any]]
 
 
-def stack_lines(p: Portrait) -> list[Line]:
+def stack_lines(p: ArchitectureSummary) -> list[Line]:
     """Which stacks there are."""
     return [("encoder_decoder" if p.encoder else "decoder", {})]
 
 
-def norm_lines(p: Portrait) -> list[Line]:
+def norm_lines(p: ArchitectureSummary) -> list[Line]:
     """What the norms compute."""
     return [("layer_norm" if p.norm == "LayerNorm" else "rms_norm", {})]
 
 
-def place_lines(p: Portrait) -> list[Line]:
+def place_lines(p: ArchitectureSummary) -> list[Line]:
     """Where the norms stand."""
     if "post" in p.norms:
         first = "norm_after"
@@ -108,12 +108,12 @@ def place_lines(p: Portrait) -> list[Line]:
     return [(first, {}), *((f"norm_{place}", {}) for place in further if place in p.norms)]
 
 
-def layer_lines(p: Portrait) -> list[Line]:
+def layer_lines(p: ArchitectureSummary) -> list[Line]:
     """In which order attention and feed-forward run."""
     return [("side_by_side" if p.parallel else "in_turn", {})]
 
 
-def position_lines(p: Portrait) -> list[Line]:
+def position_lines(p: ArchitectureSummary) -> list[Line]:
     """How a token's place enters."""
     at = p.position
     if at.kind != "rope":
@@ -123,7 +123,7 @@ def position_lines(p: Portrait) -> list[Line]:
     return [("rope" if at.turned == at.width else "rope_part", counts), *pairs]
 
 
-def attention_lines(p: Portrait) -> list[Line]:
+def attention_lines(p: ArchitectureSummary) -> list[Line]:
     """How heads share keys and values."""
     counts: dict[str, Any] = {"heads": p.n_heads, "kv": p.n_kv_heads}
     if p.latent:
@@ -134,7 +134,7 @@ def attention_lines(p: Portrait) -> list[Line]:
     return lines if p.scaled else [*lines, ("unscaled", {})]
 
 
-def mask_lines(p: Portrait) -> list[Line]:
+def mask_lines(p: ArchitectureSummary) -> list[Line]:
     """Who may look at whom."""
     lines: list[Line] = [("causal", {})]
     if p.encoder:
@@ -151,7 +151,7 @@ ACTIVATIONS = {
 }
 
 
-def ffn_lines(p: Portrait) -> list[Line]:
+def ffn_lines(p: ArchitectureSummary) -> list[Line]:
     """The feed-forward's function, and its experts."""
     lines: list[Line] = [(ACTIVATIONS[p.activation, p.gated], {})]
     if p.experts is None:
@@ -164,19 +164,19 @@ def ffn_lines(p: Portrait) -> list[Line]:
     return [*lines, ("balanced", {})] if p.experts.balanced else lines
 
 
-def bias_lines(p: Portrait) -> list[Line]:
+def bias_lines(p: ArchitectureSummary) -> list[Line]:
     """Which parts add a learned vector."""
     known: dict[tuple[str, ...], str] = {(): "no_biases", ("qkv",): "bias_qkv", ("ffn",): "bias_ffn"}
     lines: list[Line] = [(known.get(p.biases, "bias_all"), {})]
     return [*lines, ("bias_norms", {})] if p.norm_bias else lines
 
 
-def tied_lines(p: Portrait) -> list[Line]:
+def tied_lines(p: ArchitectureSummary) -> list[Line]:
     """Whether embedding and unembedding are one table."""
     return [("tied" if p.tied else "untied", {})]
 
 
-ROWS: dict[str, Callable[[Portrait], list[Line]]] = {
+ROWS: dict[str, Callable[[ArchitectureSummary], list[Line]]] = {
     "stack": stack_lines,
     "norm": norm_lines,
     "place": place_lines,
@@ -213,9 +213,11 @@ def sizes_of(column: Column) -> ModelSpec:
     return replace(spec_from_config(CONFIGS[column.name], column.name), release="", source=())
 
 
-def portrait_of(column: Column) -> Portrait:
+def summary_of(column: Column) -> ArchitectureSummary:
     """What a column's network is made of."""
-    return FIRST if column.name == TRANSFORMER.name else portrait(shell(CONFIGS[column.name]))
+    if column.name == TRANSFORMER.name:
+        return FIRST
+    return architecture_summary(network_without_weights(CONFIGS[column.name]))
 
 
 def kind_of(column: Column) -> type:
@@ -230,8 +232,8 @@ def families_message() -> Message:
 
     A cell is {lines: each {code, params, differs}, differs}: differs from LLaMA 3's by its codes, not by its numbers.
     """
-    portraits = {name: portrait_of(column) for name, column in COLUMNS.items()}
-    cells = {name: {row: lines(portrait) for row, lines in ROWS.items()} for name, portrait in portraits.items()}
+    summaries = {name: summary_of(column) for name, column in COLUMNS.items()}
+    cells = {name: {row: lines(summary) for row, lines in ROWS.items()} for name, summary in summaries.items()}
     codes = {row: {code for code, _ in lines} for row, lines in cells[REFERENCE].items()}
     columns = []
     for name, column in COLUMNS.items():

@@ -26,7 +26,7 @@ import { rotate } from "./rotation.js";
  *     scale: number;
  *   };
  * }} Model
- *   model/parts.py says what each is
+ *   model/layer_metadata.py says what each is
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few

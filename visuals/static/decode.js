@@ -24,7 +24,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   group_best: number;
  *   balanced: boolean;
  * }} Ffn
- *   model/parts.py says what each is
+ *   model/layer_metadata.py says what each is
  *
  * @typedef {{ gate: NumArray | null; up: NumArray; weight: NumArray | null; ffn: Ffn }} Neurons before activation,
  *   (N,) each; no gate where the feed-forward has none; with experts a weight, and NaN in all where the token does

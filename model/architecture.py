@@ -1,7 +1,7 @@
-"""What a network is made of, in words that two networks can be compared by: found from its parts, whatever its family.
+"""A summary of a network's architecture, by which two networks can be compared, whatever their families.
 
-parts.py says of a run's network what is needed to draw it; here a network is asked that need not run: on the device
-"meta", which holds no weights. Nothing here knows a family.
+It is read off the network's modules. The network need not run: it can be on the device "meta", without weights.
+layer_metadata.py says what is needed to draw a network that has run.
 """
 
 from dataclasses import dataclass, replace
@@ -12,11 +12,11 @@ import torch
 from .attention import Heads
 from .config import NetworkConfig
 from .families import family_of
+from .layer_metadata import ffn_metadata
 from .mla import LatentAttention
 from .moe import Experts
 from .network import Layer, Network
 from .norms import LayerNorm, RMSNorm
-from .parts import ffn_parts
 from .positions import Bias, PairRotation
 
 LAYERS = 4  # enough to have every kind of layer that published networks have: DeepSeek-V3's first three have no experts
@@ -53,7 +53,7 @@ class ExpertsPart:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class ArchitectureSummary:
     """`norms` are the places of norms: "attn", "ffn" and "cross" before these parts, "both" one before attention and
     feed-forward together, "post" after each part, "embedding", "q_k", "latents". `biases` names the linear maps that
     have one: "qkv", "out", "ffn". `norm_bias`: norms add one. `parallel`: attention and feed-forward read the same
@@ -80,7 +80,7 @@ class Portrait:
     tied: bool
 
 
-def shell(raw: dict) -> Network:
+def network_without_weights(raw: dict) -> Network:
     """The network that a parsed config.json describes, with its first few layers and without weights.
 
     Raises GlassLlamaError, naming the field, for a config that does not load.
@@ -91,13 +91,13 @@ def shell(raw: dict) -> Network:
         return family.build(replace(config, n_layers=min(config.n_layers, LAYERS)))
 
 
-def portrait(net: Network) -> Portrait:
+def architecture_summary(net: Network) -> ArchitectureSummary:
     """What a network is made of."""
     net, _ = net.start_decoding([0])
     layers = [net.block(i) for i in range(len(net.layers))]
     last = layers[-1]
-    attn, ffn = last.attn, ffn_parts(last.ffn)
-    return Portrait(
+    attn, ffn = last.attn, ffn_metadata(last.ffn)
+    return ArchitectureSummary(
         encoder=net.source_ids is not None,
         norm="LayerNorm" if isinstance(last.attn_norm, LayerNorm) else "RMSNorm",
         norm_bias=getattr(last.attn_norm, "bias", None) is not None,
