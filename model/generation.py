@@ -10,7 +10,7 @@ import torch
 
 from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
-from .nonfinite import NonFinite, not_finite
+from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
 from .trace import run_trace
@@ -150,7 +150,7 @@ def _check_finite(
         found = NonFinite(
             "head", None, "logits", len(trace.token_ids) - 1, "NaN" if bool(logits.isnan().any()) else "inf"
         )
-        raise not_finite(found, lm.dtype, trace.pieces)
+        raise not_finite_error(found, lm.dtype, trace.pieces)
 
 
 def _probability(logits: torch.Tensor, token: int, log_z: float) -> float:

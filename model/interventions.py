@@ -1,7 +1,7 @@
-"""Changing a run on purpose: parts switched off, or a token's residual stream taken over from another run.
+"""Changing a run on purpose: parts switched off, or a token's residual stream taken from another run.
 
-What a run does without a part tells what the part does (ablation); what it does with another run's stream at one place
-tells what that place carries (activation patching: Meng et al. 2022, arXiv 2202.05262).
+A run without a part shows what the part does (ablation). A run with another run's stream at one place shows what that
+place carries (activation patching: Meng et al. 2022, arXiv 2202.05262).
 """
 
 from collections import defaultdict
@@ -47,8 +47,10 @@ class Intervention:
 
     @property
     def lasting(self) -> "Intervention":
-        """What of it also changes a pass that starts after token 0: all but the patches, and but the encoder's changes,
-        which has read its source by then."""
+        """The part that also changes later passes, those that start after token 0.
+
+        Patches do not, and neither do changes in the encoder, which has read its source by then.
+        """
         return replace(self, patches=(), encoder=None)
 
     def __bool__(self) -> bool:

@@ -76,31 +76,31 @@ class Experts(FeedForward):
         chosen = self.experts(self.choose(scores))
         weight = self.expert_weight(self.weights(scores, chosen)).to(x.dtype)
         if self.training:
-            out = self.all_at_once(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
+            out = self.run_all(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
         else:
-            out = self.each_its_own(x, chosen, weight)
+            out = self.run_chosen(x, chosen, weight)
         return out if self.shared is None else out + self.shared(x)
 
-    def each_its_own(
+    def run_chosen(
         self, x: Float[Tensor, "B T d"], chosen: Int[Tensor, "B T k"], weight: Float[Tensor, "B T k"]
     ) -> Float[Tensor, "B T d"]:
         """Each expert computes for the tokens that went to it."""
         tokens, shape = x.flatten(0, 1), (*chosen.shape, self.width)
         order, back, experts, counts = _by_expert(chosen.flatten())
         own = tokens[order // self.routing.top_k].split_with_sizes(counts)
-        both = [self.one(e).gate_up_proj(rows) for e, rows in zip(experts, own, strict=True)]
+        both = [self.get_expert(e).gate_up_proj(rows) for e, rows in zip(experts, own, strict=True)]
         gate, up = (torch.cat(parts).to(x.dtype)[back].view(shape) for parts in zip(*both, strict=True))
         inner = self.active(self.activate(self.gate(gate), self.up(up))).view(-1, self.width)
         own = inner[order].split_with_sizes(counts)
-        out = torch.cat([self.one(e).down_proj(rows) for e, rows in zip(experts, own, strict=True)])
+        out = torch.cat([self.get_expert(e).down_proj(rows) for e, rows in zip(experts, own, strict=True)])
         return (out[back].view(*chosen.shape, -1) * weight[..., None]).sum(-2)
 
-    def all_at_once(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
-        """The same sum with every expert computing for every token, 0 being the weight of those not chosen.
+    def run_all(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
+        """The same sum, but every expert computes for every token; the weight of those not chosen is 0.
 
-        Three products instead of many small ones: what the small networks that are trained here learn fastest by.
+        Three large products in place of many small ones: the small networks trained here learn fastest with it.
         """
-        experts = [self.one(e) for e in range(len(self.expert))]
+        experts = [self.get_expert(e) for e in range(len(self.expert))]
         both = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts]))
         gate, up = torch.unflatten(both, -1, (len(experts), 2, self.width)).unbind(-2)
         inner = (self.activate(gate, up) * weight[..., None]).flatten(-2)
@@ -125,13 +125,13 @@ class Experts(FeedForward):
             own = own / own.sum(-1, keepdim=True)
         return own * self.routing.scaling
 
-    def one(self, number: int) -> Expert:
+    def get_expert(self, number: int) -> Expert:
         """An expert by its number."""
         return cast(Expert, self.expert[number])
 
     @property
     def neurons(self) -> int:
-        """Those of all experts, expert by expert, and last the shared one's."""
+        """How many neurons there are: those of all experts in turn, then the shared one's."""
         return len(self.expert) * self.width + (0 if self.shared is None else self.shared.neurons)
 
     @property
@@ -144,7 +144,7 @@ class Experts(FeedForward):
             number = min(neuron // self.width, len(self.expert))
             columns[number].append(neuron - number * self.width)
         for number, own in columns.items():
-            ffn = self.shared if number == len(self.expert) and self.shared is not None else self.one(number)
+            ffn = self.shared if number == len(self.expert) and self.shared is not None else self.get_expert(number)
             yield ffn.down_proj, own
 
     def neuron_activity(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
@@ -162,7 +162,7 @@ class Experts(FeedForward):
         inner = self.activate(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
         for chosen, activations in zip(here["experts"].unbind(), inner.unbind(), strict=True):
             number = int(chosen)
-            columns = along @ self.one(number).down_proj.weight.double().cpu()
+            columns = along @ self.get_expert(number).down_proj.weight.double().cpu()
             found[number * self.width : (number + 1) * self.width] = activations * columns
         if self.shared is not None:
             own = {"gate": here["shared_gate"], "up": here["shared_up"]}
@@ -171,7 +171,8 @@ class Experts(FeedForward):
 
 
 def _by_expert(chosen: Int[Tensor, "N"]) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], list[int], list[int]]:
-    """What brings N rows, each for one expert, into the order of the experts, and back; the experts; rows of each."""
+    """(order, back, experts, counts) of N rows, each for one expert: `order` sorts the rows by expert, `back` undoes
+    it; `experts` are those that have rows, and `counts` how many rows each has."""
     order, counts = chosen.argsort(), chosen.bincount().cpu().numpy()
     experts = counts.nonzero()[0]
     return order, order.argsort(), experts.tolist(), counts[experts].tolist()

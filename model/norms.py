@@ -76,8 +76,8 @@ class LayerNorm(nn.Module):
     def fold_into(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
         """Rows with γ and β folded in: (directions, constants) in float64.
 
-        norm(x)·row = x·direction / divisor(x) + constant. Subtracting the mean of x from x gives the same as subtracting
-        the direction's mean from the direction.
+        norm(x)·row = x·direction / divisor(x) + constant. The mean of the direction is subtracted, which gives the same
+        as subtracting the mean of x.
         """
         rows = rows.double()
         scaled = rows * self.weight.detach().to(rows)

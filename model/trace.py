@@ -18,7 +18,7 @@ from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
-from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite
+from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
@@ -174,7 +174,7 @@ class Trace:
         if self.source is not None:
             self.source.check_finite()
         if self.first_nonfinite is not None:
-            raise not_finite(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
+            raise not_finite_error(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.

@@ -40,7 +40,7 @@ def routing_info(lm: LanguageModel, layer: LayerTrace, index: int) -> RoutingInf
     length = np.empty(layer.expert_weight.shape, np.float32)
     for expert in np.unique(layer.experts).tolist():
         row, slot = np.nonzero(layer.experts == expert)
-        written = inner[row, slot] @ _matrix(ffn.one(expert).down_proj.weight).T
+        written = inner[row, slot] @ _matrix(ffn.get_expert(expert).down_proj.weight).T
         length[row, slot] = written.norm(dim=-1).numpy() * np.abs(layer.expert_weight[row, slot])
     shared = None
     if ffn.shared is not None:
