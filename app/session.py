@@ -19,7 +19,7 @@ import numpy as np
 
 from model import GlassLlamaError, Step, Trace
 from model.analysis.switching import stacks
-from model.layer_metadata import FfnParts, ffn_parts
+from model.layer_metadata import FfnMetadata, ffn_metadata
 from model.pieces import InPieces
 
 from .engine import Engine
@@ -77,9 +77,9 @@ class HeldRun:
     visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
-    def ffn(self, layer: int) -> FfnParts:
+    def ffn(self, layer: int) -> FfnMetadata:
         """What the feed-forward of a layer is made of."""
-        return ffn_parts(self.trace.lm.net.block(layer).ffn)
+        return ffn_metadata(self.trace.lm.net.block(layer).ffn)
 
     @cached_property
     def key(self) -> str:

@@ -103,7 +103,7 @@ class Heads(Module):
 
     def heads(self, x: Float[Tensor, "B T width"], n: int) -> Float[Tensor, "B n T per_head"]:
         """A projection as `n` heads."""
-        return x.unflatten(-1, (n, -1)).transpose(1, 2)
+        return torch.unflatten(x, -1, (n, -1)).transpose(1, 2)
 
     def _share(self, kv: Float[Tensor, "B n_kv_heads S width"]) -> Float[Tensor, "B n_heads S width"]:
         """Repeat each K/V head for the query heads of its group."""
@@ -180,7 +180,7 @@ class Attention(Heads):
         parts = normed @ self.qkv_proj.weight[rows].detach().to(normed).T
         if self.qkv_proj.bias is not None:
             parts[-1] += self.qkv_proj.bias[rows].detach().to(normed)
-        return parts if norm is None else norm.apart(parts, norm.divisor(parts.sum(0)))
+        return parts if norm is None else norm.normalise_parts(parts, norm.divisor(parts.sum(0)))
 
 
 class CrossAttention(Heads):

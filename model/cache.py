@@ -1,4 +1,4 @@
-"""The KV cache: keys and values of the tokens already read, so that each new token computes only its own.
+"""The KV cache: it keeps keys and values of the tokens already read, so that a new token computes only its own.
 
 The caller says where to write: the cache is plain storage, and nothing in it moves by itself.
 """
@@ -13,8 +13,8 @@ from .config import NetworkConfig
 class KVCache:
     """Room for the rotated keys and the values of `capacity` tokens, each (B, n_kv_heads, capacity, head_dim) a layer.
 
-    Queries are not kept: a query is used once, by its own token. `rows` is (heads, width) of what else a network keeps
-    of each token in place of keys and values: MLA its latent and its shared key.
+    Queries are not kept: a query is used once, by its own token. A network may keep other tensors in place of keys and
+    values; `rows` gives (heads, width) of the two. MLA keeps its latent and its shared key.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class KVCache:
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def keep(self, rows: list[int]) -> None:
-        """Only these sequences go on."""
+        """Keep these sequences of the batch and drop the others."""
         self.keys, self.values = ([held[rows] for held in kind] for kind in (self.keys, self.values))
 
     def nbytes(self, tokens: int) -> int:
@@ -73,7 +73,7 @@ class SourceCache(KVCache):
         self.source = source
 
     def keep(self, rows: list[int]) -> None:
-        """Only these sequences go on, with their sources."""
+        """Keep these sequences of the batch, with their sources, and drop the others."""
         super().keep(rows)
         self.source = [(keys[rows], values[rows]) for keys, values in self.source]
 

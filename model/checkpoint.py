@@ -17,13 +17,13 @@ from huggingface_hub.errors import GatedRepoError, HFValidationError, Repository
 from safetensors.torch import save_file
 from torch import Tensor
 
+from .checkpoint_checks import check_depth, to_dtype
 from .config import NetworkConfig
 from .errors import GlassLlamaError, clipped, reason, shortly
 from .families import family_of
 from .families.family import Family
-from .fitting import cast, check_depth
 from .network import Network
-from .tensor_files import HEAD, INDEX, WEIGHTS, in_file, places, read_tensors, weight_files
+from .tensor_files import HEAD, INDEX, WEIGHTS, in_file_order, locate_tensors, read_tensors, weight_files
 from .tokenizer import Tokenizer
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -62,13 +62,13 @@ class LanguageModel:
         return hasattr(self.net, "encoder")
 
     def in_use(self) -> AbstractContextManager[None]:
-        """A context in which the weights stay where they are, for models that let go of them (model/on_demand.py)."""
+        """A context in which the weights stay where they are, for models that drop them (model/on_demand.py)."""
         return nullcontext()
 
 
 @dataclass(frozen=True)
 class Outline:
-    """What a checkpoint says of itself without its weights: `net` holds none, on torch's device "meta"."""
+    """A checkpoint without its weights: `net` has shapes alone, on torch's device "meta"."""
 
     directory: Path
     family: Family
@@ -88,13 +88,13 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     """
     on = pick_device(device)
     kind = pick_dtype(dtype, on)
-    plan = outline(where)
-    tokenizer = tokenizer_of(plan)
+    plan = read_outline(where)
+    tokenizer = read_tokenizer(plan)
     name = BUNDLED_NAME if plan.directory == BUNDLED else str(where)
-    return LanguageModel(name, plan.config, tokenizer, filled(plan, on, kind), plan.directory)
+    return LanguageModel(name, plan.config, tokenizer, load_weights(plan, on, kind), plan.directory)
 
 
-def outline(where: str | Path) -> Outline:
+def read_outline(where: str | Path) -> Outline:
     """The checkpoint without its weights and its tokenizer: its config, and the network that will hold them.
 
     Reads config.json and the headers of the safetensors files. Raises GlassLlamaError.
@@ -116,17 +116,17 @@ def outline(where: str | Path) -> Outline:
     return Outline(directory, family, config, net, files)
 
 
-def filled(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
-    """The network of an outline, from now on with its weights. Raises GlassLlamaError."""
+def load_weights(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
+    """Read the weights into the outline's network, and give that network. Raises GlassLlamaError."""
     read = read_tensors(plan.directory, plan.files, plan.net, plan.family)
-    tensors = {name: _laid_out(cast(name, tensor, device, dtype)) for name, tensor in read.items()}
+    tensors = {name: _laid_out(to_dtype(name, tensor, device, dtype)) for name, tensor in read.items()}
     plan.net.load_state_dict(tensors, assign=True, strict=False)
     if plan.config.tied_embeddings:
         plan.net.head.weight = plan.net.embed.weight
     return plan.net.eval().requires_grad_(False)
 
 
-def tokenizer_of(plan: Outline) -> Tokenizer:
+def read_tokenizer(plan: Outline) -> Tokenizer:
     """The tokenizer of a checkpoint. Raises GlassLlamaError where it has tokens that the network does not."""
     return Tokenizer.from_file(plan.directory / "tokenizer.json", plan.config.vocab_size)
 
@@ -138,12 +138,12 @@ def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float
     (directory / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     family, state = family_of(config), net.state_dict()
     order = family.row_order(net.config)
-    tensors = {
-        hf: part.detach().to("cpu", dtype).contiguous()
-        for ours, place in places(net, family).items()
-        for hf, part in zip(place.files, in_file(state[ours], order.get(place.pattern)).split(place.rows), strict=True)
-        if not (net.config.tied_embeddings and ours == HEAD)
-    }
+    tensors: dict[str, Tensor] = {}
+    for ours, place in locate_tensors(net, family).items():
+        if net.config.tied_embeddings and ours == HEAD:
+            continue
+        rows = in_file_order(state[ours], order.get(place.pattern)).split(place.rows)
+        tensors |= {hf: part.detach().to("cpu", dtype).contiguous() for hf, part in zip(place.files, rows, strict=True)}
     partial = directory / f"{WEIGHTS}.part"  # a reader never meets a half-written file
     save_file(tensors, partial, metadata={"format": "pt"})
     os.replace(partial, directory / WEIGHTS)

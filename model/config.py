@@ -67,7 +67,7 @@ class RopeScaling:
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """What decides the shape of any network here. Names as in docs: see DESIGN's notation.
+    """What decides the shape of any network here. Names as in docs/ARCHITECTURE.md, Notation.
 
     `head_dim` is its own field, never d_model / n_heads. `max_context` is in tokens. `eos_ids` are the tokens that end
     a text (empty where the checkpoint names none).

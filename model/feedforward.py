@@ -26,12 +26,12 @@ ACTIVATIONS: dict[str, Activation] = {
 class FeedForward(Module):
     """What every feed-forward here has: neurons, each of which writes one column of `down_proj`.
 
-    `opens` names the tap that a neuron's activation reads: above 0, the neuron is open. `dimensions` are those of a
-    trace's arrays that differ from trace.SHAPES.
+    `activation_input` names the tap that a neuron's activation reads: above 0, the neuron is open. `dimensions` are
+    those of a trace's arrays that differ from trace.SHAPES.
     """
 
     activation: str = "silu"  # of ACTIVATIONS
-    opens: ClassVar[str] = "gate"
+    activation_input: ClassVar[str] = "gate"
     dimensions: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     down_proj: nn.Linear
@@ -46,32 +46,32 @@ class FeedForward(Module):
         """What is added to the neurons' sum, where there is a bias."""
         return self.down_proj.bias
 
-    def outlets(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
-        """The maps through which these neurons write, each with its columns of theirs."""
+    def output_columns(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
+        """The linear maps through which these neurons write, each with the columns that are theirs."""
         yield self.down_proj, neurons
 
     @property
     def gated(self) -> bool:
         """Whether a neuron's `up` is multiplied by the activation of its `gate`; otherwise `up` itself is activated."""
-        return self.opens == "gate"
+        return self.activation_input == "gate"
 
-    def inner(self, gate: Tensor | None, up: Tensor) -> Tensor:
-        """The neurons' activations, which scale the columns of `down_proj`, from what passed the taps."""
+    def activate(self, gate: Tensor | None, up: Tensor) -> Tensor:
+        """What scales the neurons' columns of `down_proj`: activation(gate)·up, or activation(up) without a gate."""
         act = ACTIVATIONS[self.activation]
         return act(up) if gate is None else act(gate) * up
 
-    def computing(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
-        """Of the neurons that compute for each token: what the activation reads, and what scales their columns.
+    def neuron_activity(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
+        """(what the activation reads, what scales the columns) of the n neurons that compute for each token, float32.
 
-        `here` holds the values at the taps, as in `shares`, of all tokens; both float32.
+        `here` holds the values of all tokens at the taps, by the tap's name.
         """
         gate, up = (here[name].float() if name in here else None for name in ("gate", "up"))
         assert up is not None
-        return here[self.opens].float(), self.inner(gate, up)
+        return here[self.activation_input].float(), self.activate(gate, up)
 
-    def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
-        """What each neuron adds along a direction, float64, at the token whose values at the taps are `here`."""
-        return self.inner(here.get("gate"), here["up"]).double() * (along @ self.down_proj.weight.double().cpu())
+    def neuron_contributions(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
+        """What each neuron adds along a direction, float64, at one token; `here` holds its values at the taps."""
+        return self.activate(here.get("gate"), here["up"]).double() * (along @ self.down_proj.weight.double().cpu())
 
 
 class SwiGLU(FeedForward):
@@ -98,7 +98,7 @@ class GeGLU(SwiGLU):
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         gate, up = self.gate_up_proj(x)
-        return self.down_proj(self.active(self.inner(self.gate(gate), self.up(up))))
+        return self.down_proj(self.active(self.activate(self.gate(gate), self.up(up))))
 
 
 class Mlp(FeedForward):
@@ -107,7 +107,7 @@ class Mlp(FeedForward):
     Taps: `up`, before the activation, and `active`, after it; both (B, T, f).
     """
 
-    opens = "up"
+    activation_input = "up"
 
     def __init__(self, d_model: int, ffn_hidden: int, activation: str, bias: bool = False):
         super().__init__()
@@ -117,4 +117,4 @@ class Mlp(FeedForward):
         self.up, self.active = Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
-        return self.down_proj(self.active(self.inner(None, self.up(self.up_proj(x)))))
+        return self.down_proj(self.active(self.activate(None, self.up(self.up_proj(x)))))

@@ -1,4 +1,4 @@
-"""What a layer knows of the forward pass that it takes part in, beside the stream that it reads."""
+"""What a layer must know of a forward pass, beside the stream that it reads."""
 
 from typing import NamedTuple
 
@@ -7,12 +7,15 @@ from .positions import PositionEncoding
 
 
 class Pass(NamedTuple):
-    """One forward pass, as one layer sees it: T new tokens go through, after `start` tokens that the cache holds.
+    """One layer's share of a forward pass over T new tokens, whose queries meet S = start + T keys.
 
-    `positions` tells attention where the T queries and the S = start + T keys stand, and which keys each query sees.
-    `layer` counts from 0; the layer writes its keys and values into that part of `cache`. With no cache (None) the T
-    tokens are the whole text, and `start` is 0. `eager` has attention compute its scores and weights one by one, so
-    that taps can show them; otherwise a fused kernel runs (Heads.mix).
+    positions: where the T tokens stand. It rotates queries and keys, or holds a bias (n_heads, T, S) on the scores; its
+        mask (T, S) says which keys a query sees.
+    layer: the layer's number, from 0. It chooses the layer's tensors in the cache.
+    cache: keys and values of the `start` tokens before; the layer adds those of the T new ones. None: there are no
+        tokens before, and nothing is kept.
+    start: the position of the first of the T tokens.
+    eager: attention writes its softmax out, so that taps see scores and weights; otherwise a fused kernel runs.
     """
 
     positions: PositionEncoding

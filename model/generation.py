@@ -1,4 +1,4 @@
-"""Writing on: prefill the prompt once, then one token a step over the KV cache."""
+"""Generation: prefill the prompt once, then one token a step with the KV cache."""
 
 import math
 import time
@@ -10,11 +10,11 @@ import torch
 
 from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
-from .nonfinite import NonFinite, not_finite
+from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .sampling import Candidates, Sampling, candidates, choose, field_error
 from .trace import run_trace
-from .view import masked
+from .view import with_prefix_mask
 
 StopReason = Literal["end_of_text", "max_context", "max_new_tokens"]
 
@@ -76,7 +76,7 @@ def generate(
     ids, written = prompt_ids(lm, prompt), target_ids(lm, target)
     if intervention.prefix > len(ids):
         raise field_error("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
-    lm = masked(lm, intervention.prefix)
+    lm = with_prefix_mask(lm, intervention.prefix)
     with intervened(lm.net, intervention):
         pass  # what the network cannot have is refused here
     return _steps(lm, ids, written, max_new_tokens, how, seed, intervention)
@@ -150,7 +150,7 @@ def _check_finite(
         found = NonFinite(
             "head", None, "logits", len(trace.token_ids) - 1, "NaN" if bool(logits.isnan().any()) else "inf"
         )
-        raise not_finite(found, lm.dtype, trace.pieces)
+        raise not_finite_error(found, lm.dtype, trace.pieces)
 
 
 def _probability(logits: torch.Tensor, token: int, log_z: float) -> float:

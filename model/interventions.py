@@ -1,7 +1,7 @@
-"""Changing a run on purpose: parts switched off, or a token's residual stream taken over from another run.
+"""Changing a run on purpose: parts switched off, or a token's residual stream taken from another run.
 
-What a run does without a part tells what the part does (ablation); what it does with another run's stream at one place
-tells what that place carries (activation patching: Meng et al. 2022, arXiv 2202.05262).
+A run without a part shows what the part does (ablation). A run with another run's stream at one place shows what that
+place carries (activation patching: Meng et al. 2022, arXiv 2202.05262).
 """
 
 from collections import defaultdict
@@ -47,8 +47,10 @@ class Intervention:
 
     @property
     def lasting(self) -> "Intervention":
-        """What of it also changes a pass that starts after token 0: all but the patches, and but the encoder's changes,
-        which has read its source by then."""
+        """The part that also changes later passes, those that start after token 0.
+
+        Patches do not, and neither do changes in the encoder, which has read its source by then.
+        """
         return replace(self, patches=(), encoder=None)
 
     def __bool__(self) -> bool:
@@ -104,7 +106,7 @@ def _changes(net: Network, what: Intervention, within: str = "") -> Hooks:
         for layer, off in of_layers.items():
             after.append((net.get_submodule(f"layers.{layer}.{module}.mixed"), _without(off, dim=-2)))
     for layer, off in neurons.items():
-        outlets = net.block(layer).ffn.outlets(off)
+        outlets = net.block(layer).ffn.output_columns(off)
         before += [(module, _without(columns, dim=-1)) for module, columns in outlets]
     for tap, off in (("attn_out", what.attention), ("ffn_out", what.ffn)):
         after += [(net.get_submodule(f"layers.{layer}.{tap}"), torch.zeros_like) for layer in off]

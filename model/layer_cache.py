@@ -1,4 +1,4 @@
-"""Recomputed layers of one run, within bounds. Knows nothing about networks: a layer is whatever has `nbytes`."""
+"""A cache of one run's recomputed layers. Knows nothing about networks: a layer is anything that has `nbytes`."""
 
 import threading
 from collections import OrderedDict
@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Sized(Protocol):
-    """What says how many bytes it holds, the same at all times."""
+    """Anything with a fixed size in bytes."""
 
     @property
     def nbytes(self) -> int: ...

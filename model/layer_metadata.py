@@ -1,6 +1,6 @@
-"""What a network is made of, said in plain data: for who draws it, and computes again what it computed.
+"""What a network's layers are made of, as plain data: enough to draw them, and to repeat their arithmetic.
 
-Asked of the parts themselves; nothing here knows a family.
+It is read off the layers' modules; no code here asks for a family.
 """
 
 from typing import NamedTuple, cast
@@ -17,7 +17,7 @@ from .norms import LayerNorm
 from .positions import Bias, PairRotation, RopeFrequencies, Rotation, rope_frequencies
 
 
-class FfnParts(NamedTuple):
+class FfnMetadata(NamedTuple):
     """A layer's feed-forward. A neuron is `activation`(gate)·up, or `activation`(up) where it is not `gated`.
 
     With `experts`, each of `width` neurons, a token goes to `top_k` of them; the last `shared` neurons read every
@@ -41,7 +41,7 @@ class FfnParts(NamedTuple):
     balanced: bool = False
 
 
-class RotaryParts(NamedTuple):
+class RotaryMetadata(NamedTuple):
     """How RoPE turns a query or key: from channel `first` on, in pairs (i, i + pairs) or `interleaved` (2i, 2i + 1)."""
 
     frequencies: RopeFrequencies
@@ -49,7 +49,7 @@ class RotaryParts(NamedTuple):
     interleaved: bool
 
 
-class LatentParts(NamedTuple):
+class LatentMetadata(NamedTuple):
     """Widths under MLA: the latent's, and of a head's key the rebuilt part and the shared rotated one; its values'."""
 
     rank: int
@@ -58,15 +58,15 @@ class LatentParts(NamedTuple):
     value: int
 
 
-class BucketParts(NamedTuple):
-    """Which of a head's learned numbers its scores get, by distance: for keys before the query, and for those after it
-    where it sees them."""
+class BucketMetadata(NamedTuple):
+    """Which of a head's learned numbers a score gets, by distance: for keys `before` the query, and for keys `after` it
+    where the query sees those."""
 
     before: Int[Tensor, "T"]
     after: Int[Tensor, "T"] | None
 
 
-class Parts(NamedTuple):
+class NetworkMetadata(NamedTuple):
     """A network reading `tokens` tokens; of one with an encoder, either of its stacks.
 
     `stack` is "encoder" or "decoder" where there are both. `causal`: no token sees those after it; otherwise each sees
@@ -82,36 +82,36 @@ class Parts(NamedTuple):
     norm_kind: str
     norms: dict[str, str]
     embed_norm: bool
-    rotary: RotaryParts | None
+    rotary: RotaryMetadata | None
     bias: Float[Tensor, "n_heads T"] | None
     bias_after: Float[Tensor, "n_heads T"] | None
-    buckets: BucketParts | None
+    buckets: BucketMetadata | None
     scale: float
     cross_scale: float | None
-    latent: LatentParts | None
-    ffn: tuple[FfnParts, ...]
+    latent: LatentMetadata | None
+    ffn: tuple[FfnMetadata, ...]
 
 
-def ffn_parts(ffn: FeedForward) -> FfnParts:
-    """Of one layer's feed-forward."""
+def ffn_metadata(ffn: FeedForward) -> FfnMetadata:
+    """What one layer's feed-forward is made of."""
     if not isinstance(ffn, Experts):
-        return FfnParts(ffn.activation, ffn.gated, ffn.neurons, ffn.neurons)
+        return FfnMetadata(ffn.activation, ffn.gated, ffn.neurons, ffn.neurons)
     shared = 0 if ffn.shared is None else ffn.shared.neurons
-    return FfnParts(
+    return FfnMetadata(
         ffn.activation, ffn.gated, ffn.neurons, ffn.width, len(ffn.expert), shared=shared, **vars(ffn.routing)
     )
 
 
-def bucket_parts(net: Network, last: Bias, first: Bias | None) -> BucketParts | None:
-    """Of a network whose biases are learned numbers: what the last token's keys get, and the first one's."""
+def bucket_metadata(net: Network, last: Bias, first: Bias | None) -> BucketMetadata | None:
+    """The buckets of the last token's keys and of the first token's; None where biases are no learned numbers."""
     if last.buckets is None:
         return None
     after = None if first is None or first.buckets is None else first.buckets[0].cpu()
-    return BucketParts(last.buckets[0].flip(-1).cpu(), after)
+    return BucketMetadata(last.buckets[0].flip(-1).cpu(), after)
 
 
-def parts(net: Network, tokens: int) -> Parts:
-    """Of a network that reads this many tokens from the start of its text."""
+def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
+    """What a network is made of that reads this many tokens from the start of its text."""
     block = net.block(0)
     positions = net.positions(0, 1)
     attn: Heads = block.attn
@@ -120,18 +120,18 @@ def parts(net: Network, tokens: int) -> Parts:
     sees_all = seen is not None and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):
-        latent = LatentParts(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
+        latent = LatentMetadata(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
     rotary = bias = bias_after = numbered = None
     if isinstance(positions, Bias):
         last = cast(Bias, net.positions(tokens - 1, 1))  # what the last token's scores get, key by key
         first = cast(Bias, net.positions(0, tokens)) if sees_all else None
         bias = last.bias[:, 0].flip(-1).float().cpu()
         bias_after = None if first is None else first.bias[:, 0].float().cpu()
-        numbered = bucket_parts(net, last, first)
+        numbered = bucket_metadata(net, last, first)
     elif isinstance(positions, Rotation | PairRotation):
         first = 0 if latent is None else latent.nope
-        rotary = RotaryParts(rope_frequencies(net.config, tokens), first, isinstance(positions, PairRotation))
-    return Parts(
+        rotary = RotaryMetadata(rope_frequencies(net.config, tokens), first, isinstance(positions, PairRotation))
+    return NetworkMetadata(
         stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
         causal=prefix is not None or not sees_all,
         prefix=prefix,
@@ -145,5 +145,5 @@ def parts(net: Network, tokens: int) -> Parts:
         scale=attn.score_scale,
         cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.extra_sublayers else None,
         latent=latent,
-        ffn=tuple(ffn_parts(net.block(layer).ffn) for layer in range(net.config.n_layers)),
+        ffn=tuple(ffn_metadata(net.block(layer).ffn) for layer in range(net.config.n_layers)),
     )

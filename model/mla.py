@@ -80,7 +80,7 @@ class LatentAttention(Heads):
     def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
         """Attend from these T tokens to themselves, and to the tokens before them whose latents the cache holds."""
         q = x if self.q_down is None or self.q_norm is None else self.q_norm(self.q_down(x))
-        q = self.q(self.q_up(q).unflatten(-1, (self.n_heads, -1)).transpose(1, 2))
+        q = self.q(self.heads(self.q_up(q), self.n_heads))
         q = self.q_rot(torch.cat((q[..., : self.nope], at.positions.rotate(q[..., self.nope :])), -1))
         latent, k_rope = self.kv_down(x)
         latent, k_rope = self.kv_latent(self.kv_norm(latent)), self.k_rope(at.positions.rotate(k_rope[:, None])[:, 0])
@@ -105,8 +105,8 @@ class LatentAttention(Heads):
         self, latent: Float[Tensor, "B S rank"], k_rope: Float[Tensor, "B S rope"]
     ) -> tuple[Float[Tensor, "B n_heads S head_dim"], Float[Tensor, "B n_heads S v_dim"]]:
         """Every head's keys and values, rebuilt from the latents."""
-        both = self.kv_up(latent).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-        k, v = both.split((self.nope, self.v_dim), -1)
+        both = self.heads(self.kv_up(latent), self.n_heads)
+        k, v = both.split_with_sizes((self.nope, self.v_dim), -1)
         return torch.cat((k, k_rope[:, None].expand(-1, self.n_heads, -1, -1)), -1), v
 
     def _absorbed(self, q: Tensor, latent: Tensor, k_rope: Tensor) -> Float[Tensor, "B n_heads T v_dim"]:
@@ -114,17 +114,18 @@ class LatentAttention(Heads):
         w_uk, w_uv = self.up_by_head()
         q = torch.cat((q[..., : self.nope] @ w_uk, q[..., self.nope :]), -1)
         keys = torch.cat((latent, k_rope), -1)
-        heads = q.shape[:3]  # all heads look at the same keys: they stand as rows of one product
-        scores = (q.flatten(1, 2) @ keys.transpose(1, 2)).unflatten(1, heads[1:])
+        rows = q.shape[1:3]  # all heads look at the same keys: their queries stand as rows of one product
+        scores = torch.unflatten(q.flatten(1, 2) @ keys.transpose(1, 2), 1, rows)
         scores = self.scores(scores * self.score_scale).float()
-        if heads[2] > 1:  # one new token sees every key
-            scores = hidden(scores, causal_mask(heads[2], keys.shape[1], q.device))
+        if rows[1] > 1:  # one new token sees every key
+            scores = hidden(scores, causal_mask(rows[1], keys.shape[1], q.device))
         weights = self.attention(scores.softmax(-1)).to(latent.dtype)
-        return (weights.flatten(1, 2) @ latent).unflatten(1, heads[1:]) @ w_uv.transpose(1, 2)
+        return torch.unflatten(weights.flatten(1, 2) @ latent, 1, rows) @ w_uv.transpose(1, 2)
 
     def up_by_head(self) -> tuple[Float[Tensor, "n_heads nope rank"], Float[Tensor, "n_heads v_dim rank"]]:
         """W_UK and W_UV of every head."""
-        w_uk, w_uv = self.kv_up.weight.unflatten(0, (self.n_heads, -1)).split((self.nope, self.v_dim), 1)
+        by_head = torch.unflatten(self.kv_up.weight, 0, (self.n_heads, -1))
+        w_uk, w_uv = by_head.split_with_sizes((self.nope, self.v_dim), 1)
         return w_uk, w_uv
 
     def vectors(
@@ -138,11 +139,11 @@ class LatentAttention(Heads):
         if kind == "q":
             if self.q_down is not None and self.q_norm is not None:
                 normed = normed @ self.q_down.weight.to(normed).T
-                normed = self.q_norm.apart(normed, self.q_norm.divisor(normed.sum(0)))
-            both = normed @ self.q_up.weight.unflatten(0, (self.n_heads, -1))[head].to(normed).T
+                normed = self.q_norm.normalise_parts(normed, self.q_norm.divisor(normed.sum(0)))
+            both = normed @ torch.unflatten(self.q_up.weight, 0, (self.n_heads, -1))[head].to(normed).T
             plain, turned = both[:, : self.nope], both[:, self.nope :]
         else:
-            latent, turned = (normed @ self.kv_down.weight.to(normed).T).split(self.kv_down.rows, -1)
-            latent = self.kv_norm.apart(latent, self.kv_norm.divisor(latent.sum(0)))
+            latent, turned = (normed @ self.kv_down.weight.to(normed).T).split_with_sizes(self.kv_down.rows, -1)
+            latent = self.kv_norm.normalise_parts(latent, self.kv_norm.divisor(latent.sum(0)))
             plain = latent @ self.up_by_head()[0][head].to(normed).T
         return torch.cat((plain, positions.at(position).rotate(turned[None, :, None])[0, :, 0]), -1)

@@ -1,4 +1,4 @@
-"""The base of the network's modules: torch's own, with submodules that are quicker to reach."""
+"""The base class of the network's modules: torch's own, with faster access to submodules."""
 
 from typing import Any
 

@@ -76,34 +76,34 @@ class Experts(FeedForward):
         chosen = self.experts(self.choose(scores))
         weight = self.expert_weight(self.weights(scores, chosen)).to(x.dtype)
         if self.training:
-            out = self.all_at_once(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
+            out = self.run_all(x, torch.zeros_like(scores).to(x.dtype).scatter(-1, chosen, weight))
         else:
-            out = self.each_its_own(x, chosen, weight)
+            out = self.run_chosen(x, chosen, weight)
         return out if self.shared is None else out + self.shared(x)
 
-    def each_its_own(
+    def run_chosen(
         self, x: Float[Tensor, "B T d"], chosen: Int[Tensor, "B T k"], weight: Float[Tensor, "B T k"]
     ) -> Float[Tensor, "B T d"]:
         """Each expert computes for the tokens that went to it."""
         tokens, shape = x.flatten(0, 1), (*chosen.shape, self.width)
         order, back, experts, counts = _by_expert(chosen.flatten())
-        rows = tokens[order // self.routing.top_k].split(counts)
-        both = [self.one(e).gate_up_proj(own) for e, own in zip(experts, rows, strict=True)]
+        own = tokens[order // self.routing.top_k].split_with_sizes(counts)
+        both = [self.get_expert(e).gate_up_proj(rows) for e, rows in zip(experts, own, strict=True)]
         gate, up = (torch.cat(parts).to(x.dtype)[back].view(shape) for parts in zip(*both, strict=True))
-        inner = self.active(self.inner(self.gate(gate), self.up(up))).view(-1, self.width)[order].split(counts)
-        out = torch.cat([self.one(e).down_proj(own) for e, own in zip(experts, inner, strict=True)])
+        inner = self.active(self.activate(self.gate(gate), self.up(up))).view(-1, self.width)
+        own = inner[order].split_with_sizes(counts)
+        out = torch.cat([self.get_expert(e).down_proj(rows) for e, rows in zip(experts, own, strict=True)])
         return (out[back].view(*chosen.shape, -1) * weight[..., None]).sum(-2)
 
-    def all_at_once(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
-        """The same sum with every expert computing for every token, 0 being the weight of those not chosen.
+    def run_all(self, x: Float[Tensor, "B T d"], weight: Float[Tensor, "B T E"]) -> Float[Tensor, "B T d"]:
+        """The same sum, but every expert computes for every token; the weight of those not chosen is 0.
 
-        Three products instead of many small ones: what the small networks that are trained here learn fastest by.
+        Three large products in place of many small ones: the small networks trained here learn fastest with it.
         """
-        experts = [self.one(e) for e in range(len(self.expert))]
-        gate, up = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts])).unflatten(
-            -1, (len(experts), 2, self.width)
-        ).unbind(-2)  # fmt: skip
-        inner = (self.inner(gate, up) * weight[..., None]).flatten(-2)
+        experts = [self.get_expert(e) for e in range(len(self.expert))]
+        both = F.linear(x, torch.cat([one.gate_up_proj.weight for one in experts]))
+        gate, up = torch.unflatten(both, -1, (len(experts), 2, self.width)).unbind(-2)
+        inner = (self.activate(gate, up) * weight[..., None]).flatten(-2)
         return F.linear(inner, torch.cat([one.down_proj.weight for one in experts], -1))
 
     def choose(self, scores: Float[Tensor, "B T E"]) -> Int[Tensor, "B T k"]:
@@ -112,7 +112,7 @@ class Experts(FeedForward):
         if self.balance is not None:
             scores = scores + self.balance
         if how.groups > 1:
-            grouped = scores.unflatten(-1, (how.groups, -1))
+            grouped = torch.unflatten(scores, -1, (how.groups, -1))
             best = grouped.topk(how.group_best).values.sum(-1).topk(how.kept_groups).indices
             kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)
             scores = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2)
@@ -125,52 +125,54 @@ class Experts(FeedForward):
             own = own / own.sum(-1, keepdim=True)
         return own * self.routing.scaling
 
-    def one(self, number: int) -> Expert:
+    def get_expert(self, number: int) -> Expert:
         """An expert by its number."""
         return cast(Expert, self.expert[number])
 
     @property
     def neurons(self) -> int:
-        """Those of all experts, expert by expert, and last the shared one's."""
+        """How many neurons there are: those of all experts in turn, then the shared one's."""
         return len(self.expert) * self.width + (0 if self.shared is None else self.shared.neurons)
 
     @property
     def out_bias(self) -> Tensor | None:
         return None
 
-    def outlets(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
+    def output_columns(self, neurons: list[int]) -> Iterator[tuple[nn.Module, list[int]]]:
         columns: dict[int, list[int]] = defaultdict(list)
         for neuron in neurons:
             number = min(neuron // self.width, len(self.expert))
             columns[number].append(neuron - number * self.width)
         for number, own in columns.items():
-            ffn = self.shared if number == len(self.expert) and self.shared is not None else self.one(number)
+            ffn = self.shared if number == len(self.expert) and self.shared is not None else self.get_expert(number)
             yield ffn.down_proj, own
 
-    def computing(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
+    def neuron_activity(self, here: Mapping[str, Tensor]) -> tuple[Float[Tensor, "T *n"], Float[Tensor, "T *n"]]:
         """As a plain feed-forward's, of the chosen experts, weighted by the router, and of the shared one."""
-        gate, inner = super().computing(here)
+        gate, inner = super().neuron_activity(here)
         found = gate.flatten(-2), (inner * here["expert_weight"].float()[..., None]).flatten(-2)
         if self.shared is None:
             return found
-        own = self.shared.computing({"gate": here["shared_gate"], "up": here["shared_up"]})
+        own = self.shared.neuron_activity({"gate": here["shared_gate"], "up": here["shared_up"]})
         return torch.cat((found[0], own[0]), -1), torch.cat((found[1], own[1]), -1)
 
-    def shares(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
+    def neuron_contributions(self, here: Mapping[str, Tensor], along: Float[Tensor, "d"]) -> Float[Tensor, "neurons"]:
         """As a plain feed-forward's; a neuron of an expert that the token did not go to adds nothing."""
         found = torch.zeros(self.neurons, dtype=torch.float64)
-        inner = self.inner(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
-        for number, activations in zip(here["experts"].tolist(), inner, strict=True):
-            columns = along @ self.one(number).down_proj.weight.double().cpu()
+        inner = self.activate(here["gate"], here["up"]).double() * here["expert_weight"].double()[:, None]
+        for chosen, activations in zip(here["experts"].unbind(), inner.unbind(), strict=True):
+            number = int(chosen)
+            columns = along @ self.get_expert(number).down_proj.weight.double().cpu()
             found[number * self.width : (number + 1) * self.width] = activations * columns
         if self.shared is not None:
             own = {"gate": here["shared_gate"], "up": here["shared_up"]}
-            found[len(self.expert) * self.width :] = self.shared.shares(own, along)
+            found[len(self.expert) * self.width :] = self.shared.neuron_contributions(own, along)
         return found
 
 
 def _by_expert(chosen: Int[Tensor, "N"]) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], list[int], list[int]]:
-    """What brings N rows, each for one expert, into the order of the experts, and back; the experts; rows of each."""
-    experts, counts = chosen.unique(return_counts=True)
-    order = chosen.argsort()
-    return order, order.argsort(), experts.tolist(), counts.tolist()
+    """(order, back, experts, counts) of N rows, each for one expert: `order` sorts the rows by expert, `back` undoes
+    it; `experts` are those that have rows, and `counts` how many rows each has."""
+    order, counts = chosen.argsort(), chosen.bincount().cpu().numpy()
+    experts = counts.nonzero()[0]
+    return order, order.argsort(), experts.tolist(), counts[experts].tolist()

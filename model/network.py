@@ -1,6 +1,6 @@
-"""What every network here has, whatever its family: what generic code (a trace, an analysis) may ask of it.
+"""What every network here has, whatever its family: the interface for generic code (a trace, an analysis).
 
-A part that a network lacks is absent. Nothing asks which family a network is of.
+A part that a network lacks is absent. No code asks for a network's family.
 """
 
 from copy import copy
@@ -26,8 +26,8 @@ StackName = Literal["encoder", "decoder"]
 class Layer(Module):
     """One layer: attention and feed-forward, each reading a normalised copy of the residual stream and added to it.
 
-    `norms` names the layer's norms, each with the tap of the stream that it reads; `ffn_reads` is the one before the
-    feed-forward. `extra_sublayers` names what else writes to the stream, each to its tap NAME_out.
+    `norms` names the layer's norms, each with the tap of the stream that it reads; `ffn_reads` is the norm before the
+    feed-forward. `extra_sublayers` are the attributes that write to the stream besides, each through its tap NAME_out.
     """
 
     extra_sublayers: ClassVar[tuple[str, ...]] = ()
@@ -40,14 +40,16 @@ class Layer(Module):
 
     @property
     def attentions(self) -> dict[Writer, str]:
-        """Its kinds of heads, each with the module that holds them, in the order of the computation."""
+        """The attribute that holds each kind of heads, in the order of the computation."""
         extra: dict[Writer, str] = {cast(Writer, name): name for name in self.extra_sublayers}
         return {"head": "attn", **extra}
 
     @property
     def writes(self) -> dict[Writer, str]:
-        """What writes to the stream, by kind in the order of the computation, and the tap of what it has to write:
-        heads (B, T, n_heads, width), before W_O, and the feed-forward (B, T, d)."""
+        """The tap of what each kind writes, in the order of the computation.
+
+        Heads pass (B, T, n_heads, width), before W_O; the feed-forward passes (B, T, d).
+        """
         heads: dict[Writer, str] = {kind: f"{module}.mixed" for kind, module in self.attentions.items()}
         return {**heads, "ffn": "ffn_out"}
 
@@ -66,9 +68,9 @@ class Layer(Module):
 
 
 class Stack(NamedTuple):
-    """Layers that read one text: those of `net`, whose taps have names that begin with `prefix` in the whole network.
+    """The layers of `net`, which all read one text. In the whole network, names of its taps start with `prefix`.
 
-    `name` tells an encoder from its decoder; None where there is one stack alone.
+    `name` tells an encoder from its decoder; None where there is one stack.
     """
 
     name: StackName | None
@@ -79,8 +81,8 @@ class Stack(NamedTuple):
 class Network(Module):
     """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
 
-    `head_scale` multiplies what the head reads. A network that has read a source text, which it does not continue,
-    keeps its ids as `source_ids` and what its `encoder` made of them as `memory`.
+    `head_scale` multiplies what the head reads. A network with an `encoder` reads a source text and writes another:
+    `source_ids` are the source's tokens, and `memory` is what the encoder made of them.
     """
 
     config: Any  # each network's own kind of NetworkConfig
@@ -96,21 +98,21 @@ class Network(Module):
     memory: Float[Tensor, "B S d"] | None = None
 
     def with_memory(self, source_ids: Int[Tensor, "B S"], memory: Float[Tensor, "B S d"]) -> "Network":
-        """This network, sharing its weights, where it has read a source: `memory` is what its encoder made of it."""
+        """A copy that shares the weights and has this source: `memory` is what the encoder made of it."""
         net = copy(self)
         net.source_ids, net.memory = source_ids, memory
         return net
 
     def encode_source(self, source_ids: Int[Tensor, "B S"], eager: bool = False) -> "Network":
-        """This network, sharing its weights, once its encoder has read a source."""
+        """A copy that shares the weights and has read this source with its encoder."""
         return self.with_memory(source_ids, self.encoder.read(source_ids, eager))
 
     def start_decoding(self, ids: list[int]) -> tuple["Network", list[int]]:
-        """The network that continues this text, and the tokens that it starts from: itself, and the text."""
+        """(network, ids): what writes on after this text, and the tokens it starts from. Here: itself and the text."""
         return self, ids
 
     def start_decoding_all(self, texts: list[list[int]]) -> tuple["Network", list[list[int]]]:
-        """The same for several texts, continued as rows of one batch; an encoder reads texts of one length."""
+        """The same for several texts, as rows of one batch. Where there is an encoder, all have one length."""
         return self, texts
 
     @property
@@ -133,7 +135,7 @@ class Network(Module):
         weight = self.embed.weight
         return KVCache(self.config, capacity, batch, weight.dtype, weight.device)
 
-    def embedded(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
+    def embed_tokens(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
         """The residual stream before the first layer."""
         return self.embed(ids)
 
@@ -141,11 +143,11 @@ class Network(Module):
         """The logits that the head makes of the normalised stream."""
         return self.head(normed if self.head_scale == 1.0 else normed * self.head_scale)
 
-    def finished(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        """The stream after the last layer, as the final norm gives it to the head, or an encoder to its decoder."""
+    def apply_final_norm(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+        """The stream after the last layer, normalised: what the head reads, or the decoder of an encoder."""
         return self.final_normed(self.norm(self.final_resid(stream)))
 
-    def scored(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
+    def logits(self, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:
         """The logits that final norm and head make of the stream after the last layer."""
         return self.unembed(self.norm(stream))
 

@@ -1,6 +1,6 @@
-"""Where in a run the first value arose that is not finite: NaN, or beyond what the dtype holds.
+"""Finding the first value of a run that is not finite: NaN, or larger than the dtype holds.
 
-One such value spoils all that is computed from it, so only the first tells what went wrong.
+Such a value spoils everything computed from it, so only the first one shows what went wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ class NonFinite(NamedTuple):
         return f"{place} ({self.value})"
 
 
-class Named(NamedTuple):
+class NamedValue(NamedTuple):
     """A value on its way through the network; `axis` is that of the tokens."""
 
     part: Part
@@ -102,7 +102,7 @@ def first_nonfinite(
         return _first([last]) or _first(_after(net, last.value.to(net.embed.weight), logits))
 
 
-def not_finite(
+def not_finite_error(
     first: NonFinite, dtype: torch.dtype, pieces: Sequence[str], of_encoder: bool = False
 ) -> GlassLlamaError:
     """The error for a run of these tokens in which this value is not finite."""
@@ -115,7 +115,7 @@ def not_finite(
     return GlassLlamaError(code, said, **first._asdict(), piece=piece, dtype=name)
 
 
-def _values(block: Layer, dimensions: dict[str, tuple[str, ...]], seen: dict[str, Tensor]) -> Iterator[Named]:
+def _values(block: Layer, dimensions: dict[str, tuple[str, ...]], seen: dict[str, Tensor]) -> Iterator[NamedValue]:
     """Every value of a layer in the order in which it was computed, with the norms' figures."""
     arrays = {tap: dimensions[name] for name, tap in array_taps(block).items() if name in dimensions}
     part: Part = "stream"
@@ -123,11 +123,11 @@ def _values(block: Layer, dimensions: dict[str, tuple[str, ...]], seen: dict[str
         if "S" in arrays.get(tap, ()):  # of the source's tokens, not of these
             continue
         part = _part(tap, block, part)
-        yield Named(part, tap, value, 1 + arrays[tap].index("T") if tap in arrays else 1)
+        yield NamedValue(part, tap, value, 1 + arrays[tap].index("T") if tap in arrays else 1)
         for norm, reads in block.norms.items():
             if reads == tap:
                 for what, figure in figures(getattr(block, norm)).items():
-                    yield Named(_norm(norm), f"{norm}_{what}", figure(value), 1)
+                    yield NamedValue(_norm(norm), f"{norm}_{what}", figure(value), 1)
 
 
 def _part(tap: str, block: Layer, last: Part) -> Part:
@@ -145,21 +145,21 @@ def _norm(name: str) -> Part:
     return "attn_norm" if name == "attn_norm" else "cross_norm" if name == "cross_norm" else "ffn_norm"
 
 
-def _after(net: Network, stream: Float[Tensor, "B T d"], logits: Float[np.ndarray, "V"]) -> Iterator[Named]:
+def _after(net: Network, stream: Float[Tensor, "B T d"], logits: Float[np.ndarray, "V"]) -> Iterator[NamedValue]:
     """What comes after the last layer; the head reads the last token alone."""
     for what, figure in figures(net.norm).items():
-        yield Named("final_norm", f"final_norm_{what}", figure(stream), 1)
-    yield Named("final_norm", "final_normed", net.norm(stream), 1)
+        yield NamedValue("final_norm", f"final_norm_{what}", figure(stream), 1)
+    yield NamedValue("final_norm", "final_normed", net.norm(stream), 1)
     scored = torch.zeros(1, stream.shape[1], len(logits))
     scored[0, -1] = torch.from_numpy(logits)
-    yield Named("head", "logits", scored, 1)
+    yield NamedValue("head", "logits", scored, 1)
 
 
-def _named(part: Part, name: str, array: Float[np.ndarray, "T d"]) -> Named:
-    return Named(part, name, torch.from_numpy(array)[None], 1)
+def _named(part: Part, name: str, array: Float[np.ndarray, "T d"]) -> NamedValue:
+    return NamedValue(part, name, torch.from_numpy(array)[None], 1)
 
 
-def _first(values: Iterator[Named] | list[Named]) -> NonFinite | None:
+def _first(values: Iterator[NamedValue] | list[NamedValue]) -> NonFinite | None:
     """The first of these values that is not finite; `layer` is still to be filled in."""
     for part, name, value, axis in values:
         if not value.is_floating_point():

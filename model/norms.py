@@ -1,7 +1,7 @@
 """RMSNorm, the normalisation of every LLaMA (Zhang and Sennrich 2019, arXiv 1910.07467), and LayerNorm beside it.
 
-A norm can be asked what it subtracts and what it divides by: with these held at their values in a run it is linear, and
-what it gives can be taken apart by who wrote its input.
+A norm says what it subtracts and what it divides by. With these held at their values in a run, a norm is linear: its
+output is then a sum, with one part for each part of its input.
 """
 
 import torch
@@ -35,12 +35,15 @@ class RMSNorm(nn.Module):
         """What x is divided by: its root mean square."""
         return rms(x, self.eps)
 
-    def apart(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
-        """What becomes of the parts of one x that is divided by `divisor`, in their dtype and on their device."""
+    def normalise_parts(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
+        """The parts of x, each divided by x's own `divisor` and scaled by γ; they add up to norm(x)."""
         return parts / divisor.to(parts) * self.weight.detach().to(parts)
 
-    def reads(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
-        """(directions, constants), float64: norm(x)·row = x·direction / divisor(x) + constant. All constants are 0."""
+    def fold_into(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
+        """Rows with γ folded in: (directions, constants) in float64.
+
+        norm(x)·row = x·direction / divisor(x) + constant. All constants are 0.
+        """
         rows = rows.double()
         return rows * self.weight.detach().to(rows), torch.zeros_like(rows[..., 0])
 
@@ -65,15 +68,16 @@ class LayerNorm(nn.Module):
         """What x - mean(x) is divided by: its root mean square, which is x's standard deviation."""
         return rms(x.float() - self.mean(x)[..., None], self.eps)
 
-    def apart(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
-        """What becomes of the parts of one x that is divided by `divisor`; β is to be added to their sum."""
+    def normalise_parts(self, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S d"]:
+        """The parts of x, each centred, divided by x's own `divisor` and scaled by γ; with β they add up to norm(x)."""
         centred = parts - parts.mean(-1, keepdim=True)
         return centred / divisor.to(parts) * self.weight.detach().to(parts)
 
-    def reads(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
-        """(directions, constants), float64: norm(x)·row = x·direction / divisor(x) + constant.
+    def fold_into(self, rows: Float[Tensor, "*rows d"]) -> tuple[Float[Tensor, "*rows d"], Float[Tensor, "*rows"]]:
+        """Rows with γ and β folded in: (directions, constants) in float64.
 
-        Subtracting x's mean from x comes to the same as subtracting the direction's mean from the direction.
+        norm(x)·row = x·direction / divisor(x) + constant. The mean of the direction is subtracted, which gives the same
+        as subtracting the mean of x.
         """
         rows = rows.double()
         scaled = rows * self.weight.detach().to(rows)

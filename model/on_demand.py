@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from .checkpoint import filled, outline, pick_device, pick_dtype, tokenizer_of
+from .checkpoint import load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
 from .errors import GlassLlamaError
 from .network import Network
 from .tokenizer import Tokenizer
@@ -49,7 +49,7 @@ class WeightCache:
                     self._held.move_to_end(lm)
                     return net
             try:
-                net = filled(outline(lm.directory), lm.device, lm.dtype)
+                net = load_weights(read_outline(lm.directory), lm.device, lm.dtype)
             except GlassLlamaError as error:  # which says where the files are, no visitor's business
                 said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
@@ -89,7 +89,7 @@ class OnDemand:
         self, where: str | Path, weight_cache: WeightCache, name: str, device: str = "auto", dtype: str = "auto"
     ):
         """Reads config.json and the headers of the weights. Raises GlassLlamaError as `load` does."""
-        self._plan = plan = outline(where)
+        self._plan = plan = read_outline(where)
         if plan.config.tied_embeddings:
             plan.net.head.weight = plan.net.embed.weight
         self.name = name
@@ -113,7 +113,7 @@ class OnDemand:
     def tokenizer(self) -> Tokenizer:
         """The tokenizer, which is small and stays."""
         with self.read_lock:
-            self._tokenizer = self._tokenizer or tokenizer_of(self._plan)
+            self._tokenizer = self._tokenizer or read_tokenizer(self._plan)
             return self._tokenizer
 
     def in_use(self) -> AbstractContextManager[None]:

@@ -1,8 +1,8 @@
-"""Long work in pieces: it gives way after each, so that others may use the same network before the next.
+"""Long work in pieces: after each piece, others may use the same network.
 
-Such work is a generator function: it yields between two pieces and returns its result. What hangs on the network
-(hooks, captures) and what holds for the thread (inference mode) is put there and taken away within one piece, so that
-nothing of it is seen by whoever works in between. Knows nothing about who that is.
+Such work is a generator function: it yields between two pieces and returns its result. Within one piece it puts its
+hooks on the network and takes them off again, and enters and leaves inference mode: work in between sees none of it.
+Knows nothing about who works in between.
 """
 
 from collections.abc import Callable, Generator

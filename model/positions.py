@@ -75,8 +75,9 @@ class PairRotation(NamedTuple):
 
     def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys, rotated to their positions."""
-        turned, rest = x.split((self.cos.shape[-1], x.shape[-1] - self.cos.shape[-1]), -1)
-        swapped = turned.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)  # (b, a) for each pair (a, b)
+        width = self.cos.shape[-1]
+        turned, rest = x[..., :width], x[..., width:]
+        swapped = torch.unflatten(turned, -1, (-1, 2)).flip(-1).flatten(-2)  # (b, a) for each pair (a, b)
         turned = torch.addcmul(turned * self.cos, swapped, self.sin)
         return torch.cat((turned, rest), -1) if rest.shape[-1] else turned
 

@@ -1,4 +1,4 @@
-"""From what a user hands over to token ids that the network can run on, or a clear refusal."""
+"""From a user's prompt to token ids that the network can run on, or a clear refusal."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a checkpoint's directory says about how it came to be: its training log, and what was measured of it.
+"""A checkpoint's record: its training log, and what was measured of it.
 
 Both are written beside the weights by `python -m model.train` and `python -m model.evaluate --json`; other checkpoints
 have neither.

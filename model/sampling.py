@@ -1,4 +1,4 @@
-"""From logits to the next token: what stands to be chosen, and the choice. Knows nothing about the network."""
+"""From logits to the next token: the candidates, and the choice. Knows nothing about the network."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Which arrays a trace's layer has, found from the layer itself: from its taps, its norms, and what its parts say."""
+"""The arrays that a layer's trace has, and their dimensions: read off the layer's taps, norms and parts."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from torch import Tensor
 
 from .network import Layer, Network
 from .norms import LayerNorm, Norm
-from .taps import Tap
+from .taps import taps_of
 
 # Every array of a LLaMA's LayerTrace and its dimensions: T tokens, d d_model, f ffn_hidden.
 SHAPES: dict[str, tuple[str, ...]] = {
@@ -29,9 +29,8 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "ffn_out": ("T", "d"),
     "resid_out": ("T", "d"),
 }
-# What networks of other families have besides, or in place of some of these: k how many experts a token goes to, S the
-# tokens of a source text.
-FURTHER: dict[str, tuple[str, ...]] = {
+# Arrays of other families, besides these or in place of some: k experts for each token, S tokens of a source text.
+EXTRA_SHAPES: dict[str, tuple[str, ...]] = {
     "attn_norm_mean": ("T",),
     "ffn_norm_mean": ("T",),
     "position_bias": ("n_heads", "T", "T"),
@@ -55,24 +54,24 @@ FURTHER: dict[str, tuple[str, ...]] = {
 
 
 def shapes(net: Network, layer: int) -> dict[str, tuple[str, ...]]:
-    """Every array that a LayerTrace of this layer has, and its dimensions as in SHAPES and FURTHER."""
+    """Every array that a LayerTrace of this layer has, and its dimensions as in SHAPES and EXTRA_SHAPES."""
     block = net.block(layer)
-    every = SHAPES | FURTHER | block.attn.dimensions | block.ffn.dimensions
+    every = SHAPES | EXTRA_SHAPES | block.attn.dimensions | block.ffn.dimensions
     figured = [f"{name}_{what}" for name in block.norms for what in figures(getattr(block, name))]
     return {name: every[name] for name in (*array_taps(block), *figured)}
 
 
 def array_taps(block: Layer) -> dict[str, str]:
-    """The arrays that pass a tap of this block, and the tap of each, which attention and feed-forward hold."""
-    taps = {}
-    for path, module in block.named_modules():
+    """The arrays that pass a tap of this block: by name, the path of the tap."""
+    taps: dict[str, str] = {}
+    for path in taps_of(block):
         first, _, rest = path.partition(".")
         name = (rest if first in ("attn", "ffn") else path).replace(".", "_")
-        if isinstance(module, Tap) and name in SHAPES | FURTHER:
+        if name in SHAPES | EXTRA_SHAPES:
             taps[name] = path
     return taps
 
 
 def figures(norm: Norm) -> dict[str, Callable[[Tensor], Tensor]]:
-    """What a norm can be asked about a vector before it: `rms`, what it divides by; `mean`, what it subtracts."""
+    """A norm's own numbers for a vector that it reads: `rms`, what it divides by; `mean`, what it subtracts."""
     return {"rms": norm.divisor} | ({"mean": norm.mean} if isinstance(norm, LayerNorm) else {})

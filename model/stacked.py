@@ -21,4 +21,4 @@ class StackedLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(sum(rows))) if bias else None
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> tuple[Float[Tensor, "*batch _"], ...]:
-        return F.linear(x, self.weight, self.bias).split(self.rows, -1)
+        return F.linear(x, self.weight, self.bias).split_with_sizes(self.rows, -1)

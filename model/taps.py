@@ -1,18 +1,22 @@
-"""Named places in the network where a value can be seen, and a context manager that looks.
+"""Named points in the network where a value can be seen, and a context manager that records it.
 
 A Tap does nothing. It gives a value a module of its own, so that an ordinary forward hook can record it; nothing is
 ever recorded inside `forward`. Knows nothing about LLaMA.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from typing import cast
 
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 
 class Tap(nn.Module):
     """The identity. Its name within the network (say `layers.3.attn.q_rot`) is the name of the value."""
+
+    _forward_hooks: dict[int, Callable[..., object]]  # torch's own
 
     def __call__(self, value: Tensor) -> Tensor:
         # A token passes 120 taps; one that nobody watches need not go through the machinery that runs hooks.
@@ -22,19 +26,25 @@ class Tap(nn.Module):
         return value
 
 
+def taps_of(net: nn.Module) -> dict[str, Tap]:
+    """Every tap of a network, by its name within it."""
+    modules = cast(Iterator[tuple[str, nn.Module]], net.named_modules())  # which torch leaves without a type
+    return {name: module for name, module in modules if isinstance(module, Tap)}
+
+
 @contextmanager
 def capture(
     net: nn.Module, *patterns: str, record: Callable[[Tensor], Tensor] = Tensor.detach
-) -> Iterator[dict[str, Tensor]]:
+) -> Generator[dict[str, Tensor], None, None]:
     """Record the value at every tap whose name matches one of the shell-style patterns, while the context is open.
 
     Gives a dict from name to `record(value)`, filled as the network runs; a tap that is passed twice keeps the last
     value. The hooks come off when the context closes, also after an error. Raises KeyError for a pattern that no tap
     matches, so that a misspelt name cannot go unseen.
     """
-    taps = {name: module for name, module in net.named_modules() if isinstance(module, Tap)}
+    taps = taps_of(net)
     seen: dict[str, Tensor] = {}
-    handles = []
+    handles: list[RemovableHandle] = []
     try:
         for pattern in patterns:
             names = [name for name in taps if fnmatchcase(name, pattern)]

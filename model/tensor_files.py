@@ -11,9 +11,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from .checkpoint_checks import damaged_file
 from .errors import GlassLlamaError, clipped, several, shortly
 from .families.family import Family
-from .fitting import damaged
 from .network import Network
 from .stacked import StackedLinear
 
@@ -25,8 +25,8 @@ RECOMPUTED = ("rotary_emb.inv_freq", "rotary_pos_emb.inv_freq")
 _NUMBERS = re.compile(r"\.(\d+)(?=\.)")
 
 
-class Place:
-    """Where one tensor of ours is in the files: their names, and how many of its rows belong to each."""
+class TensorLocation:
+    """Where one of our tensors is in the files: `files` are the tensors there, `rows` how many rows each gives."""
 
     def __init__(self, net: Network, ours: str, tensors: dict[str, tuple[str, ...]]):
         numbers = [int(found) for found in _NUMBERS.findall(ours)]
@@ -40,10 +40,10 @@ class Place:
         self.rows = module.rows if isinstance(module, StackedLinear) and stacked else (self.shape[0],)
 
 
-def places(net: Network, family: Family) -> dict[str, Place]:
-    """Where every tensor of this network is, by our name."""
+def locate_tensors(net: Network, family: Family) -> dict[str, TensorLocation]:
+    """The location of every tensor of this network, by our name."""
     names = family.names(net.config)
-    return {ours: Place(net, ours, names) for ours in _own(net)}
+    return {ours: TensorLocation(net, ours, names) for ours in _own(net)}
 
 
 def _own(net: Network) -> Iterator[str]:
@@ -78,7 +78,7 @@ def weight_files(directory: Path, index: dict[str, Any] | None) -> list[Path]:
 
 def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: Family) -> dict[str, Tensor]:
     """Every tensor under our name. One GlassLlamaError lists all that is unknown, missing, misshapen or NaN."""
-    where, tied = places(net, family), net.config.tied_embeddings
+    where, tied = locate_tensors(net, family), net.config.tied_embeddings
     raw = family.unpack({family.rename(name): tensor for name, tensor in _raw_tensors(files).items()}, net.config)
     known = {name for place in where.values() for name in place.files}
     problems = [f"unknown tensor {clipped(key)}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
@@ -105,7 +105,7 @@ def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:
     return tensor if order is None else tensor[order]
 
 
-def in_file(tensor: Tensor, order: Tensor | None) -> Tensor:
+def in_file_order(tensor: Tensor, order: Tensor | None) -> Tensor:
     """A tensor of ours with its rows as the file has them."""
     return tensor if order is None else tensor[order.argsort().to(tensor.device)]
 
@@ -117,7 +117,7 @@ def _raw_tensors(files: Sequence[Path]) -> dict[str, Tensor]:
         try:
             raw |= load_file(file)
         except (SafetensorError, OSError) as error:
-            raise damaged(file, error) from error
+            raise damaged_file(file, error) from error
     return raw
 
 

@@ -1,5 +1,7 @@
-"""Reading a tokenizer.json. What would change ids in silence, fail on some texts or make very much of a short one is
-refused, by the name of its field. Knows nothing about networks.
+"""Reading a tokenizer.json. Knows nothing about networks.
+
+A file is refused, with the name of the field, where it would change ids in silence, fail on some texts, or make very
+long output of a short text.
 """
 
 import base64

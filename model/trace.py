@@ -1,4 +1,4 @@
-"""One run, recorded: what is small is kept for every layer, what is large is recomputed for the layer asked for.
+"""The record of one run. It keeps small arrays of every layer, and recomputes the large ones of a layer on demand.
 
 So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 """
@@ -18,11 +18,11 @@ from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .network import Network
-from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite
+from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
-from .view import View, masked
+from .view import View, with_prefix_mask
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
 
@@ -174,7 +174,7 @@ class Trace:
         if self.source is not None:
             self.source.check_finite()
         if self.first_nonfinite is not None:
-            raise not_finite(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
+            raise not_finite_error(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.
@@ -203,20 +203,20 @@ def run_trace(
     vocabulary, and for a target where there is no encoder.
     """
     written = target_ids(lm, target)
-    lm, given = masked(lm, intervention.prefix), prompt_ids(lm, prompt)
+    lm, given = with_prefix_mask(lm, intervention.prefix), prompt_ids(lm, prompt)
     with intervened(lm.net, intervention):
         net, ids = lm.net.start_decoding(given)
     if net.source_ids is None:
         return _recorded(lm, ids, intervention)
-    # Both runs find the network anew when they are looked into: what is kept of a run holds no weights.
+    # Both runs ask for the network again when somebody looks into them: a kept run holds no weights.
     read = View.of(lm, lambda net: net.encoder, net.encoder.config)
-    source = _recorded(read, net.source_ids[0].tolist(), intervention.encoder or NOTHING)
+    source = _recorded(read, _array(net.source_ids[0]).tolist(), intervention.encoder or NOTHING)
     read_by = View.of(lm, _with_memory_of(net), lm.config)
     return replace(_recorded(read_by, ids + written, intervention), source=source)
 
 
 def _with_memory_of(reader: Network) -> Callable[[Network], Network]:
-    """What makes of a network the one that has read what `reader` has."""
+    """A function that gives a network the source that `reader` has read."""
     ids, memory = reader.source_ids, reader.memory
     assert ids is not None
     assert memory is not None
@@ -239,7 +239,9 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
             for name, reads in inside.items()
             for what, figure in figures(getattr(block, name)).items()
         }
-        gates = recording.enter_context(capture(lm.net, f"layers.*.ffn.{block.ffn.opens}", record=_share_above_0))
+        gates = recording.enter_context(
+            capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=_share_above_0)
+        )
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))
@@ -274,7 +276,7 @@ def _first_nonfinite(
 def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) -> LayerTrace:
     block = lm.net.block(i)
     taps = array_taps(block)
-    x = torch.from_numpy(resid_in).to(lm.device, lm.dtype)[None]
+    x = torch.as_tensor(resid_in, dtype=lm.dtype, device=lm.device)[None]
     with torch.inference_mode(), capture(block, *taps.values()) as seen:
         block(x, Pass(lm.net.positions(0, len(resid_in)), eager=True))
         arrays = {name: _array(seen[tap][0]) for name, tap in taps.items()}

@@ -1,4 +1,4 @@
-"""A language model seen in another way: its encoder alone, or its decoder after a source that it has read."""
+"""A language model with another network in place of its own: its encoder, or its decoder once it has a source."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from .network import Network
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Stands where a LanguageModel does. All but network and config is the model's own.
+    """Takes the place of a LanguageModel. All but network and config is the model's own.
 
-    `net` is found anew whenever it is asked for, so that a view holds no weights of a model that lets go of them
-    (model/on_demand.py).
+    Each access to `net` asks the model for its network again: so a view holds no weights, and a model that drops them
+    (model/on_demand.py) can do so.
     """
 
     model: LanguageModel
@@ -45,7 +45,7 @@ class View:
         return getattr(self.model, name)
 
 
-def masked(lm: LanguageModel, prefix: int) -> LanguageModel:
+def with_prefix_mask(lm: LanguageModel, prefix: int) -> LanguageModel:
     """The model whose first `prefix` tokens all see each other; 0 is the model itself.
 
     Raises GlassLlamaError where the network has no such mask.

@@ -24,7 +24,7 @@ from model.analysis.logit_terms import logit_terms
 from model.analysis.neurons import activations, firing, neurons_of
 from model.analysis.score_terms import stream_writes
 from model.interventions import Intervention
-from model.layer_metadata import Parts, ffn_parts, parts
+from model.layer_metadata import NetworkMetadata, ffn_metadata, network_metadata
 from model.taps import capture
 from tests.standin import make_tokenizer
 
@@ -142,7 +142,7 @@ def check_layer(trace: model.Trace, i: int) -> None:
 def check_parts(trace: model.Trace, i: int) -> None:
     """From what the network says of its parts, the layer's scores and its feed-forward are found again by hand."""
     net, layer = trace.lm.net, trace.layer(i)
-    made, ffn = parts(net, len(trace.token_ids)), net.block(i).ffn
+    made, ffn = network_metadata(net, len(trace.token_ids)), net.block(i).ffn
     q, k = (
         turned(made, layer.arrays.get(f"{name}_rot", layer.arrays.get(name)), layer.arrays.get(name)) for name in "qk"
     )
@@ -156,12 +156,12 @@ def check_parts(trace: model.Trace, i: int) -> None:
     np.testing.assert_allclose(scores[:, seen], layer.scores[:, seen], atol=1e-4)
     inner = torch.from_numpy(activations(neurons_of(layer, made.ffn[i]), made.ffn[i]))
     columns = torch.stack([cast(nn.Linear, part).weight[:, own[0]]
-                           for n in range(ffn.neurons) for part, own in ffn.outlets([n])])  # fmt: skip
+                           for n in range(ffn.neurons) for part, own in ffn.output_columns([n])])  # fmt: skip
     wrote = inner @ columns.detach().double() + (0 if ffn.out_bias is None else ffn.out_bias.detach().double())
     close(wrote.float(), torch.from_numpy(layer.ffn_out))
 
 
-def turned(made: Parts, rotated: np.ndarray, plain: np.ndarray | None) -> np.ndarray:
+def turned(made: NetworkMetadata, rotated: np.ndarray, plain: np.ndarray | None) -> np.ndarray:
     """Queries or keys in their places: worked out where they are known before, and then the recorded ones too."""
     if plain is None or made.rotary is None:
         return rotated
@@ -243,7 +243,7 @@ def check_why(pair: Pair) -> None:
     assert (read.rank == 0).all()
     fires = firing(lm, trace.residual)
     if not any(
-        ffn_parts(lm.net.block(i).ffn).shared for i in range(lm.config.n_layers)
+        ffn_metadata(lm.net.block(i).ffn).shared for i in range(lm.config.n_layers)
     ):  # whose neurons `gate_open` leaves out
         np.testing.assert_allclose(fires.open, trace.gate_open, atol=1e-6)
     check_circuit(lm)

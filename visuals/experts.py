@@ -36,15 +36,15 @@ class RoutingInfo(NamedTuple):
 def routing_info(lm: LanguageModel, layer: LayerTrace, index: int) -> RoutingInfo:
     """Of a recorded layer that has experts: layer `index` of the network."""
     ffn = cast(Experts, lm.net.block(index).ffn)
-    inner = ffn.inner(torch.from_numpy(layer.gate), torch.from_numpy(layer.up))
+    inner = ffn.activate(torch.from_numpy(layer.gate), torch.from_numpy(layer.up))
     length = np.empty(layer.expert_weight.shape, np.float32)
     for expert in np.unique(layer.experts).tolist():
         row, slot = np.nonzero(layer.experts == expert)
-        written = inner[row, slot] @ _matrix(ffn.one(expert).down_proj.weight).T
+        written = inner[row, slot] @ _matrix(ffn.get_expert(expert).down_proj.weight).T
         length[row, slot] = written.norm(dim=-1).numpy() * np.abs(layer.expert_weight[row, slot])
     shared = None
     if ffn.shared is not None:
-        own = ffn.shared.inner(torch.from_numpy(layer.shared_gate), torch.from_numpy(layer.shared_up))
+        own = ffn.shared.activate(torch.from_numpy(layer.shared_gate), torch.from_numpy(layer.shared_up))
         shared = (own @ _matrix(ffn.shared.down_proj.weight).T).norm(dim=-1).numpy()
     balance = None if ffn.balance is None else _matrix(ffn.balance).numpy()
     whole = np.linalg.norm(layer.ffn_out, axis=-1)

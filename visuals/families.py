@@ -1,8 +1,8 @@
 """The families beside each other: what their networks are made of, how large they are, what they cache.
 
-What a network is made of is read off the network that a published config.json builds here
-(model/architecture_summary.py). Sizes and sources come from the catalogue. Words do not travel: a line of a cell is a
-code with its numbers, and the page has the words. A line that LLaMA's cell does not have is marked.
+A published config.json builds a network here, and that network says what it is made of (model/architecture.py). Sizes
+and sources come from the catalogue. Words do not travel: a line of a cell is a code with its numbers, and the page has
+the words. A line that LLaMA's cell does not have is marked.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model import families as implemented
-from model.architecture_summary import ArchitectureSummary, Position, architecture_summary, shell
+from model.architecture import ArchitectureSummary, Position, architecture_summary, network_without_weights
 from model.kv_math import kv_bytes_per_token, kv_token_terms
 from model.published.catalogue import active_parameter_count, catalogue
 from model.published.first import TRANSFORMER
@@ -215,7 +215,9 @@ def sizes_of(column: Column) -> ModelSpec:
 
 def summary_of(column: Column) -> ArchitectureSummary:
     """What a column's network is made of."""
-    return FIRST if column.name == TRANSFORMER.name else architecture_summary(shell(CONFIGS[column.name]))
+    if column.name == TRANSFORMER.name:
+        return FIRST
+    return architecture_summary(network_without_weights(CONFIGS[column.name]))
 
 
 def kind_of(column: Column) -> type:

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from model import LanguageModel, LayerTrace
 from model.analysis.neurons import Firing, Written, activations, neurons_of, written
 from model.interventions import Intervention
-from model.layer_metadata import FfnParts
+from model.layer_metadata import FfnMetadata
 
 from .payload import Message, pack, pack_neurons
 
@@ -32,14 +32,14 @@ class NeuronMap(NamedTuple):
     weight: Float[np.ndarray, "K T"] | None
 
 
-def strongest_anywhere(layer: LayerTrace, ffn: FfnParts, count: int = MAP_NEURONS) -> Int[np.ndarray, "K"]:
+def strongest_anywhere(layer: LayerTrace, ffn: FfnMetadata, count: int = MAP_NEURONS) -> Int[np.ndarray, "K"]:
     """The strongest neurons of a layer, in the order of the token at which they are; ties go to the lower number."""
     strength = np.abs(activations(neurons_of(layer, ffn), ffn))
     chosen = np.argsort(-strength.max(axis=0), kind="stable")[:count]
     return chosen[np.lexsort((chosen, strength[:, chosen].argmax(axis=0)))]
 
 
-def map_info(layer: LayerTrace, ffn: FfnParts, chosen: Int[np.ndarray, "K"]) -> NeuronMap:
+def map_info(layer: LayerTrace, ffn: FfnMetadata, chosen: Int[np.ndarray, "K"]) -> NeuronMap:
     """These neurons of a layer at every token."""
     return NeuronMap(chosen, *neurons_of(layer, ffn).each(lambda part: part[:, chosen].T))
 
@@ -49,7 +49,7 @@ def map_payload(found: NeuronMap) -> Message:
     return {"neurons": found.neuron.tolist(), **pack_neurons(found.gate, found.up, found.weight)}
 
 
-def written_inner(layer: LayerTrace, ffn: FfnParts, index: int, what: Intervention) -> Float[np.ndarray, "T N"]:
+def written_inner(layer: LayerTrace, ffn: FfnMetadata, index: int, what: Intervention) -> Float[np.ndarray, "T N"]:
     """What scales W_down's columns in layer `index`: 0 where the run's intervention switched neurons off."""
     values = activations(neurons_of(layer, ffn), ffn).astype(np.float32)
     values[:, [neuron for at, neuron in what.neurons if at == index]] = 0

@@ -1,6 +1,6 @@
 """What the panel on the latent asks of a run with MLA: what a layer keeps of each token, and a head's way to read it.
 
-Symbols: T tokens; the widths are those of model.layer_metadata.LatentParts.
+Symbols: T tokens; the widths are those of model.layer_metadata.LatentMetadata.
 """
 
 from typing import NamedTuple, cast

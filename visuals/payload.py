@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
-from model.layer_metadata import BucketParts, FfnParts, Parts, parts
+from model.layer_metadata import BucketMetadata, FfnMetadata, NetworkMetadata, network_metadata
 from model.sampling import Candidates
 
 Message = dict[str, Any]
@@ -63,7 +63,7 @@ def unpack(packed: Message) -> np.ndarray:
     return np.frombuffer(data, DTYPES[packed["dtype"]]).reshape(packed["shape"])
 
 
-def top_neurons(neurons: Neurons, ffn: FfnParts, count: int = TOP_NEURONS) -> TopNeurons:
+def top_neurons(neurons: Neurons, ffn: FfnMetadata, count: int = TOP_NEURONS) -> TopNeurons:
     """The neurons that a token's feed-forward output leans on most; ties go to the lower number."""
     order = np.argsort(-np.abs(activations(neurons, ffn)), axis=-1, kind="stable")[:, :count]
     return TopNeurons(order, *neurons.each(lambda part: np.take_along_axis(part, order, -1)))
@@ -106,7 +106,7 @@ def neurons_payload(run_id: str, index: int, token: int | None, neurons: Neurons
     return {"kind": "neurons", "run": run_id, "layer": index, "token": token, **arrays}
 
 
-def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: FfnParts) -> Message:
+def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: FfnMetadata) -> Message:
     """What the panels of one layer need: q and k before RoPE, every token's top neurons, all neurons of `token`.
 
     Where keys are rebuilt from a latent, `k` is null and `k_rot` holds them, in their places.
@@ -136,7 +136,7 @@ def cross_payload(layer: LayerTrace) -> Message | None:
     return {"q": pack(layer.cross_q, "f4"), "k": pack(layer.cross_k, "f4")}
 
 
-def model_payload(about: About, made: Parts) -> Message:
+def model_payload(about: About, made: NetworkMetadata) -> Message:
     """The model's shape, and what it is made of, as it is in a run: RoPE's frequencies may depend on its length."""
     config = about.config
     scaling = getattr(config, "rope_scaling", None)
@@ -152,7 +152,7 @@ def model_payload(about: About, made: Parts) -> Message:
     }
 
 
-def parts_payload(made: Parts) -> Message:
+def parts_payload(made: NetworkMetadata) -> Message:
     """What a network is made of, null where it has no such part."""
     rotary = made.rotary
     told = made._asdict() | {
@@ -173,7 +173,7 @@ def parts_payload(made: Parts) -> Message:
     return told
 
 
-def buckets_payload(made: BucketParts) -> Message:
+def buckets_payload(made: BucketMetadata) -> Message:
     """Which learned number each distance gets."""
     return {"before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
 
@@ -241,7 +241,7 @@ def trace_payload(about: About, trace: Trace) -> Message:
     """What ran, its tokens, and what its norms subtract and divide by."""
     norms = ("attn", "cross", "ffn", "final")
     return {
-        "model": model_payload(about, parts(trace.lm.net, len(trace.token_ids))),
+        "model": model_payload(about, network_metadata(trace.lm.net, len(trace.token_ids))),
         "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
         **{
             what: {name: maybe(trace.figures.get(f"{name}_norm_{what}"), "f4") for name in norms}

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import torch
 
 from model import LayerTrace, Step, Trace
-from model.layer_metadata import FfnParts
+from model.layer_metadata import FfnMetadata
 from model.sampling import Candidates, candidates
 
 from .payload import (
@@ -47,7 +47,7 @@ class Run(Protocol):
     @property
     def source(self) -> "Run | None": ...
     def chose(self, step: int) -> bool: ...
-    def ffn(self, layer: int) -> FfnParts: ...
+    def ffn(self, layer: int) -> FfnMetadata: ...
 
 
 def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> Message:

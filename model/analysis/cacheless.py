@@ -105,7 +105,7 @@ def cache_contents(lm: LanguageModel, ids: Sequence[int], what: Intervention = N
     """
     net, cache = lm.net, lm.net.cache(len(ids))
     with torch.inference_mode():
-        x, positions = net.embedded(_row(lm, ids)), net.positions(0, len(ids))
+        x, positions = net.embed_tokens(_row(lm, ids)), net.positions(0, len(ids))
     for i in range(lm.config.n_layers):
         with torch.inference_mode(), intervened(net, what):
             x = net.block(i)(x, Pass(positions, i, cache))

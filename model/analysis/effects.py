@@ -294,4 +294,4 @@ def _log_p(trace: Trace, position: int) -> Float[Tensor, "V"]:
         return torch.from_numpy(trace.logits).double().log_softmax(-1)
     with torch.inference_mode():
         x = torch.from_numpy(trace.residual[-1, position]).to(lm.device, lm.dtype)
-        return lm.net.scored(x).double().cpu().log_softmax(-1)
+        return lm.net.logits(x).double().cpu().log_softmax(-1)

@@ -129,7 +129,7 @@ def contributions(
     last = on_device(lm, stream[-1])
     scale = net.norm.divisor(last).double()
     reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
-    direction, constant = net.norm.reads(reads * net.head_scale)
+    direction, constant = net.norm.fold_into(reads * net.head_scale)
     direction = direction / scale[:, None]
 
     def share(written: Tensor) -> np.ndarray:
@@ -166,7 +166,7 @@ def unembed(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tup
     for start in range(0, len(stream), rows):
         part = slice(start, min(start + rows, len(stream)))
         with torch.inference_mode():
-            logits = lm.net.scored(on_device(lm, stream[part])).float()
+            logits = lm.net.logits(on_device(lm, stream[part])).float()
         yield part, logits
 
 

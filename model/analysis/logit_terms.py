@@ -60,10 +60,10 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
     check_index("token_id", token_id, lm.config.vocab_size)
     with torch.inference_mode():
         read = _read_by(net, token_id) - (0 if against is None else _read_by(net, against))
-        direction, constant = (part.cpu() for part in net.norm.reads(read.to(lm.device) * net.head_scale))
+        direction, constant = (part.cpu() for part in net.norm.fold_into(read.to(lm.device) * net.head_scale))
         direction = direction / float(trace.final_norm_rms[at])
         embedding = float(torch.from_numpy(trace.residual[0, at]).double() @ direction)
-        logits = net.scored(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype)).float().cpu()
+        logits = net.logits(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype)).float().cpu()
     logit = float(logits[token_id]) - (0.0 if against is None else float(logits[against]))
     layers: list[_LayerTerms] = []
     for i in range(trace.n_layers):
@@ -123,7 +123,7 @@ def _read_by(net: Network, token_id: int) -> Float[Tensor, " d"]:
 def _neurons(block: Layer, layer: LayerTrace, at: int, along: Float[Tensor, " d"]) -> Float[Tensor, " neurons"]:
     """What each neuron adds along a direction, after the token at `at`."""
     passed = [name for name, tap in array_taps(block).items() if tap.startswith("ffn.")]
-    return block.ffn.shares({name: torch.from_numpy(layer.arrays[name][at]) for name in passed}, along)
+    return block.ffn.neuron_contributions({name: torch.from_numpy(layer.arrays[name][at]) for name in passed}, along)
 
 
 def _heads(

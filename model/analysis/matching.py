@@ -133,7 +133,7 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
 
 def _logits(trace: Trace, at: int) -> Float[Tensor, "V"]:
     with torch.inference_mode():
-        return trace.lm.net.scored(torch.from_numpy(trace.residual[-1, at]).to(trace.lm.device, trace.lm.dtype)).cpu()
+        return trace.lm.net.logits(torch.from_numpy(trace.residual[-1, at]).to(trace.lm.device, trace.lm.dtype)).cpu()
 
 
 def _rival(trace: Trace, logits: Float[Tensor, "V"], query: int, key: int) -> int | None:
@@ -204,7 +204,7 @@ def parts_of_term(
     attn = block.attn
     assert isinstance(attn, Attention)
     sources, (streams,) = yield from stream_writes.pieces(trace, step.layer, [step.key])
-    normed = block.attn_norm.apart(streams, torch.tensor(trace.attn_norm_rms[step.layer, step.key]))
+    normed = block.attn_norm.normalise_parts(streams, torch.tensor(trace.attn_norm_rms[step.layer, step.key]))
     start = sum(attn.qkv_proj.rows[:2]) + step.head * attn.n_kv_heads // attn.n_heads * attn.head_dim
     columns = slice(step.head * attn.head_dim, (step.head + 1) * attn.head_dim)
     w_v = attn.qkv_proj.weight[start : start + attn.head_dim].detach().cpu().double()

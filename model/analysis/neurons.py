@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ..checkpoint import LanguageModel
 from ..feedforward import ACTIVATIONS, FeedForward
 from ..interventions import NOTHING, Intervention
-from ..layer_metadata import FfnParts
+from ..layer_metadata import FfnMetadata
 from ..pieces import Work, in_pieces
 from ..trace import LayerTrace
 from .stream import each_layer
@@ -78,7 +78,7 @@ class Neurons(NamedTuple):
         return Neurons(gate, pick(self.up), weight)
 
 
-def neurons_of(layer: LayerTrace, ffn: FfnParts) -> Neurons:
+def neurons_of(layer: LayerTrace, ffn: FfnMetadata) -> Neurons:
     """The neurons of a recorded layer, expert by expert where there are experts, and the shared one's last."""
     if not ffn.experts:
         return Neurons(layer.gate if ffn.gated else None, layer.up, None)
@@ -93,7 +93,7 @@ def neurons_of(layer: LayerTrace, ffn: FfnParts) -> Neurons:
     return Neurons(gate, up, weight)
 
 
-def activations(neurons: Neurons, ffn: FfnParts) -> Float[np.ndarray, "T N"]:
+def activations(neurons: Neurons, ffn: FfnMetadata) -> Float[np.ndarray, "T N"]:
     """What scales each neuron's column of W_down, float64; 0 where a token does not go to the neuron's expert."""
     act, up = ACTIVATIONS[ffn.activation], torch.from_numpy(neurons.up).double()
     found = act(up) if neurons.gate is None else act(torch.from_numpy(neurons.gate).double()) * up
@@ -122,7 +122,7 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
     rows: list[tuple[np.ndarray, ...]] = []
     for i, seen in enumerate(each_layer(lm, residual, what, "ffn.*")):
         here = {name.removeprefix("ffn.").replace(".", "_"): values for name, values in seen.items()}
-        opens, inner = lm.net.block(i).ffn.computing(here)
+        opens, inner = lm.net.block(i).ffn.neuron_activity(here)
         rows.append(((opens > 0).float().mean(-1).cpu().numpy(), *sparsity(inner.cpu().numpy())))
         yield
     return Firing(*(np.stack(part) for part in zip(*rows, strict=True)))
@@ -130,7 +130,7 @@ def firing(lm: LanguageModel, residual: Float[np.ndarray, "L1 T d"], what: Inter
 
 def _columns(ffn: FeedForward, neurons: list[int]) -> Iterator[Float[Tensor, "d K"]]:
     """The columns of W_down of neurons in ascending order, a matrix for each expert."""
-    for outlet, own in ffn.outlets(neurons):
+    for outlet, own in ffn.output_columns(neurons):
         yield cast(nn.Linear, outlet).weight[:, own].float()
 
 
@@ -157,7 +157,7 @@ def written(
         for some in _columns(ffn, writing):
             whole += some @ here[writing[start : start + some.shape[1]]]
             start += some.shape[1]
-        direct = lm.net.norm.apart(columns, torch.tensor(final_rms))
+        direct = lm.net.norm.normalise_parts(columns, torch.tensor(final_rms))
         logits = lm.net.unembed(direct.to(lm.dtype)).float()
         most = min(count, logits.shape[-1])
         raised, lowered = logits.topk(most).indices, logits.topk(most, largest=False).indices

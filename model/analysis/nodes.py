@@ -176,7 +176,7 @@ def _slopes(pair: Pair, way: Sequence[float]) -> Values:
     net = pair.lm.net
     reader = net.stacks[0]
     with torch.inference_mode(False), torch.enable_grad():
-        ends = [reader.net.embedded(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
+        ends = [reader.net.embed_tokens(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
         parts = torch.tensor(way, device=pair.lm.device, dtype=ends[0].dtype)[:, None, None]
         nudges, swaps = _nudges(net)
         between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + parts * (ends[0] - ends[1])}

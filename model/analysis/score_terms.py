@@ -101,7 +101,7 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Wo
 def _normed(norm: Norm, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""]) -> Float[Tensor, "S1 d"]:
     """The parts of a normed vector, and last what the norm's own bias adds."""
     bias = norm.bias.detach().to(parts) if isinstance(norm, LayerNorm) else torch.zeros_like(parts[0])
-    return torch.cat((norm.apart(parts, divisor), bias[None]))
+    return torch.cat((norm.normalise_parts(parts, divisor), bias[None]))
 
 
 @in_pieces

@@ -118,7 +118,7 @@ def _memory(source: Trace) -> Float[Tensor, "1 S d"]:
     """What a decoder remembers of the source, as the start of a gradient."""
     net = source.lm.net
     with torch.inference_mode(False), torch.no_grad(), intervened(net, source.intervention):
-        return net.finished(_stream_before(source, source.n_layers)).detach().requires_grad_()
+        return net.apply_final_norm(_stream_before(source, source.n_layers)).detach().requires_grad_()
 
 
 def _slope_of_memory(source: Trace, memory: Float[Tensor, "1 S d"]) -> Float[Tensor, "1 S d"]:
@@ -126,7 +126,7 @@ def _slope_of_memory(source: Trace, memory: Float[Tensor, "1 S d"]) -> Float[Ten
     net = source.lm.net
     with torch.inference_mode(False), torch.enable_grad(), intervened(net, source.intervention):
         x = _stream_before(source, source.n_layers)
-        net.finished(x).backward(_grad(memory))
+        net.apply_final_norm(x).backward(_grad(memory))
     return _grad(x)
 
 
@@ -211,7 +211,7 @@ def _pass(trace: Trace, sets: Sequence[Sequence[Part]], position: int, of_source
         reader = trace.source.lm.net
         stream = yield from _stream(trace.source, reader, sets, encoder=True)
         with torch.inference_mode(), intervened(net, trace.intervention):
-            memory = reader.finished(stream)
+            memory = reader.apply_final_norm(stream)
             net = net.with_memory(torch.tensor([trace.source.token_ids] * len(sets), device=memory.device), memory)
     stream = yield from _stream(trace, net, sets)
     with torch.inference_mode(), intervened(net, trace.intervention):

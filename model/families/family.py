@@ -1,4 +1,4 @@
-"""What a family says of itself: how its config is read, its network, and how its files name and order its tensors."""
+"""What makes a family: its config's reader, its network, and the names and order of the tensors in its files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from ..network import Network
 Names = dict[str, tuple[str, ...]]
 
 
-def same(name: str) -> str:
+def unchanged_name(name: str) -> str:
     """A name that needs no change."""
     return name
 
 
-def all_of_them(raw: dict[str, Tensor], _config: Any) -> dict[str, Tensor]:
+def unchanged_tensors(raw: dict[str, Tensor], _config: Any) -> dict[str, Tensor]:
     """Tensors that are the network's as they are."""
     return raw
 
 
-def no_order(_config: Any) -> dict[str, Tensor]:
-    """Rows that stand in the files as they do here."""
+def unchanged_rows(_config: Any) -> dict[str, Tensor]:
+    """No order of rows: the files have them as we do."""
     return {}
 
 
@@ -40,9 +40,9 @@ class Family:
     read: Callable[[dict[str, Any]], NetworkConfig]
     build: Callable[[Any], Network]
     tensors: Names | Callable[[Any], Names]
-    rename: Callable[[str], str] = same
-    unpack: Callable[[dict[str, Tensor], Any], dict[str, Tensor]] = all_of_them
-    row_order: Callable[[Any], dict[str, Tensor]] = no_order
+    rename: Callable[[str], str] = unchanged_name
+    unpack: Callable[[dict[str, Tensor], Any], dict[str, Tensor]] = unchanged_tensors
+    row_order: Callable[[Any], dict[str, Tensor]] = unchanged_rows
 
     def names(self, config: NetworkConfig) -> Names:
         """The table of tensor names of a network with this config."""

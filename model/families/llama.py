@@ -1,4 +1,4 @@
-"""LLaMA, for whom everything stands in model/llama.py and model/config.py."""
+"""LLaMA: its network is in model/llama.py, and its config in model/config.py."""
 
 from ..config import LlamaConfig
 from ..llama import TENSORS, Llama

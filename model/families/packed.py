@@ -1,4 +1,4 @@
-"""What configs and files of networks with experts have in common."""
+"""Reading what configs and files of networks with experts have in common."""
 
 from typing import Any
 

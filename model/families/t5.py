@@ -187,7 +187,7 @@ class Encoder(Network):
         positions, x = self.positions(0, ids.shape[1]), self.embed(ids)
         for layer, block in enumerate(self.layers):
             x = block(x, Pass(positions, layer, eager=eager))
-        return self.finished(x)
+        return self.apply_final_norm(x)
 
     def positions(self, start: int, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""

@@ -21,7 +21,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 import model
-from model.checkpoint import filled, outline
+from model.checkpoint import load_weights, read_outline
 from tests.families import save
 from tests.model.families import test_bloom as bloom
 from tests.model.families import test_deepseek as deepseek
@@ -661,7 +661,7 @@ def test_every_tensor_of_every_family_is_checked(tmp_path: Path, family: str, ho
             continue
         save_file(sound | {name: changed}, tmp_path / WEIGHTS)
         with pytest.raises(model.GlassLlamaError, match="the weights do not fit config"):
-            filled(outline(tmp_path), torch.device("cpu"), torch.float32)
+            load_weights(read_outline(tmp_path), torch.device("cpu"), torch.float32)
 
 
 @pytest.mark.parametrize("field", ["num_layers", "num_decoder_layers"])

@@ -14,13 +14,13 @@ import model
 from model.analysis.neurons import firing
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
-from model.layer_metadata import FfnParts
+from model.layer_metadata import FfnMetadata
 from tests.reference import reference, run_reference, sample_ids
 from visuals import ffn, norm, position
 from visuals.payload import unpack
 
 TOKENS = 9
-SWIGLU = FfnParts("silu", True, 80, 80)  # the stand-in's
+SWIGLU = FfnMetadata("silu", True, 80, 80)  # the stand-in's
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import model
 from model.analysis.neurons import Neurons
-from model.layer_metadata import FfnParts, ffn_parts, parts
+from model.layer_metadata import FfnMetadata, ffn_metadata, network_metadata
 from model.sampling import Candidates, candidates
 from visuals.payload import (
     About,
@@ -32,7 +32,7 @@ def test_float32_survives_unchanged(values: list[float]) -> None:
     np.testing.assert_array_equal(unpack(json.loads(json.dumps(pack(array, "f4")))), array)
 
 
-SWIGLU = FfnParts("silu", True, 80, 80)
+SWIGLU = FfnMetadata("silu", True, 80, 80)
 
 
 def test_shapes_and_little_endian() -> None:
@@ -88,7 +88,7 @@ def about(lm: model.LanguageModel) -> About:
 def test_a_whole_run_is_json_and_grows_with_tokens_alone(lm: model.LanguageModel) -> None:
     def size(tokens: int) -> int:
         trace = model.run_trace(lm, list(range(1, tokens + 1)))
-        layer = layer_payload("id", 1, tokens - 1, trace.layer(1), ffn_parts(lm.net.block(1).ffn))
+        layer = layer_payload("id", 1, tokens - 1, trace.layer(1), ffn_metadata(lm.net.block(1).ffn))
         offered = candidates(torch.from_numpy(trace.logits))
         following = next_payload(offered, lm.tokenizer.pieces(offered.ids.tolist()), lm.config.vocab_size)
         message = run_payload("id", "prompt", tokens, about(lm), trace, following, layer)
@@ -109,7 +109,7 @@ def test_a_wide_layer_gets_wider_numbers() -> None:
 
 
 def test_the_model_as_it_is(lm: model.LanguageModel) -> None:
-    told = model_payload(about(lm), parts(lm.net, 5))
+    told = model_payload(about(lm), network_metadata(lm.net, 5))
     assert (told["n_layers"], told["n_kv_heads"], told["head_dim"]) == (3, 2, 8)
     expected = 10_000.0 ** (-np.arange(0, 8, 2) / 8)
     np.testing.assert_allclose(unpack(told["parts"]["rotary"]["inv_freq"]), expected, rtol=1e-6)

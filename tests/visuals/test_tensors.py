@@ -7,7 +7,7 @@ import numpy as np
 import transformers
 
 import model
-from model.shapes import FURTHER, SHAPES
+from model.shapes import EXTRA_SHAPES, SHAPES
 from model.train.zoo import ZOO
 from tests.families import save
 from tests.panels import tensors
@@ -36,4 +36,4 @@ def test_every_array_of_a_layer_has_its_line(lm: model.LanguageModel) -> None:
 
 
 def test_panels_name_tensors_that_there_are() -> None:
-    assert {name for names in tensors().values() for name in names} <= {*SHAPES, *FURTHER, "logits"}
+    assert {name for names in tensors().values() for name in names} <= {*SHAPES, *EXTRA_SHAPES, "logits"}

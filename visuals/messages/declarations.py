@@ -55,7 +55,12 @@ def typescript(hint: object) -> str:
 def interface(message: type) -> str:
     """The interface of a TypedDict, its docstring above it."""
     lines = [f" * {line}".rstrip() for line in (message.__doc__ or "").strip().splitlines()]
-    lines = ["/**", *(line.replace(" *     ", " * ") for line in lines), " */", f"export interface {message.__name__} {{"]
+    lines = [
+        "/**",
+        *(line.replace(" *     ", " * ") for line in lines),
+        " */",
+        f"export interface {message.__name__} {{",
+    ]
     for name, hint in get_type_hints(message, include_extras=True).items():
         optional = get_origin(hint) is NotRequired or name not in message.__required_keys__
         told = get_args(hint)[0] if get_origin(hint) is NotRequired else hint

@@ -9,7 +9,7 @@ import torch
 
 import model
 from model.analysis.neurons import activations, firing, neurons_of, sparsity, written
-from model.layer_metadata import ffn_parts
+from model.layer_metadata import ffn_metadata
 from tests.reference import reference, run_reference, sample_ids
 
 TOKENS = 11
@@ -70,7 +70,7 @@ def test_what_is_written_adds_up_to_the_layer_and_to_its_logits(
     lm: model.LanguageModel, trace: model.Trace, seen: Seen, layer: int, token: int
 ) -> None:
     recorded = trace.layer(layer)
-    made = ffn_parts(lm.net.block(layer).ffn)
+    made = ffn_metadata(lm.net.block(layer).ffn)
     inner = torch.from_numpy(activations(neurons_of(recorded, made), made)[token]).float()
     torch.testing.assert_close(inner, seen.inner[layer][token], atol=1e-5, rtol=1e-5)
     rms = float(trace.final_norm_rms[token])

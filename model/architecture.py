@@ -1,7 +1,7 @@
-"""What a network is made of, in words that two networks can be compared by: found from its parts, whatever its family.
+"""A summary of a network's architecture, by which two networks can be compared, whatever their families.
 
-layer_metadata.py says of a run's network what is needed to draw it. The network here need not run: it may be on the
-device "meta", which holds no weights. Nothing here knows a family.
+It is read off the network's modules. The network need not run: it can be on the device "meta", without weights.
+layer_metadata.py says what is needed to draw a network that has run.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ import torch
 from .attention import Heads
 from .config import NetworkConfig
 from .families import family_of
-from .layer_metadata import ffn_parts
+from .layer_metadata import ffn_metadata
 from .mla import LatentAttention
 from .moe import Experts
 from .network import Layer, Network
@@ -80,7 +80,7 @@ class ArchitectureSummary:
     tied: bool
 
 
-def shell(raw: dict) -> Network:
+def network_without_weights(raw: dict) -> Network:
     """The network that a parsed config.json describes, with its first few layers and without weights.
 
     Raises GlassLlamaError, naming the field, for a config that does not load.
@@ -96,7 +96,7 @@ def architecture_summary(net: Network) -> ArchitectureSummary:
     net, _ = net.start_decoding([0])
     layers = [net.block(i) for i in range(len(net.layers))]
     last = layers[-1]
-    attn, ffn = last.attn, ffn_parts(last.ffn)
+    attn, ffn = last.attn, ffn_metadata(last.ffn)
     return ArchitectureSummary(
         encoder=net.source_ids is not None,
         norm="LayerNorm" if isinstance(last.attn_norm, LayerNorm) else "RMSNorm",

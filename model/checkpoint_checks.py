@@ -1,4 +1,4 @@
-"""Whether a checkpoint's files fit its config.json and the dtype that it shall run in, found out at little cost."""
+"""Checks of a checkpoint's files: that they fit its config.json, and that their values fit the dtype it runs in."""
 
 import re
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ MOST_HEADER = 32 * 2**20  # bytes; some 250,000 tensors
 
 
 def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, family: Family) -> None:
-    """Before anything is built: the layers and the size that config.json states are those that the files' headers list.
+    """Raises GlassLlamaError where config.json states other depths or another embedding than the files' headers list.
 
-    What is built is then as large as files that are really there; each tensor's shape is compared once it is.
+    Runs before a network is built, so that no config.json alone can ask for a huge one. Each tensor's own shape is
+    compared later, when it is read.
     """
     shapes: dict[str, list[int]] = {}
     for file in files:
@@ -28,7 +29,7 @@ def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, f
                 found = {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
                 shapes |= {family.rename(name): shape for name, shape in found.items()}
         except (SafetensorError, OSError) as error:
-            raise damaged(file, error) from error
+            raise damaged_file(file, error) from error
     for stack, (field, stated) in config.depths.items():
         (of_a_layer,) = family.names(config)[f"{stack}.{{i}}.attn_norm.weight"]
         pattern = re.compile(re.escape(of_a_layer.partition("{i}")[0]) + r"(\d+)\.")
@@ -44,18 +45,18 @@ def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, f
 
 
 def check_header(file: Path) -> None:
-    """Before a file's header is read: it is within the file, and no larger than that of any checkpoint."""
+    """Raises GlassLlamaError where the header is longer than the file, or than that of any real checkpoint."""
     with open(file, "rb") as opened:
         size = int.from_bytes(opened.read(8), "little")
     there = file.stat().st_size - 8
     if not 2 <= size <= there:
-        raise damaged(file, ValueError(f"its header has {size:,} bytes, and there are {max(0, there):,}"))
+        raise damaged_file(file, ValueError(f"its header has {size:,} bytes, and there are {max(0, there):,}"))
     if size > MOST_HEADER:
-        raise damaged(file, ValueError(f"its header has {size:,} bytes; expected at most {MOST_HEADER:,}"))
+        raise damaged_file(file, ValueError(f"its header has {size:,} bytes; expected at most {MOST_HEADER:,}"))
 
 
-def cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """The tensor as it is run. Raises GlassLlamaError where a value is beyond what the dtype holds."""
+def to_dtype(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """The tensor on this device, in this dtype. Raises GlassLlamaError for a value beyond what the dtype holds."""
     there = tensor.to(device, dtype)
     if tensor.dtype != dtype and not bool(torch.isfinite(there).all()):
         largest = float(tensor.abs().max())
@@ -64,7 +65,7 @@ def cast(name: str, tensor: Tensor, device: torch.device, dtype: torch.dtype) ->
     return there
 
 
-def damaged(file: Path, error: Exception) -> GlassLlamaError:
+def damaged_file(file: Path, error: Exception) -> GlassLlamaError:
     """The refusal of a file that cannot be read."""
     return GlassLlamaError(
         "checkpoint", f"{file} is damaged or cut short ({clipped(reason(error), 200)}); fetch it again."

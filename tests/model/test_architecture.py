@@ -9,7 +9,7 @@ import transformers
 from torch import nn
 
 import model
-from model.architecture_summary import LAYERS, ArchitectureSummary, architecture_summary, shell
+from model.architecture import LAYERS, ArchitectureSummary, architecture_summary, network_without_weights
 from tests.families import pair_of, save
 from visuals.families import COLUMNS, CONFIGS, sizes_of
 
@@ -36,7 +36,7 @@ def biases(names: set[str]) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", PEERS)
 def test_the_parts_are_those_of_transformers_network(name: str) -> None:
-    ours, theirs = architecture_summary(shell(CONFIGS[name])), peer(CONFIGS[name])
+    ours, theirs = architecture_summary(network_without_weights(CONFIGS[name])), peer(CONFIGS[name])
     config, modules = theirs.config, dict(theirs.named_modules())
     norms = {path: part for path, part in modules.items() if "norm" in type(part).__name__.lower()}
     assert {isinstance(part, nn.LayerNorm) for part in norms.values()} == {ours.norm == "LayerNorm"}
@@ -58,7 +58,7 @@ def test_the_parts_are_those_of_transformers_network(name: str) -> None:
 def test_activation_position_and_experts_are_those_of_transformers_config() -> None:
     said = {"silu": ("silu", True), "gelu": ("gelu", False), "relu": ("relu", False), "gated-gelu": ("gelu_new", True)}
     for name in PEERS:
-        raw, ours = deepcopy(CONFIGS[name]), architecture_summary(shell(CONFIGS[name]))
+        raw, ours = deepcopy(CONFIGS[name]), architecture_summary(network_without_weights(CONFIGS[name]))
         config = transformers.AutoConfig.for_model(**raw)
         act = raw.get("feed_forward_proj") or getattr(config, "hidden_act", None) or getattr(config, "activation", None)
         # transformers' BloomGelu has the tanh form, which no field names
@@ -77,7 +77,7 @@ def test_a_tokens_cache_is_the_calculators() -> None:
     for column in COLUMNS.values():
         if column.name not in CONFIGS:
             continue
-        net, _ = shell(CONFIGS[column.name]).start_decoding([0])
+        net, _ = network_without_weights(CONFIGS[column.name]).start_decoding([0])
         with torch.inference_mode():
             cache, spec = net.cache(2), sizes_of(column)
         held = (cache.nbytes(2) - cache.nbytes(1)) // len(net.layers) * spec.n_layers
@@ -96,5 +96,5 @@ def test_a_network_with_weights_is_the_same_as_one_without() -> None:
     found = pair_of(save(config))
     held = architecture_summary(found.lm.net)
     assert isinstance(held, ArchitectureSummary)
-    assert held == architecture_summary(shell(config.to_dict() | {"model_type": "glm"}))
+    assert held == architecture_summary(network_without_weights(config.to_dict() | {"model_type": "glm"}))
     assert (held.position.turned, held.position.width, held.position.interleaved, held.prefix) == (4, 8, True, True)
