@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from model import GlassLlamaError
 from model.errors import shortly
 from model.sampling import Sampling
-from visuals.payload import Message, message_payload
+from visuals.messages.run import Notice
+from visuals.payload import message_payload
 
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS
@@ -165,7 +166,7 @@ def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int
     return [whole({name: i}, name, config.vocab_size) for i in ids]
 
 
-def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
+def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Notice | None]:
     """The field `generated` of a link, token ids as far as this model can run them after `n_prompt` tokens, and a
     message where some cannot be.
 

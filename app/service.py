@@ -15,7 +15,9 @@ from typing import Any
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
 from visuals.glance import heads_of_opening, opening
-from visuals.payload import Message, layer_payload, neurons_payload
+from visuals.messages.answers import CalculationMessage, DetailMessage
+from visuals.messages.run import BusMessage, Changes, LayerMessage, NeuronsMessage, RunMessage, StepsMessage
+from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
@@ -25,7 +27,6 @@ from .comparing import intervention, second_run
 from .engine import Engine, Settings
 from .operating import Drain
 from .prompts import MAX_CHARACTERS, checked_ids
-from .remarks import in_languages
 from .requests import (
     Asked,
     changes_of,
@@ -69,7 +70,7 @@ class Service:
     # What a visitor asks for. Each gives a message, of kind "message" where something is wrong.
 
     @answered
-    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: Visitor = NOBODY) -> Message:
+    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: Visitor = NOBODY) -> RunMessage:
         """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append.
 
         Where it names no layer, the answer's `start` says which layer and head to show first.
@@ -79,7 +80,7 @@ class Service:
         return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
-    def rerun(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def rerun(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> RunMessage:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}, the first
         `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
@@ -92,7 +93,7 @@ class Service:
         return self.show(held, layer)
 
     @answered
-    def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> RunMessage:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
@@ -101,7 +102,7 @@ class Service:
         return self.show(self._trace(held.model, held.prompt, *text, *steps, **how), layer)
 
     @answered
-    def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> RunMessage:
         """A page's first run, or one that a link describes: {prompt, model, generated, changes, layer}.
 
         Without a model it is of the first one; without a layer, the answer's `start` says what to show first. Where
@@ -116,14 +117,14 @@ class Service:
         return self._opened(held, data) | ({"note": note} if note else {})
 
     @answered
-    def layer(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def layer(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> LayerMessage:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
         held, index, token = self._place(data)
         layer = self._engine(visitor).layer(held.model, held.trace, index)
         return layer_payload(held.id, index, token, layer, held.ffn(index))
 
     @answered
-    def neurons(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def neurons(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> NeuronsMessage:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
         every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
@@ -131,7 +132,7 @@ class Service:
         return neurons_payload(held.id, index, None if every else token, neurons_of(layer, held.ffn(index)))
 
     @answered
-    def detail(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def detail(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> DetailMessage:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
         what = one_of(data, "what", DETAILS)
@@ -142,16 +143,16 @@ class Service:
         return {"kind": "detail", "run": held.id, "what": what, "data": found}
 
     @answered
-    def calculate(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def calculate(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> CalculationMessage:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
         what = one_of(data, "what", CALCULATORS)
         found = CALCULATORS[what](self._engine(visitor), data)
-        return {"kind": "calculation", "what": what, "data": in_languages(found)}
+        return {"kind": "calculation", "what": what, "data": found}
 
     @answered
     def step(
         self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
-    ) -> Message:
+    ) -> RunMessage:
         """One more token after the run that is shown, changed as that is, or after the prompt where it is another."""
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
@@ -165,7 +166,7 @@ class Service:
 
     def generate(
         self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
-    ) -> Iterator[Message]:
+    ) -> Iterator[BusMessage]:
         """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
         `view` may name the `layer` to send along, a `ticket` by which the generation can be stopped, and the `run` that
@@ -183,7 +184,7 @@ class Service:
             yield failure(error)
 
     @answered
-    def cut(self, data: dict[str, Any]) -> Message:
+    def cut(self, data: dict[str, Any]) -> RunMessage:
         """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
         names are let go of: a page asks again and again while it shows a text word by word."""
         held = self._held(data)
@@ -205,7 +206,7 @@ class Service:
 
     # The parts.
 
-    def show(self, held: HeldRun, layer: int = 0) -> Message:
+    def show(self, held: HeldRun, layer: int = 0) -> RunMessage:
         """The message of a held run, with one layer and the neurons of its last token."""
         found = self._engine(held.visitor).layer(held.model, held.trace, layer)
         return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), layer, found)
@@ -214,7 +215,7 @@ class Service:
         """The engine as a visitor asks it, who waits until the connection of this thread's request is closed."""
         return self.engine.asked_by(visitor.address, is_wanted)
 
-    def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
+    def _opened(self, held: HeldRun, view: dict[str, Any]) -> RunMessage:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`.
 
         Where that would be too much work for its visitor just now, the first is shown.
@@ -235,7 +236,9 @@ class Service:
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
 
-    def _writing(self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int) -> Iterator[Message]:
+    def _writing(
+        self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int
+    ) -> Iterator[RunMessage | StepsMessage]:
         """The messages of `generate` while these steps are written after a run, and the one of them all.
 
         Where the last one cannot be read any more, the run is of those before it, and its `note` says why.
@@ -277,7 +280,7 @@ class Service:
         written: Sequence[int] = (),
         steps: tuple[Step, ...] = (),
         chosen: tuple[str, ...] = (),
-        changes: dict[str, Any] | None = None,
+        changes: Changes | None = None,
         visitor: Visitor = NOBODY,
         layer: int | None = None,
     ) -> HeldRun:

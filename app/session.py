@@ -21,6 +21,7 @@ from model import GlassLlamaError, Step, Trace
 from model.analysis.switching import stacks
 from model.parts import FfnParts, ffn_parts
 from model.pieces import InPieces
+from visuals.messages.run import Changes
 
 from .engine import Engine
 from .memory import give_back
@@ -50,7 +51,7 @@ def weight(value: object) -> int:
     return sys.getsizeof(value) + sum(map(weight, held))
 
 
-def of_encoder(changes: dict[str, Any]) -> dict[str, Any]:
+def of_encoder(changes: Changes) -> Changes:
     """Those of a run's changes that are of its encoder, under the names that they have in any stack."""
     return {name.removeprefix(OF_ENCODER): value for name, value in changes.items() if name.startswith(OF_ENCODER)}
 
@@ -72,7 +73,7 @@ class HeldRun:
     trace: Trace
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
-    changes: dict[str, Any] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
     chosen: tuple[str, ...] = ()
     visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.memory import Setup
 from model.published.spec import ModelSpec
 
-from .payload import Message
+from .messages.kv import CacheChart
 from .plain import plain
 
 UNITS = {"gib": 2**30, "gb": 10**9}
@@ -46,6 +46,7 @@ PARTS = {
     "cross.kv": ("norm", ""),
     "draft.cache": ("residual", "x"),
 }
+Plotly = dict[str, object]  # a part of a figure, as plotly's JSON has it
 FEWEST_TOKENS = 128
 BAR_LETTERS = 9  # as many as there is room for under a bar; a longer word is broken at its hyphens
 
@@ -119,7 +120,7 @@ def _breakdown(spec: ModelSpec, tokens: int, batch: int, dtype: str, options: Kv
     return kv_breakdown(spec, tokens, batch, dtype, options) if tokens >= least else None
 
 
-def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[Message, list[str]]:
+def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[CacheChart, list[str]]:
     """Bytes of the cache against context, one line a model, a mark where the calculator stands.
 
     Gives also the models that the format excludes.
@@ -138,7 +139,7 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 
-def _line(index: int, name: str, points: Sequence[Point]) -> Message:
+def _line(index: int, name: str, points: Sequence[Point]) -> Plotly:
     return {
         "type": "scatter",
         "x": [point.tokens for point in points],
@@ -150,7 +151,7 @@ def _line(index: int, name: str, points: Sequence[Point]) -> Message:
     }
 
 
-def _mark(here: Point) -> Message:
+def _mark(here: Point) -> Plotly:
     return {
         "type": "scatter",
         "x": [here.tokens],
@@ -161,7 +162,7 @@ def _mark(here: Point) -> Message:
     }
 
 
-def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[Message, list[str]]:
+def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[CacheChart, list[str]]:
     """What takes the bytes of each model, at the asked context and around it unless `few`.
 
     `weights` adds those of each model in bf16, and of the model that drafts for the first one.
@@ -204,7 +205,7 @@ def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:
         yield label, one.total_bytes
 
 
-def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
+def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
     """Every bar without a height, first of all: plotly stands bars in the order in which it meets their names."""
     return {"type": "bar", "x": _bar_places(bars, contexts, lengths), **_points(bars), "hoverinfo": "skip"}
 
@@ -219,7 +220,7 @@ def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengt
     return [[_short(bar.tokens) for bar in bars], names]
 
 
-def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
+def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     beyond = [_beyond(bar, contexts) for bar in bars]
     colour, shape = PARTS.get(label, ("residual", "x"))
@@ -250,7 +251,7 @@ def _bar_name(model: str, beyond: bool) -> str:
     return "<br>".join(map(plain, chain.from_iterable(words))) + (" †" if beyond else "")
 
 
-def _points(points: Sequence[Point]) -> Message:
+def _points(points: Sequence[Point]) -> Plotly:
     """Model, tokens and bytes of each point of a trace, as columns, and the model as plotly writes it."""
     models, tokens, counts = zip(*points, strict=True) if points else ((), (), ())
     exact = {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
@@ -269,7 +270,7 @@ def _short(tokens: int) -> str:
     return f"{tokens:,}"
 
 
-def _context_axis(longest: int, log: bool) -> dict[str, Any]:
+def _context_axis(longest: int, log: bool) -> Plotly:
     """Ticks at powers of two, written as people write contexts."""
     powers = [2**i for i in range(8, 28, 2) if 2**i <= longest * 1.01]
     if not log:
@@ -282,11 +283,11 @@ def _context_axis(longest: int, log: bool) -> dict[str, Any]:
     }
 
 
-def _title(words: str) -> Message:
+def _title(words: str) -> Plotly:
     return {"text": words, "font": {"size": 14}, "standoff": 12}
 
 
-def _layout(bytes_title: str) -> Message:
+def _layout(bytes_title: str) -> Plotly:
     axis = {"gridcolor": _colour("grid"), "linecolor": _colour("line"), "zerolinecolor": _colour("line")}
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",

@@ -19,7 +19,16 @@ from visuals.choice import (
     logit_terms_info,
     logit_terms_payload,
 )
-from visuals.payload import Message, pack
+from visuals.messages.choice import (
+    CausalMapDetail,
+    ContributionsDetail,
+    DrawDetail,
+    LensDetail,
+    LogitsDetail,
+    LogitTermsDetail,
+    NextDetail,
+)
+from visuals.payload import pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
@@ -30,7 +39,7 @@ from ..session import HeldRun
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
 
-def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> LensDetail:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
@@ -40,7 +49,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
-def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> ContributionsDetail:
     """{target, versus, other}: who wrote the logit of `target` (null: each position's final choice, in the run `other`
     where that is named), or, with `versus`, by how much it beats the best other token."""
     vectors, leader = held.trace.residual, leader_of(held, asked)
@@ -52,7 +61,7 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
-def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> NextDetail:
     """{token}: the candidates for the token after that position, as a run's own message has them for the last, and
     `written`, the one that the text goes on with (null after the last): {id, logit, rank}, the rank counted from 0."""
     token = token_of(held, asked)
@@ -64,13 +73,13 @@ def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return message | {"written": told[0] if told else None}
 
 
-def logits(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def logits(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> LogitsDetail:
     """{token}: all logits after that position (the last one where none is named), float32: what the sampling sliders
     work on."""
     return {"logits": pack(_logits_at(engine, held, asked), "f4")}
 
 
-def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> DrawDetail:
     """{token, temperature, top_k, top_p, seed, draws}: the token that these settings draw after that position (the last
     one where none is named), `draws` tokens having been drawn with the seed before."""
     how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
@@ -80,7 +89,7 @@ def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
-def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> LogitTermsDetail:
     """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
     is not null."""
     vocab_size = engine.about(held.model).config.vocab_size
@@ -90,7 +99,7 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
 
 
-def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> CausalMapDetail:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
     texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
     runs = stacks(held.trace)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from visuals.families import COLUMNS, families_message, kind_of
-from visuals.payload import Message
+from visuals.messages.families import FamiliesAnswer
 
 from ..engine import Engine
 from ..zoo import small_name
@@ -42,7 +42,7 @@ ELSEWHERE = {
 }
 
 
-def families(engine: Engine, _data: dict[str, Any]) -> Message:
+def families(engine: Engine, _data: dict[str, Any]) -> FamiliesAnswer:
     """All that the panels show (visuals/families.py), where cells lead, and which models of each family are here."""
     places = {"rowPlaces": ROW_PLACES, "codePlaces": CODE_PLACES, "elsewhere": ELSEWHERE}
     return {**families_message(), **places, "live": on_offer(engine)}

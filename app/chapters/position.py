@@ -6,7 +6,7 @@ from model import GlassLlamaError
 from model.errors import shortly
 from model.parts import parts
 from visuals import position
-from visuals.payload import Message
+from visuals.messages.position import RopeScalingsDetail
 
 from ..engine import Engine
 from ..session import HeldRun
@@ -14,7 +14,7 @@ from ..session import HeldRun
 PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
 
 
-def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> RopeScalingsDetail:
     """{factor}: the model's frequencies under every scaling method. Raises GlassLlamaError where nothing is rotated."""
     if parts(held.trace.lm.net, 1).rotary is None:
         raise GlassLlamaError("bad_request", f"{held.model} does not rotate its heads: there are no frequencies.")

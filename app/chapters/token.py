@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from visuals.payload import Message
+from visuals.messages.token import MergesDetail
 from visuals.token import merges_info, merges_payload
 
 from ..engine import Engine
@@ -11,7 +11,7 @@ from ..session import HeldRun
 PANELS = ("merges",)
 
 
-def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> MergesDetail:
     """How the tokenizer made the run's tokens."""
     return merges_payload(held.study(engine, merges_info, held.trace.token_ids))
 
