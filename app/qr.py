@@ -25,7 +25,7 @@ def qr_code(text: object) -> QrAnswer:
     if len(data) > MOST_BYTES:
         message = f"text has {len(data):,} bytes; a QR code holds up to {MOST_BYTES:,}."
         raise GlassLlamaError("qr_long", message, bytes=len(data), most=MOST_BYTES)
-    return dict(_drawn(data))
+    return _drawn(data).copy()
 
 
 @lru_cache(maxsize=64)

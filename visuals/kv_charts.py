@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 from model.errors import GlassLlamaError
@@ -47,6 +48,7 @@ PARTS = {
     "draft.cache": ("residual", "x"),
 }
 Plotly = dict[str, object]  # a part of a figure, as plotly's JSON has it
+NO_MORE: Mapping[str, object] = MappingProxyType({})
 FEWEST_TOKENS = 128
 BAR_LETTERS = 9  # as many as there is room for under a bar; a longer word is broken at its hyphens
 
@@ -79,7 +81,7 @@ class Question(NamedTuple):
     options: KvOptions
 
 
-def question(specs: Sequence[ModelSpec], tokens: Any, batch: Any, dtype: Any, options: KvOptions) -> Question:
+def question(specs: Sequence[ModelSpec], tokens: int, batch: int, dtype: str, options: KvOptions) -> Question:
     """A checked question. Raises GlassLlamaError, naming the field, where the first model cannot be asked that."""
     checked = kv_breakdown(specs[0], tokens, batch, dtype, options)
     return Question(specs, checked.tokens, checked.batch, checked.dtype, options)
@@ -130,12 +132,11 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     here = Point(own.spec.name, own.tokens, own.total_bytes)
     lines = [_line(i, name, points) for i, (name, points) in enumerate(series)]
     longest = max(point.tokens for one in series for point in [*one.points, here])
-    layout = _layout(f"text:kv-chart.bytes_{unit}")
-    layout["xaxis"] |= {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x)}
     # Room for the longest words at once: where margins follow the words, plotly draws a step with new ones twice.
-    layout["margin"]["l"] = 84
-    layout["xaxis"]["automargin"] = layout["yaxis"]["automargin"] = False
-    layout["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
+    fixed = {"automargin": False}
+    x = {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x), **fixed}
+    y = {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
+    layout = _layout(f"text:kv-chart.bytes_{unit}", x, {**y, **fixed}, left=84)
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 
@@ -191,8 +192,9 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
                 order.append(Point(spec.name, tokens, 0))
             for label, count in parts.items():
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
-    layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
-    layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
+    x: Plotly = {"type": "multicategory", "tickangle": -90 if few else 0}
+    bytes_title = f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}"
+    layout = {**_layout(bytes_title, x), "barmode": "stack", "bargap": 0.25}
     labels = [label for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
     data = [_order(order, contexts, lengths), *(_bar(label, bars[label], contexts, lengths) for label in labels)]
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
@@ -287,22 +289,24 @@ def _title(words: str) -> Plotly:
     return {"text": words, "font": {"size": 14}, "standoff": 12}
 
 
-def _layout(bytes_title: str) -> Plotly:
+def _layout(bytes_title: str, x: Mapping[str, object], y: Mapping[str, object] = NO_MORE, left: int = 64) -> Plotly:
+    """What both charts share, with further properties of their axes, and the pixels left of the chart."""
     axis = {"gridcolor": _colour("grid"), "linecolor": _colour("line"), "zerolinecolor": _colour("line")}
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": _colour("text"), "size": 14},
-        "xaxis": {**axis, "automargin": True, "title": _title("")},
+        "xaxis": {**axis, "automargin": True, "title": _title(""), **x},
         "yaxis": {
             **axis,
             "automargin": True,
             "title": _title(bytes_title),
             "exponentformat": "power",
             "tickformat": "~g",
+            **y,
         },
         "showlegend": False,  # the page writes its own: panels/kv/points.js
-        "margin": {"l": 64, "r": 16, "t": 16, "b": 56},
+        "margin": {"l": left, "r": 16, "t": 16, "b": 56},
         "hoverlabel": {
             "bgcolor": _colour("raised"),
             "bordercolor": _colour("line"),

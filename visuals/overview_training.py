@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from model.record import Entry, Measured, Record
 from model.train.curriculum import recipe
 
-from .messages.overview import MeasuredSkill, TrainingDetail
+from .messages.overview import MeasuredSkill, PlotlyFigure, TrainingDetail
 from .plain import plain
 
 # What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
@@ -119,12 +119,17 @@ def training_payload(record: Record) -> TrainingDetail:
     """Both figures, null where there is no log, where its stages begin, and the measured skills."""
     log = record.log
     return {
-        "loss": loss_figure(log).to_plotly_json() if log else None,
-        "answers": answers_figure(log).to_plotly_json() if any(entry.answers for entry in log) else None,
+        "loss": _plotly(loss_figure(log)) if log else None,
+        "answers": _plotly(answers_figure(log)) if any(entry.answers for entry in log) else None,
         "stages": [{"number": one.number, "name": one.name, "tokens": one.tokens} for one in beginnings(log)],
         "log": [(entry.stage, entry.tokens, entry.loss, entry.heldout) for entry in log],
         "measured": [_skill(line) for line in record.measured],
     }
+
+
+def _plotly(figure: go.Figure) -> PlotlyFigure:
+    told = figure.to_plotly_json()
+    return {"data": told["data"], "layout": told["layout"]}
 
 
 def _skill(line: Measured) -> MeasuredSkill:

@@ -11,7 +11,6 @@ what they ask without a run, by `glass.calculate(name, settings)`; a bad setting
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from visuals import STATIC
 from visuals.messages.page import QrAnswer, TensorPlace
@@ -19,20 +18,20 @@ from visuals.tensors import tensors_payload
 
 from ..engine import Engine
 from ..qr import qr_code
-from ..requests import layer_of
+from ..requests import Sent, layer_of
 from ..session import HeldRun
 from . import attend, choice, compare, families, ffn, glance, kv, norm, overview, position, token
 
-Detail = Callable[[Engine, HeldRun, dict[str, Any]], Mapping[str, object]]
-Calculator = Callable[[Engine, dict[str, Any]], Mapping[str, object]]
+Detail = Callable[[Engine, HeldRun, Sent], Mapping[str, object]]
+Calculator = Callable[[Engine, Sent], Mapping[str, object]]
 
 
-def tensors(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> dict[str, TensorPlace]:
+def tensors(engine: Engine, held: HeldRun, asked: Sent) -> dict[str, TensorPlace]:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
     return held.study(engine, tensors_payload, held.trace, layer_of(held, asked))
 
 
-def qr(_engine: Engine, data: dict[str, Any]) -> QrAnswer:
+def qr(_engine: Engine, data: Sent) -> QrAnswer:
     """{text}: the QR code of an address, as `qr_code` gives it."""
     return qr_code(data.get("text"))
 

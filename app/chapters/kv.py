@@ -38,7 +38,7 @@ from visuals.payload import message_payload
 from ..engine import Engine
 from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
-from ..requests import whole
+from ..requests import Sent, whole
 from ..session import HeldRun
 from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
 
@@ -51,12 +51,12 @@ MOST_PLACES = 200
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
 
 
-def kv_models(_engine: Engine, _data: dict[str, Any]) -> KvModelsAnswer:
+def kv_models(_engine: Engine, _data: Sent) -> KvModelsAnswer:
     """The catalogue's cards and the formats."""
     return kv.models_message(in_languages)
 
 
-def kv_answer(_engine: Engine, data: dict[str, Any]) -> KvAnswer:
+def kv_answer(_engine: Engine, data: Sent) -> KvAnswer:
     """A KV cache with every product, and the same shape under the four kinds of attention."""
     spec, size = spec_from(data), size_from(data)
     found = kv_breakdown(spec, options=asked_options(data), **size)
@@ -65,7 +65,7 @@ def kv_answer(_engine: Engine, data: dict[str, Any]) -> KvAnswer:
     return {**kv.breakdown_message(found), "card": {**card, "called": own_name(data)}, "kinds": kinds}
 
 
-def kv_chart(_engine: Engine, data: dict[str, Any]) -> KvChartAnswer:
+def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
     """Bytes against context, or what takes them: the model of the question and those that `compare` names.
 
     {view: "lines" or "stack", unit: "gib" or "gb", x, y: "log" or "linear", weights, few}; `excluded` are models that
@@ -86,7 +86,7 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> KvChartAnswer:
     return {"figure": figure, "excluded": excluded}
 
 
-def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> LiveCacheDetail:
+def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
     given = held.trace.token_ids, held.trace.intervention
     found = held.study_in_pieces(engine, cacheless.cache_contents, *given)
@@ -95,7 +95,7 @@ def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> LiveCacheDe
     return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
 
-def kv_race(engine: Engine, data: dict[str, Any]) -> KvRaceAnswer:
+def kv_race(engine: Engine, data: Sent) -> KvRaceAnswer:
     """A few tokens written with and without a cache after `ids`, the text so far: {model, ids}; the page asks on."""
     name = str(data.get("model"))
     config, ids = engine.about(name).config, data.get("ids")
@@ -124,12 +124,12 @@ def _race_step(one: cacheless.Race) -> RaceStep:
     }
 
 
-def kv_gpus(_engine: Engine, _data: dict[str, Any]) -> KvGpusAnswer:
+def kv_gpus(_engine: Engine, _data: Sent) -> KvGpusAnswer:
     """The GPUs and formats to choose from."""
     return fit.choices_message()
 
 
-def kv_fit(_engine: Engine, data: dict[str, Any]) -> KvFitAnswer:
+def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     """Weights and cache of a question on its GPU, the largest batch and context there, and the bound on decoding."""
     spec, size, gpu, setup = spec_from(data), size_from(data), gpu_from(data), setup_from(data)
     tokens, batch = size["tokens"], size["batch"]
@@ -142,7 +142,7 @@ def kv_fit(_engine: Engine, data: dict[str, Any]) -> KvFitAnswer:
     }
 
 
-def kv_needs(_engine: Engine, data: dict[str, Any]) -> KvNeedsAnswer:
+def kv_needs(_engine: Engine, data: Sent) -> KvNeedsAnswer:
     """What `users` with `user_tokens` tokens each need of every kind of GPU, however many share the work."""
     spec, gpu, setup = spec_from(data), gpu_from(data), setup_from(data)
     alone = replace(setup, options=replace(setup.options, tp=1, pp=1, dcp=1))
@@ -152,7 +152,7 @@ def kv_needs(_engine: Engine, data: dict[str, Any]) -> KvNeedsAnswer:
 
 
 SIZE, LOAD = ("tokens", "batch"), ("users", "user_tokens")
-Answered = Callable[[Engine, dict[str, Any]], Mapping[str, object]]
+Answered = Callable[[Engine, Sent], Mapping[str, object]]
 # Each question, and the settings that a slider moves for it.
 ANSWERS: dict[str, tuple[Answered, tuple[str, str]]] = {
     "kv": (kv_answer, SIZE),
@@ -162,7 +162,7 @@ ANSWERS: dict[str, tuple[Answered, tuple[str, str]]] = {
 }
 
 
-def kv_places(engine: Engine, data: dict[str, Any]) -> KvPlacesAnswer:
+def kv_places(engine: Engine, data: Sent) -> KvPlacesAnswer:
     """What `asked`, a name in ANSWERS, answers where the setting `along`, one of its own, is each of `values`.
 
     {first, changes}: an answer is {data} or {message}; answer i is `first` with changes[i] put in (see `changes`).
@@ -184,7 +184,7 @@ def kv_places(engine: Engine, data: dict[str, Any]) -> KvPlacesAnswer:
     return {"first": answers[0], "changes": [changes(answers[0], answer) for answer in answers]}
 
 
-def _answer(calculator: Answered, engine: Engine, data: dict[str, Any]) -> PlaceData | PlaceNotice:
+def _answer(calculator: Answered, engine: Engine, data: Sent) -> PlaceData | PlaceNotice:
     try:
         return {"data": calculator(engine, data)}
     except GlassLlamaError as error:  # one place of many: the others still stand

@@ -4,7 +4,10 @@
 import { RecordedMap, watchFields } from "./reads.js";
 
 /**
- * @import {Decoded, NumArray} from "./decoded.d.ts"
+ * @import {
+ *   Decoded,
+ *   NumArray
+ * } from "./decoded.d.ts"
  * @import {
  *   Changes,
  *   CrossMessage,
@@ -19,7 +22,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   RunMessage,
  *   StepMessage,
  *   TokensMessage,
- *   TraceMessage,
+ *   TraceMessage
  * } from "./messages.d.ts"
  */
 

@@ -15,8 +15,7 @@ const KIND = "latent";
 /**
  * @typedef {import("../../decoded.d.ts").NumArray} Rows
  *
- * @typedef {import("../../decoded.d.ts").Detail<"latent">} Latent
- *   (visuals/latent.py), a row a token each
+ * @typedef {import("../../decoded.d.ts").Detail<"latent">} Latent (visuals/latent.py), a row a token each
  */
 
 /**

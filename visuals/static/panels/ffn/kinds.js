@@ -38,7 +38,7 @@ const ROUTED = [
  * }} Kind
  *   `act`: the activation as it is written, `column`: as a saved table names what it gives; `reads`: what it is of;
  *   `form`: in which texts tell of it, "" for a SwiGLU; `strips`: name and role of each vector, from the top
- * @param {import("../../decode.js").Ffn} ffn
+ * @param {import("../../messages.d.ts").Ffn} ffn
  * @returns {Kind}
  */
 export function kindOf({ activation, gated, experts }) {
@@ -118,7 +118,7 @@ export const drawnOf = once((neurons) => {
 /**
  * The expert of a neuron and its number there; the expert is null for the shared one.
  *
- * @param {import("../../decode.js").Ffn} ffn
+ * @param {import("../../messages.d.ts").Ffn} ffn
  */
 export function expertOf({ experts, width }, neuron) {
   const expert = Math.floor(neuron / width);
@@ -128,7 +128,7 @@ export function expertOf({ experts, width }, neuron) {
 /**
  * Whose a neuron is, as the columns of a saved table: of a layer without experts none.
  *
- * @param {import("../../decode.js").Ffn} ffn
+ * @param {import("../../messages.d.ts").Ffn} ffn
  */
 export const ownerHeads = ({ experts }) => (experts ? ["expert", "own"] : []);
 export const ownerOf = (ffn, neuron) =>
@@ -150,7 +150,7 @@ export function neuronName(ffn, neuron, text) {
 /**
  * `neuronName` of a neuron of a layer.
  *
- * @param {{ parts: { ffn: import("../../decode.js").Ffn[] } }} model
+ * @param {{ parts: { ffn: import("../../messages.d.ts").Ffn[] } }} model
  */
 export const neuronIn = ({ parts: { ffn } }, layer, neuron, text) => neuronName(ffn[layer], neuron, text);
 

@@ -3,7 +3,7 @@
 /**
  * @typedef {import("../../decoded.d.ts").Detail<"experts">} Routing
  *
- * @typedef {import("../../decode.js").Ffn} Ffn
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
  */
 
 /**

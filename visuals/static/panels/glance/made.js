@@ -7,7 +7,10 @@ import { filled, lead, leadToCell, readBy, word } from "./words.js";
 const COUNT = 3;
 
 /**
- * @import {Detail, NumArray} from "../../decoded.d.ts"
+ * @import {
+ *   Detail,
+ *   NumArray
+ * } from "../../decoded.d.ts"
  */
 
 /**
@@ -25,7 +28,7 @@ export function writers({ heads, cross, ffn }) {
     const [layers, count, tokens] = shape;
     return Array.from({ length: layers * count }, (_, i) => {
       const row = data.subarray(i * tokens, (i + 1) * tokens);
-      const value = row.reduce((sum, x) => sum + x, 0);
+      const value = Array.from(row).reduce((sum, x) => sum + x, 0);
       return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
     });
   };
