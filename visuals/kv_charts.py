@@ -95,7 +95,8 @@ def contexts(longest: int) -> list[int]:
 
 def line_series(asked: Question) -> tuple[list[Series], list[str]]:
     """Each model up to its own context (the first at least to `tokens`), and the models that the format excludes."""
-    found, excluded = [], []
+    found: list[Series] = []
+    excluded: list[str] = []
     for i, spec in enumerate(asked.specs):
         own = spec.max_context or max(asked.tokens, FEWEST_TOKENS)
         longest = max(own, asked.tokens) if i == 0 else own
@@ -215,7 +216,7 @@ def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: S
 def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> list[list[str]]:
     """Context and name of each bar. Its name ends with a space without width for each shorter length: else a model
     would stand where its name has stood among another length's bars."""
-    names = []
+    names: list[str] = []
     for bar in bars:
         name = _bar_name(bar.model, _beyond(bar, contexts) is not None)
         names.append(name if name.startswith("text:") else name + "\u200b" * lengths.index(bar.tokens))

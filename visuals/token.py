@@ -35,7 +35,7 @@ def merges_info(lm: LanguageModel, ids: Sequence[int]) -> MergesInfo:
     tokenizer = lm.tokenizer
     pairs = byte_pairs(tokenizer)
     stands_for = {i: tokenizer.bytes_of(i) for i in dict.fromkeys(ids)}
-    made = {}
+    made: dict[int, Replay] = {}
     for token_id, given in stands_for.items():
         symbols = tokenizer.back_end.id_to_token(token_id)
         if pairs is not None and given is not None and symbols is not None:

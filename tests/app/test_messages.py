@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import get_type_hints
 
 import model
@@ -14,7 +15,7 @@ from app.chapters import CALCULATORS, DETAILS
 from app.engine import LocalEngine, Settings
 from app.files import head
 from app.service import Service
-from app.zoo import offers, zoo
+from app.zoo import ZOO, offers, small_name
 from model.checkpoint import BUNDLED_NAME
 from visuals.messages.answers import CalculationMessage, Calculations, DetailMessage, Details
 from visuals.messages.page import Offer, PageConfig
@@ -22,8 +23,10 @@ from visuals.messages.run import BusMessage, LayerMessage, NeuronsMessage, Notic
 
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Tom is in the bedroom. Lily is in the garden. Tom is in the"
-MODELS = [BUNDLED_NAME, *(one.name for one in zoo(device="cpu"))]
-LAST = len(PROMPT)  # stands for the run's last token
+# With biases by distance and LayerNorm; with norms on q and k; with experts and a latent; with an encoder.
+FAMILIES = ("bloom", "qwen", "deepseek", "t5")
+T5 = small_name("t5")
+MODELS = [BUNDLED_NAME, *map(small_name, FAMILIES)]
 EXACT = ConfigDict(extra="forbid", strict=True)
 GREEDY = Settings()
 Asked = tuple[str, dict[str, Any]]
@@ -42,7 +45,8 @@ def check(hint: Any, message: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def service() -> Service:
-    return Service(LocalEngine([model.load(device="cpu"), *zoo(device="cpu")]))
+    small = [replace(model.load(ZOO / family, device="cpu"), name=small_name(family)) for family in FAMILIES]
+    return Service(LocalEngine([model.load(device="cpu"), *small]))
 
 
 def answer(service: Service, run: dict[str, Any], what: str, **params: Any) -> Any:
@@ -93,11 +97,12 @@ def test_a_run_and_what_is_asked_about_it(service: Service, name: str) -> None:
     other = check(RunMessage, service.run(OTHER, name))
     changes = {"heads": [[0, 1]], "neurons": [[0, 2]], "ffn": [1], "patches": [[1, 0]], "source": other["id"]}
     changed = check(RunMessage, service.change({"run": run["id"], "changes": changes, "layer": 0}))
-    asked = [*of_any_stack(run), *of_a_choice(run)]
-    for one in (run, changed):
-        for what, params in asked:
-            answer(service, one, what, **params)
-    answer(service, changed, "difference", other=run["id"])
+    for what, params in (*of_any_stack(run), *of_a_choice(run)):
+        answer(service, run, what, **params)
+    place = {"layer": 2, "head": 1, "query": 1, "key": 0}
+    asked = ("stream", {}), ("score_terms", place), ("logit_terms", {"token": 1, "target": 5, "against": None})
+    for what, params in (*asked, ("contributions", {"target": 5}), ("difference", {"other": run["id"]})):
+        answer(service, changed, what, **params)
     if run["encoder"]:
         for what, params in of_any_stack(run["encoder"]):
             answer(service, run["encoder"], what, **params)
@@ -121,7 +126,7 @@ def test_what_is_strange_in_a_prompt(service: Service) -> None:
     assert answer(service, check(RunMessage, service.run(PROMPT, BUNDLED_NAME)), "outside") == {}
 
 
-@pytest.mark.parametrize("name", [BUNDLED_NAME, MODELS[-1]])
+@pytest.mark.parametrize("name", [BUNDLED_NAME, T5])
 def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.service.STREAM_EVERY", 0.0)
     sampled = Settings(temperature=0.8, seed=1)
@@ -168,7 +173,16 @@ def test_what_the_page_is_told_first(service: Service) -> None:
     check(list[Offer], offers(service.engine))
 
 
-def test_each_question_has_a_definition_and_is_asked_here(service: Service) -> None:
+def test_each_question_has_a_definition_and_is_asked_here() -> None:
     assert get_type_hints(Details).keys() == DETAILS.keys()
     assert get_type_hints(Calculations).keys() == CALCULATORS.keys()
     assert {what for what, _ in SUMS} == CALCULATORS.keys()
+
+
+def test_a_message_that_is_another_is_noticed() -> None:
+    """The check itself: a key too many, one too few, a number of another kind."""
+    exact = {"kind": "message", "level": "info", "code": "busy", "params": {}}
+    check(Notice, exact)
+    for wrong in ({**exact, "more": 1}, {"kind": "message"}, {**exact, "sent": 1.5}, {**exact, "level": "loud"}):
+        with pytest.raises(ValidationError):
+            check(Notice, wrong)

@@ -61,7 +61,7 @@ def interface(message: type) -> str:
         f"export interface {message.__name__} {{",
     ]
     for name, hint in get_type_hints(message, include_extras=True).items():
-        optional = get_origin(hint) is NotRequired or name not in message.__required_keys__
+        optional = get_origin(hint) is NotRequired or name not in vars(message)["__required_keys__"]
         told = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
         lines.append(f"  {name}{'?' * optional}: {typescript(told)};")
     return "\n".join([*lines, "}"])
