@@ -221,6 +221,7 @@ export function createStore() {
     run.encoder = Object.assign(encoder, { id: run.encoder.id, whole: run });
   }
 
+  /** @param {import("./messages.d.ts").RunMessage} payload */
   function publishRun(payload) {
     // gradio hands the last message of a stream over twice.
     if (payload.id === state.run?.id && Boolean(payload.generating) === state.run.generating) return;
@@ -309,6 +310,8 @@ export function createStore() {
   /**
    * While text is generated: a message holds the last few steps, so that one may be missed; only new ones are
    * decoded.
+   *
+   * @param {import("./messages.d.ts").StepsMessage} message
    */
   function publishSteps({ run, steps }) {
     const { run: trace } = state;
@@ -320,12 +323,14 @@ export function createStore() {
     repaint();
   }
 
-  /** @param {object} payload a message of visuals/payload.py: run, step or message */
+  /** @param {import("./messages.d.ts").BusMessage | null} payload */
   function publish(payload) {
-    if (payload?.kind === "run") publishRun(payload);
-    else if (payload?.kind === "step") publishSteps(payload);
+    if (payload?.kind === "step") publishSteps(payload);
     else if (payload?.kind === "message") emit("message", payload);
-    if (payload?.note) emit("message", payload.note); // what is to be said of a run that is not all that was asked for
+    else if (payload?.kind === "run") {
+      publishRun(payload);
+      if (payload.note) emit("message", payload.note); // what is to be said of a run that is not all that was asked for
+    }
   }
 
   /** Whether the pointer shows something else than what is locked. */
