@@ -23,9 +23,10 @@ lint: .venv/.dev node_modules/.package-lock.json
 	npm run --silent lint
 	$(BIN)/python -m tests.audit
 
-# Lays out Python, JavaScript and styles.
+# Lays out Python, JavaScript and styles, and tells JavaScript of the messages (visuals/messages).
 format: .venv/.dev node_modules/.package-lock.json
 	$(BIN)/ruff format .
+	$(BIN)/python -m visuals.messages.declarations
 	npm run --silent format
 
 # Pins all that the requirements bring along, as it is installed here.

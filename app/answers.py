@@ -4,15 +4,18 @@ import functools
 import logging
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from model import GlassLlamaError
-from visuals.payload import Message, message_payload
+from visuals.messages.run import Notice
+from visuals.payload import message_payload
 
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 log = logging.getLogger("glass_llama")
 
 
-def failure(error: Exception) -> Message:
+def failure(error: Exception) -> Notice:
     """The message for an error: its own code where a visitor can mend it; else it is logged and called internal."""
     if isinstance(error, GlassLlamaError):
         return message_payload(error.code, **{"detail": str(error), **error.params})
@@ -20,7 +23,7 @@ def failure(error: Exception) -> Message:
     return message_payload("internal", detail=type(error).__name__)
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: object) -> bool:
     """Whether every number in a message is one that JSON has a form for: neither NaN nor infinite."""
     if isinstance(value, dict):
         return all(map(is_finite, value.values()))
@@ -29,11 +32,11 @@ def is_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def answered(method: Callable[..., Message]) -> Callable[..., Message]:
+def answered(method: Callable[Given, Answer]) -> Callable[Given, Answer | Notice]:
     """A method that answers with a message whatever happens, and never with a number that is not finite."""
 
     @functools.wraps(method)
-    def guarded(*args: Any, **kwargs: Any) -> Message:
+    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Answer | Notice:
         try:
             message = method(*args, **kwargs)
             if not is_finite(message):

@@ -1,13 +1,14 @@
 """Puts the page together: the bar, the panels, and which event asks the service for what."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gradio as gr
 from gradio.events import api
 
-from visuals.payload import Message, message_payload
+from visuals.messages.run import Notice
+from visuals.payload import message_payload
 
 from . import panels
 from .chapters import CALCULATORS, CHAPTERS, DETAILS, FIRST, all_panels
@@ -65,12 +66,12 @@ def build(engine: Engine, runs: Runs | None = None) -> GlassPage:
     return demo
 
 
-def refusal(demo: GlassPage) -> Message:
+def refusal(demo: GlassPage) -> Notice:
     """What the page is told whose event is not taken in."""
     return message_payload("draining" if demo.drain.begun else "busy")
 
 
-def direct_calls(service: Service) -> list[Callable[..., Message]]:
+def direct_calls(service: Service) -> list[Callable[..., Mapping[str, object]]]:
     """What the page asks for by itself, without waiting in gradio's queue."""
     return [
         service.layer,
@@ -93,7 +94,7 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
     of_hub = DirectCallLimiter(OF_HUB, metrics).guarded(service.calculate, CALCULATORS)
     plain = sums.guarded(service.calculate, CALCULATORS)
 
-    async def calculate(data: Any, request: gr.Request) -> Message:
+    async def calculate(data: Any, request: gr.Request) -> Mapping[str, object]:
         asks_hub = isinstance(data, dict) and bool(data.get("hub"))
         return await (of_hub if asks_hub else plain)(data, request)
 

@@ -1,17 +1,18 @@
 """Two runs side by side: what a page may change in a run, and the run that it is compared with."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from model import GlassLlamaError
 from model.interventions import Intervention, Patch
+from visuals.messages.run import Changes
 
 from .requests import int_field, text_of
 from .session import HeldRun, Runs, of_encoder
 
-OFF_PAIRS = ("heads", "neurons", "cross")
 
-
-def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -> Intervention:
+def intervention(changes: Changes, runs: Runs, model: str, tokens: int) -> Intervention:
     """The changes that a page asks for, as `changes_of` reads them; `source` is the held run whose stream the patches
     take. Raises GlassLlamaError where that is gone or does not have these places.
     """
@@ -25,18 +26,24 @@ def intervention(changes: dict[str, Any], runs: Runs, model: str, tokens: int) -
             int_field(place, "layer", len(stream))
             int_field(place, "token", min(tokens, stream.shape[1]))
             patches.append(Patch(layer, token, tuple(stream[layer, token].tolist())))
-    return Intervention(**_parts(changes), patches=tuple(patches), prefix=prefix[0], encoder=_encoder(changes))
+    theirs = of_encoder(changes)
+    encoder = _switched_off(theirs) if theirs else None
+    return replace(_switched_off(changes), patches=tuple(patches), prefix=prefix[0], encoder=encoder)
 
 
-def _encoder(changes: dict[str, Any]) -> Intervention | None:
-    given = of_encoder(changes)
-    return Intervention(**_parts(given)) if given else None
+def _switched_off(changes: Changes) -> Intervention:
+    """What is off in one stack."""
+    return Intervention(
+        heads=_pairs(changes.get("heads", ())),
+        neurons=_pairs(changes.get("neurons", ())),
+        cross=_pairs(changes.get("cross", ())),
+        attention=tuple(changes.get("attention", ())),
+        ffn=tuple(changes.get("ffn", ())),
+    )
 
 
-def _parts(changes: dict[str, Any]) -> dict[str, Any]:
-    """What is off in one stack, as an Intervention's fields."""
-    pairs = {name: tuple((layer, index) for layer, index in changes.get(name, ())) for name in OFF_PAIRS}
-    return pairs | {name: tuple(changes.get(name, ())) for name in ("attention", "ffn")}
+def _pairs(given: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((layer, index) for layer, index in given)
 
 
 def second_run(runs: Runs, run_id: Any, model: str) -> HeldRun:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
 from inspect import signature
@@ -13,7 +13,7 @@ import anyio
 import anyio.to_thread
 import gradio as gr
 
-from visuals.payload import Message, message_payload
+from visuals.payload import message_payload
 
 from .asking import is_wanted, watched
 from .fairness import Fairness, Rank
@@ -28,6 +28,8 @@ DIRECT_CALLS = Limit(at_once=16, of_address=2, waiting=256, each=128)
 SUMS = Limit(at_once=2, of_address=1, waiting=256, each=128)
 # These wait for another machine, which may not answer (app/lookups.py).
 OF_HUB = Limit(at_once=16, of_address=16, waiting=256, each=128)
+
+Answer = Mapping[str, object]  # one of visuals/messages
 
 
 def kind_of(name: str, data: Any, questions: Collection[str]) -> str:
@@ -116,7 +118,7 @@ class DirectCallLimiter:
     def _threads(self) -> anyio.CapacityLimiter:
         return anyio.CapacityLimiter(self.limit.at_once)
 
-    def guarded(self, answer: Callable[..., Message], questions: Collection[str] = ()) -> Callable[..., Any]:
+    def guarded(self, answer: Callable[..., Answer], questions: Collection[str] = ()) -> Callable[..., Any]:
         """`answer` as a function for gradio, of the same name, that waits in line or says that it is busy.
 
         Where `answer` takes a `visitor`, it is told whose request it is. `questions` are those of the field `what` that
@@ -124,7 +126,7 @@ class DirectCallLimiter:
         """
         told = "visitor" in signature(answer).parameters
 
-        async def in_line(data: Any, request: gr.Request) -> Message:
+        async def in_line(data: Any, request: gr.Request) -> Answer:
             visitor = visitor_of(request)
             if self._asked.total() >= self.limit.waiting or self._asked[visitor.address] >= self.limit.each:
                 self.metrics.refused(answer.__name__, "busy", visitor)

@@ -21,7 +21,6 @@ from model.kv_math.weights import AS_CONFIG
 from model.published.expected import expected
 from model.published.hf_spec import spec_from_text
 from model.sampling import candidates, field_error
-from visuals.payload import Message
 
 from .engine import Engine
 from .lookups import LOOKUPS
@@ -30,6 +29,7 @@ from .requests import count_of, settings_of
 from .waiting import asker, is_abandoned
 
 CANDIDATES = 10
+Answer = dict[str, object]  # what a program is given, under the names that its endpoint's docstring lists
 
 
 def digits(array: np.ndarray) -> list[Any]:
@@ -37,7 +37,7 @@ def digits(array: np.ndarray) -> list[Any]:
     return [digits(row) for row in array] if array.ndim > 1 else [float(f"{x:.7g}") for x in array]
 
 
-def describe(engine: Engine) -> Message:
+def describe(engine: Engine) -> Answer:
     """The first model in a few words."""
     about = engine.about(engine.names[0])
     return {"name": about.name, "n_parameters": about.n_parameters, "device": about.device, "dtype": about.dtype}
@@ -197,7 +197,7 @@ def kv_cache(
         return answer | ({"memory": memory_message(spec, tokens, batch, device, setup)} if device else {})
 
 
-def growth_answer(breakdown: KvBreakdown) -> Message:
+def growth_answer(breakdown: KvBreakdown) -> Answer:
     """What a token adds before and after windows drop older ones, and from when on."""
     *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
     return {
@@ -235,12 +235,12 @@ def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
     return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 
 
-def product_message(what: str, factors: Iterable[object], count: int) -> Message:
+def product_message(what: str, factors: Iterable[object], count: int) -> Answer:
     """One multiplication as text."""
     return {"what": what, "product": " × ".join(map(str, factors)), "bytes": count}
 
 
-def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> Message:
+def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> Answer:
     """What fits on a GPU beside the weights, and how many GPUs of each kind the load needs."""
     use = memory_use(spec, tokens, batch, gpu, setup)
     bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
@@ -270,7 +270,7 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
     }
 
 
-def next_tokens(engine: Engine, name: str, logits: np.ndarray) -> list[Message]:
+def next_tokens(engine: Engine, name: str, logits: np.ndarray) -> list[Answer]:
     """The most probable next tokens with their logits and probabilities."""
     best = candidates(torch.from_numpy(logits), CANDIDATES)
     ids = best.ids.tolist()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import model
 from model.errors import GlassLlamaError, shortly
@@ -21,6 +21,7 @@ from visuals.payload import About
 from .budget import Budgets
 from .priority_lock import PriorityLock
 
+Found = TypeVar("Found")
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
 
@@ -82,7 +83,7 @@ class Engine(Protocol):
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
         ...
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any, trace: model.Trace | None = None) -> Any:
+    def study(self, name: str, work: Callable[..., Found], *args: object, trace: model.Trace | None = None) -> Found:
         """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data.
 
         With a `trace` of the model, `lm` is what was recorded there: one stack of two, say.
@@ -90,8 +91,8 @@ class Engine(Protocol):
         ...
 
     def study_in_pieces(
-        self, name: str, work: InPieces[..., Any], *args: Any, cost: float, trace: model.Trace | None = None
-    ) -> Any:
+        self, name: str, work: InPieces[..., Found], *args: object, cost: float, trace: model.Trace | None = None
+    ) -> Found:
         """The same of long work, which gives way after each piece to shorter work and to other visitors' long work.
 
         `cost` is how many multiply–adds it takes, at most. Raises GlassLlamaError("budget") where the visitor has asked
@@ -210,13 +211,13 @@ class LocalEngine:
         with self._turn(name):
             return trace.layer(index)
 
-    def study(self, name: str, work: Callable[..., Any], *args: Any, trace: model.Trace | None = None) -> Any:
+    def study(self, name: str, work: Callable[..., Found], *args: object, trace: model.Trace | None = None) -> Found:
         with self._turn(name) as lm:
             return work(lm if trace is None else trace.lm, *args)
 
     def study_in_pieces(
-        self, name: str, work: InPieces[..., Any], *args: Any, cost: float, trace: model.Trace | None = None
-    ) -> Any:
+        self, name: str, work: InPieces[..., Found], *args: object, cost: float, trace: model.Trace | None = None
+    ) -> Found:
         lm = self._get(name)
         own = cost if lm.device.type == "cpu" else cost / GPU_TIMES
         self._budgets.spend(self._visitor, own)
@@ -228,7 +229,7 @@ class LocalEngine:
                 self._budgets.give_back(self._visitor, own)
             raise
 
-    def _finished(self, name: str, work: Work[Any]) -> Any:
+    def _finished(self, name: str, work: Work[Found]) -> Found:
         while True:
             with self._turns[name].turn(long=True, visitor=self._visitor):
                 if not self._is_wanted():

@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 
-from visuals.payload import Message
+from visuals.messages.run import BusMessage
 
 from .texts import text
 
@@ -28,8 +28,8 @@ def when_ready(code: str) -> str:
     return f"glassReady.then((glass) => {{ {code} }});"
 
 
-def sealed(message: Message) -> str:
-    """A message (visuals/payload.py) as the bus carries it: one text, which gradio hands on without looking inside.
+def sealed(message: BusMessage) -> str:
+    """A message as the bus carries it: one text, which gradio hands on without looking inside.
 
     It would clone and wrap every object in a dict, which takes longer than drawing. No "<", so no tag is found in it.
     The field `sent` makes the text differ from every other one.

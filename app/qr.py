@@ -7,14 +7,14 @@ from qrcode.constants import ERROR_CORRECT_L
 
 from model import GlassLlamaError
 from model.errors import shortly
-from visuals.payload import Message
+from visuals.messages.page import QrAnswer
 
 # What version 40, the largest, holds of bytes at error correction L (ISO/IEC 18004, table 7).
 MOST_BYTES = 2953
 QUIET = 4  # modules around a code that stay light (ISO/IEC 18004, 5.3.8)
 
 
-def qr_code(text: object) -> Message:
+def qr_code(text: object) -> QrAnswer:
     """A text as a QR code: {size, path, version}, modules along a side with the quiet zone, dark ones as an SVG path.
 
     Raises GlassLlamaError: "bad_request" for what is no text or an empty one, "qr_long" for more than MOST_BYTES bytes.
@@ -25,11 +25,11 @@ def qr_code(text: object) -> Message:
     if len(data) > MOST_BYTES:
         message = f"text has {len(data):,} bytes; a QR code holds up to {MOST_BYTES:,}."
         raise GlassLlamaError("qr_long", message, bytes=len(data), most=MOST_BYTES)
-    return dict(_drawn(data))
+    return _drawn(data).copy()
 
 
 @lru_cache(maxsize=64)
-def _drawn(data: bytes) -> Message:
+def _drawn(data: bytes) -> QrAnswer:
     code = qrcode.QRCode(error_correction=ERROR_CORRECT_L, border=QUIET)
     code.add_data(data, optimize=0)
     code.make(fit=True)

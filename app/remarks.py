@@ -7,9 +7,8 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from visuals.kv import Remark
+from visuals.messages.kv import Remark
 
 # What hf_spec.py remarks on a config.json, with the file's own names and values in it; sources that are all names.
 _PATTERNS = (
@@ -72,13 +71,9 @@ _REASONS = (
 )
 
 
-def in_languages(message: Any) -> Any:
-    """A message of the calculators, with every Remark in each language of the page: {en, zh}."""
-    if isinstance(message, Remark):
-        return {"en": str(message), "zh": in_chinese(message)}
-    if isinstance(message, dict):
-        return {name: in_languages(part) for name, part in message.items()}
-    return [in_languages(part) for part in message] if isinstance(message, list) else message
+def in_languages(remark: str) -> Remark:
+    """An English remark in each language of the page."""
+    return {"en": remark, "zh": in_chinese(remark)}
 
 
 def in_chinese(remark: str) -> str:

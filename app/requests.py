@@ -7,12 +7,13 @@ right. What is kept beside a run is built here anew from the fields that are kno
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from model import GlassLlamaError
 from model.errors import shortly
 from model.sampling import Sampling
-from visuals.payload import Message, message_payload
+from visuals.messages.run import Changes, Notice
+from visuals.payload import message_payload
 
 from .engine import Engine, Settings
 from .prompts import MAX_TOKENS
@@ -28,18 +29,19 @@ MOST_CHANGES = 256
 PAIRS = ("heads", "cross", "neurons", "patches", f"{OF_ENCODER}heads", f"{OF_ENCODER}neurons")
 SINGLE = ("attention", "ffn", "prefix", f"{OF_ENCODER}attention", f"{OF_ENCODER}ffn")
 ANY = 1 << 30  # the model itself refuses, by name, what it does not have
+Sent = dict[str, Any]  # what was sent: anything at all, until a field is read by one of these functions
 # Settings, or temperature, top_k, top_p and seed as they were sent.
-Asked = Settings | Sequence[Any]
+Asked = Settings | Sequence[object]
 
 
-def object_of(data: Any, name: str = "the request") -> dict[str, Any]:
+def object_of(data: object, name: str = "the request") -> Sent:
     """What was sent, which must be an object. Raises GlassLlamaError."""
     if not isinstance(data, dict):
         raise GlassLlamaError("bad_request", f"{name} is {shortly(data)}; expected an object.")
     return data
 
 
-def text_of(data: Any, name: str, longest: int = MAX_NAME, default: str | None = None) -> str:
+def text_of(data: object, name: str, longest: int = MAX_NAME, default: str | None = None) -> str:
     """The field `name`, a text of up to `longest` characters; `default` where it is absent or null."""
     value = object_of(data).get(name)
     if value is None and default is not None:
@@ -50,7 +52,7 @@ def text_of(data: Any, name: str, longest: int = MAX_NAME, default: str | None =
     return value
 
 
-def int_field(data: Any, name: str, limit: int) -> int:
+def int_field(data: object, name: str, limit: int) -> int:
     """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
@@ -59,7 +61,7 @@ def int_field(data: Any, name: str, limit: int) -> int:
     return value
 
 
-def nearest(data: Any, name: str, limit: int) -> int:
+def nearest(data: object, name: str, limit: int) -> int:
     """As `int_field`, but clamped to the range: links are passed on between models."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, int) or isinstance(value, bool):
@@ -67,7 +69,7 @@ def nearest(data: Any, name: str, limit: int) -> int:
     return max(0, min(value, limit - 1))
 
 
-def one_of(data: Any, name: str, choices: Collection[str]) -> str:
+def one_of(data: object, name: str, choices: Collection[str]) -> str:
     """The field `name`, one of these. Raises GlassLlamaError."""
     value = object_of(data).get(name)
     if not isinstance(value, str) or value not in choices:
@@ -76,12 +78,12 @@ def one_of(data: Any, name: str, choices: Collection[str]) -> str:
     return value
 
 
-def layer_of(held: HeldRun, data: Any) -> int:
+def layer_of(held: HeldRun, data: object) -> int:
     """The field `layer`, one of the run's. Raises GlassLlamaError."""
     return int_field(data, "layer", held.trace.n_layers)
 
 
-def first_layer(engine: Engine, model: str, view: Any) -> int:
+def first_layer(engine: Engine, model: str, view: Sent) -> int:
     """The field `layer` of what a page looks at: the one to send along, the first where it names none. Raises
     GlassLlamaError."""
     return nearest(view, "layer", engine.about(model).config.n_layers) if view.get("layer") is not None else 0
@@ -93,7 +95,7 @@ def need_room(engine: Engine, model: str, ids: Sequence[int]) -> None:
         raise GlassLlamaError("context_full", "The model's context is full. Shorten the prompt.")
 
 
-def leader_of(held: HeldRun, data: Any) -> HeldRun:
+def leader_of(held: HeldRun, data: Sent) -> HeldRun:
     """The run that says what is looked at: `other`, so that two runs can be asked about the same tokens or neurons, or
     this one. Raises GlassLlamaError where the two have different numbers of tokens."""
     leader = data.get("other", held)
@@ -102,7 +104,7 @@ def leader_of(held: HeldRun, data: Any) -> HeldRun:
     return leader
 
 
-def token_of(held: HeldRun, data: Any, name: str = "token") -> int:
+def token_of(held: HeldRun, data: object, name: str = "token") -> int:
     """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
     return int_field(data, name, len(held.trace.token_ids))
 
@@ -119,13 +121,13 @@ class Texts(NamedTuple):
         return len(self.ids) + (0 if self.written is None else 1 + len(self.written))
 
 
-def texts_until(held: HeldRun, data: Any) -> Texts:
+def texts_until(held: HeldRun, data: object) -> Texts:
     """What a run has up to the position that the field `token` names. Raises GlassLlamaError."""
     ids = list(held.trace.token_ids[: token_of(held, data) + 1])
     return Texts(ids, None) if held.trace.source is None else Texts(held.prompt_ids, ids[1:])
 
 
-def unchanged(held: HeldRun, data: Any, longest: int = PAIR_TOKENS) -> Texts:
+def unchanged(held: HeldRun, data: object, longest: int = PAIR_TOKENS) -> Texts:
     """As `texts_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
 
     Raises GlassLlamaError.
@@ -147,13 +149,13 @@ def map_limit(engine: Engine, held: HeldRun) -> int:
     return PAIR_TOKENS if about.device != "CPU" else min(PAIR_TOKENS, int((MAP_WORK / places) ** 0.5))
 
 
-def model_of(engine: Engine, data: Any) -> str:
+def model_of(engine: Engine, data: object) -> str:
     """The field `model`, one of the engine's; the first of them where it is absent. Raises GlassLlamaError."""
     name = text_of(data, "model", default="") or engine.names[0]
     return engine.about(name).name
 
 
-def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int]:
+def ids_of(engine: Engine, model: str, data: object, name: str = "ids") -> list[int]:
     """The field `name`, token ids that this model can run: of one text, or of both that it has. Raises
     GlassLlamaError."""
     ids = object_of(data).get(name)
@@ -165,7 +167,7 @@ def ids_of(engine: Engine, model: str, data: Any, name: str = "ids") -> list[int
     return [int_field({name: i}, name, config.vocab_size) for i in ids]
 
 
-def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list[int], Message | None]:
+def link_ids(engine: Engine, model: str, data: object, n_prompt: int) -> tuple[list[int], Notice | None]:
     """The field `generated` of a link, token ids as far as this model can run them after `n_prompt` tokens, and a
     message where some cannot be.
 
@@ -182,7 +184,7 @@ def link_ids(engine: Engine, model: str, data: Any, n_prompt: int) -> tuple[list
     return known, message_payload("link_cut", "info", given=len(ids), kept=len(known))
 
 
-def changes_of(data: Any) -> dict[str, Any]:
+def changes_of(data: object) -> Changes:
     """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
     neurons: [[layer, neuron]], attention: [layer], ffn: [layer], prefix: [tokens], patches: [[layer, token]],
     source: the id of a run}, of each what was given; heads, neurons, attention and ffn of an encoder as encoder_heads
@@ -195,25 +197,27 @@ def changes_of(data: Any) -> dict[str, Any]:
     for name, listed in pairs.items():
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
             raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
-    read: dict[str, Any] = {name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()}
+    read: dict[str, list[int] | list[list[int]] | str] = {
+        name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()
+    }
     read |= {name: _numbers(name, _listed(given, name)) for name in SINGLE}
     if given.get("source") is not None:
         read["source"] = text_of(given, "source")
-    return {name: read[name] for name in given if read.get(name)}
+    return cast(Changes, {name: read[name] for name in given if read.get(name)})
 
 
-def _listed(given: dict[str, Any], name: str) -> list[Any]:
+def _listed(given: Sent, name: str) -> list[object]:
     value = given.get(name) or []
     if not isinstance(value, list) or len(value) > MOST_CHANGES:
         raise GlassLlamaError("bad_request", f"{name} is not a list of up to {MOST_CHANGES}.")
     return value
 
 
-def _numbers(name: str, values: list[Any]) -> list[int]:
+def _numbers(name: str, values: list[object]) -> list[int]:
     return [int_field({name: value}, name, ANY) for value in values]
 
 
-def count_of(value: Any, name: str = "max_new_tokens") -> int:
+def count_of(value: object, name: str = "max_new_tokens") -> int:
     """How many tokens to add, 1 … MAX_NEW_TOKENS. Raises GlassLlamaError."""
     return _within(name, _integer(name, value), 1, MAX_NEW_TOKENS)
 
@@ -234,13 +238,13 @@ def settings_of(asked: Asked) -> Settings:
     return found
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _refusal(name, value, "a number")
     return float(value)
 
 
-def _integer(name: str, value: Any) -> int:
+def _integer(name: str, value: object) -> int:
     """A whole number; 20.0 is one, as JSON does not tell it from 20."""
     if not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         return int(value)
@@ -253,6 +257,6 @@ def _within(name: str, value: int, low: int, high: int) -> int:
     return value
 
 
-def _refusal(name: str, value: Any, expected: str) -> GlassLlamaError:
+def _refusal(name: str, value: object, expected: str) -> GlassLlamaError:
     said = f"{name} is {shortly(value)}; expected {expected}."
     return GlassLlamaError("field", said, field=name, value=shortly(value), expected=expected)

@@ -15,7 +15,18 @@ from typing import Any
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
 from visuals.glance import heads_of_opening, opening
-from visuals.payload import Message, layer_payload, neurons_payload
+from visuals.messages.answers import CalculationMessage, DetailMessage
+from visuals.messages.run import (
+    BusMessage,
+    Changes,
+    LayerMessage,
+    NeuronsMessage,
+    Notice,
+    RunMessage,
+    Start,
+    StepsMessage,
+)
+from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
@@ -25,9 +36,9 @@ from .comparing import intervention, second_run
 from .engine import Engine, Settings
 from .operating import Drain
 from .prompts import MAX_CHARACTERS, checked_ids
-from .remarks import in_languages
 from .requests import (
     Asked,
+    Sent,
     changes_of,
     count_of,
     first_layer,
@@ -69,7 +80,9 @@ class Service:
     # What a visitor asks for. Each gives a message, of kind "message" where something is wrong.
 
     @answered
-    def run(self, prompt: Any, model: Any, view: dict[str, Any] | None = None, visitor: Visitor = NOBODY) -> Message:
+    def run(
+        self, prompt: object, model: object, view: Sent | None = None, visitor: Visitor = NOBODY
+    ) -> RunMessage | Notice:
         """Run a prompt. `view` may name the `layer` to send along and `generated`, token ids to append.
 
         Where it names no layer, the answer's `start` says which layer and head to show first.
@@ -79,7 +92,7 @@ class Service:
         return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
-    def rerun(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def rerun(self, data: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}, the first
         `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
@@ -92,7 +105,7 @@ class Service:
         return self.show(held, layer)
 
     @answered
-    def change(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def change(self, data: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
         held = self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
@@ -101,7 +114,7 @@ class Service:
         return self.show(self._trace(held.model, held.prompt, *text, *steps, **how), layer)
 
     @answered
-    def recall(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def recall(self, data: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """A page's first run, or one that a link describes: {prompt, model, generated, changes, layer}.
 
         Without a model it is of the first one; without a layer, the answer's `start` says what to show first. Where
@@ -113,17 +126,18 @@ class Service:
         layer = None if data.get("layer") is None else first_layer(self.engine, name, data)
         how = {"changes": changes_of(data), "visitor": visitor, "layer": layer}
         held = self._trace(name, data["prompt"], ids, generated, **how)
-        return self._opened(held, data) | ({"note": note} if note else {})
+        opened = self._opened(held, data)
+        return {**opened, "note": note} if note else opened
 
     @answered
-    def layer(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def layer(self, data: Sent, visitor: Visitor = NOBODY) -> LayerMessage:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
         held, index, token = self._place(data)
         layer = self._engine(visitor).layer(held.model, held.trace, index)
         return layer_payload(held.id, index, token, layer, held.ffn(index))
 
     @answered
-    def neurons(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def neurons(self, data: Sent, visitor: Visitor = NOBODY) -> NeuronsMessage:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
         every = object_of(data).get("token") is None
         held, index, token = self._place({**data, "token": 0} if every else data)
@@ -131,7 +145,7 @@ class Service:
         return neurons_payload(held.id, index, None if every else token, neurons_of(layer, held.ffn(index)))
 
     @answered
-    def detail(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def detail(self, data: Sent, visitor: Visitor = NOBODY) -> DetailMessage:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
         what = one_of(data, "what", DETAILS)
@@ -142,16 +156,14 @@ class Service:
         return {"kind": "detail", "run": held.id, "what": what, "data": found}
 
     @answered
-    def calculate(self, data: dict[str, Any], visitor: Visitor = NOBODY) -> Message:
+    def calculate(self, data: Sent, visitor: Visitor = NOBODY) -> CalculationMessage:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
         what = one_of(data, "what", CALCULATORS)
         found = CALCULATORS[what](self._engine(visitor), data)
-        return {"kind": "calculation", "what": what, "data": in_languages(found)}
+        return {"kind": "calculation", "what": what, "data": found}
 
     @answered
-    def step(
-        self, prompt: Any, model: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
-    ) -> Message:
+    def step(self, prompt: Any, model: Any, settings: Asked, view: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """One more token after the run that is shown, changed as that is, or after the prompt where it is another."""
         settings = settings_of(settings)
         model = model_of(self.engine, {"model": model})
@@ -164,8 +176,8 @@ class Service:
         return self.show(self._extend_run(held, (*held.steps, *new)), first_layer(self.engine, model, view))
 
     def generate(
-        self, prompt: Any, model: Any, count: Any, settings: Asked, view: dict[str, Any], visitor: Visitor = NOBODY
-    ) -> Iterator[Message]:
+        self, prompt: Any, model: Any, count: Any, settings: Asked, view: Sent, visitor: Visitor = NOBODY
+    ) -> Iterator[BusMessage]:
         """Run the prompt, then a message every few tokens, and now and then the run of all so far; at last that of all.
 
         `view` may name the `layer` to send along, a `ticket` by which the generation can be stopped, and the `run` that
@@ -183,7 +195,7 @@ class Service:
             yield failure(error)
 
     @answered
-    def cut(self, data: dict[str, Any]) -> Message:
+    def cut(self, data: Sent) -> RunMessage:
         """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
         names are let go of: a page asks again and again while it shows a text word by word."""
         held = self._held(data)
@@ -205,7 +217,7 @@ class Service:
 
     # The parts.
 
-    def show(self, held: HeldRun, layer: int = 0) -> Message:
+    def show(self, held: HeldRun, layer: int = 0) -> RunMessage:
         """The message of a held run, with one layer and the neurons of its last token."""
         found = self._engine(held.visitor).layer(held.model, held.trace, layer)
         return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), layer, found)
@@ -214,7 +226,7 @@ class Service:
         """The engine as a visitor asks it, who waits until the connection of this thread's request is closed."""
         return self.engine.asked_by(visitor.address, is_wanted)
 
-    def _opened(self, held: HeldRun, view: dict[str, Any]) -> Message:
+    def _opened(self, held: HeldRun, view: Sent) -> RunMessage:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`.
 
         Where that would be too much work for its visitor just now, the first is shown.
@@ -223,19 +235,21 @@ class Service:
             return self.show(held, first_layer(self.engine, held.model, view))
         heads = heads_of_opening(held.trace)
         try:
-            start = held.study_in_pieces(self._engine(held.visitor), opening, held.trace, passes=OPENED + heads)
+            start: Start = held.study_in_pieces(self._engine(held.visitor), opening, held.trace, passes=OPENED + heads)
         except GlassLlamaError as error:
             if error.code != "budget":
                 raise
             start = {"layer": 0, "head": 0}
-        return self.show(held, start["layer"]) | {"start": start}
+        return {**self.show(held, start["layer"]), "start": start}
 
     def _run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None = None) -> HeldRun:
         """The run of a prompt, with what is changed in the one that the page shows of it."""
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
 
-    def _writing(self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int) -> Iterator[Message]:
+    def _writing(
+        self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int
+    ) -> Iterator[RunMessage | StepsMessage]:
         """The messages of `generate` while these steps are written after a run, and the one of them all.
 
         Where the last one cannot be read any more, the run is of those before it, and its `note` says why.
@@ -260,7 +274,7 @@ class Service:
         except GlassLlamaError as error:
             if not steps:
                 raise
-            yield self.show(self._extend_run(held, tuple(steps[:-1])), layer) | {"note": failure(error)}
+            yield {**self.show(self._extend_run(held, tuple(steps[:-1])), layer), "note": failure(error)}
 
     def _written(self, held: HeldRun, count: int, settings: Settings, visitor: Visitor) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is."""
@@ -277,7 +291,7 @@ class Service:
         written: Sequence[int] = (),
         steps: tuple[Step, ...] = (),
         chosen: tuple[str, ...] = (),
-        changes: dict[str, Any] | None = None,
+        changes: Changes | None = None,
         visitor: Visitor = NOBODY,
         layer: int | None = None,
     ) -> HeldRun:
@@ -313,14 +327,14 @@ class Service:
         more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
         return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
 
-    def _shown(self, prompt: str, model: str, view: dict[str, Any]) -> HeldRun | None:
+    def _shown(self, prompt: str, model: str, view: Sent) -> HeldRun | None:
         """The run that the page shows, if it is held and is of this prompt and model."""
         with suppress(GlassLlamaError):
             held = self.runs.get(text_of(view, "run"))
             return held if (held.prompt, held.model) == (prompt, model) else None
         return None
 
-    def _place(self, data: dict[str, Any]) -> tuple[HeldRun, int, int]:
+    def _place(self, data: Sent) -> tuple[HeldRun, int, int]:
         held = self._held(data)
         return held, layer_of(held, data), token_of(held, data)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from model import GlassLlamaError, Step, Trace
 from model.analysis.switching import stacks
 from model.layer_metadata import FfnMetadata, ffn_metadata
 from model.pieces import InPieces
+from visuals.messages.run import Changes
 
 from .engine import Engine
 from .memory import give_back
 from .visitors import NOBODY, Visitor
 
+Found = TypeVar("Found")
 SOURCE = "~source"  # no character of an id
 OF_ENCODER = "encoder_"  # what the names of changes in an encoder begin with
 MAX_BYTES = 512 * 1024**2
@@ -50,9 +52,10 @@ def weight(value: object) -> int:
     return sys.getsizeof(value) + sum(map(weight, held))
 
 
-def of_encoder(changes: dict[str, Any]) -> dict[str, Any]:
+def of_encoder(changes: Changes) -> Changes:
     """Those of a run's changes that are of its encoder, under the names that they have in any stack."""
-    return {name.removeprefix(OF_ENCODER): value for name, value in changes.items() if name.startswith(OF_ENCODER)}
+    found = {name.removeprefix(OF_ENCODER): value for name, value in changes.items() if name.startswith(OF_ENCODER)}
+    return cast(Changes, found)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class HeldRun:
     trace: Trace
     steps: tuple[Step, ...] = ()
     seconds: float = 0.0
-    changes: dict[str, Any] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
     chosen: tuple[str, ...] = ()
     visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
@@ -109,13 +112,13 @@ class HeldRun:
         mine = of_encoder(self.changes)
         return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes=mine, id=self.id + SOURCE)
 
-    def study(self, engine: Engine, work: Callable[..., Any], *args: Any) -> Any:
+    def study(self, engine: Engine, work: Callable[..., Found], *args: object) -> Found:
         """What `work(lm, *args)` gives, `lm` being what ran here: of two stacks the one that was recorded."""
         return engine.study(self.model, work, *args, trace=self.trace)
 
     def study_in_pieces(
-        self, engine: Engine, work: InPieces[..., Any], *args: Any, passes: float = 1, tokens: int | None = None
-    ) -> Any:
+        self, engine: Engine, work: InPieces[..., Found], *args: object, passes: float = 1, tokens: int | None = None
+    ) -> Found:
         """The same of long work; it costs so many passes over so many tokens, those of the run where none are named."""
         count = sum(len(run.token_ids) for run in stacks(self.trace)) if tokens is None else tokens
         cost = engine.about(self.model).n_parameters * float(count) * passes

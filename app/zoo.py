@@ -6,7 +6,7 @@ import model
 from model.checkpoint import BUNDLED_NAME
 from model.on_demand import OnDemand, WeightCache
 from model.tensor_files import WEIGHTS
-from visuals.payload import Message
+from visuals.messages.page import Offer
 
 from .engine import Engine
 
@@ -45,10 +45,10 @@ def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes:
     return [OnDemand(where / name, weight_cache, small_name(name), device, dtype) for name in there]
 
 
-def offers(engine: Engine) -> list[Message]:
+def offers(engine: Engine) -> list[Offer]:
     """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them."""
 
-    def offer(name: str) -> Message:
+    def offer(name: str) -> Offer:
         kind = "bundled" if name == BUNDLED_NAME else "small" if name in SMALL else None
         parameters = engine.about(name).n_parameters
         return {"name": name, "parameters": parameters, "kind": kind, "family": SMALL.get(name, FAMILIES["llama"])}

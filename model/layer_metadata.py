@@ -3,7 +3,7 @@
 It is read off the layers' modules; no code here asks for a family.
 """
 
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -12,7 +12,7 @@ from .attention import Heads
 from .feedforward import FeedForward
 from .mla import LatentAttention
 from .moe import Experts
-from .network import Network
+from .network import Network, StackName
 from .norms import LayerNorm
 from .positions import Bias, PairRotation, RopeFrequencies, Rotation, rope_frequencies
 
@@ -76,10 +76,10 @@ class NetworkMetadata(NamedTuple):
     the query, where it sees them. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at the source.
     """
 
-    stack: str | None
+    stack: StackName | None
     causal: bool
     prefix: int | None
-    norm_kind: str
+    norm_kind: Literal["layer", "rms"]
     norms: dict[str, str]
     embed_norm: bool
     rotary: RotaryMetadata | None

@@ -11,7 +11,15 @@ from model.attention import Attention
 from model.evaluate.head_names import HeadKind, read_heads
 from model.pieces import Work, in_pieces
 
-from .payload import Message, pack
+from .messages.attend import (
+    HeadKindMessage,
+    HeadNamesDetail,
+    HeadWriteDetail,
+    ProjectionDetail,
+    ScoreTermsDetail,
+    ValuesDetail,
+)
+from .payload import maybe, pack
 
 CHANNELS = 8
 Vector = Literal["q", "k", "v"]
@@ -67,9 +75,14 @@ def projection_info(
     return ProjectionInfo(rows[only].cpu().numpy(), added, factor, divisor)
 
 
-def projection_payload(info: ProjectionInfo) -> Message:
+def projection_payload(info: ProjectionInfo) -> ProjectionDetail:
     """The message of a ProjectionInfo, float32, null where there is none."""
-    return {name: None if part is None else pack(part, "f4") for name, part in info._asdict().items()}
+    return {
+        "rows": pack(info.rows, "f4"),
+        "bias": maybe(info.bias, "f4"),
+        "gamma": maybe(info.gamma, "f4"),
+        "divisor": maybe(info.divisor, "f4"),
+    }
 
 
 def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d width"]:
@@ -90,12 +103,19 @@ def head_write_info(
     return HeadWriteInfo(mixed, written, layer.resid_in[query], layer.attn_out[query], channels, columns[channels])
 
 
-def head_write_payload(info: HeadWriteInfo) -> Message:
+def head_write_payload(info: HeadWriteInfo) -> HeadWriteDetail:
     """The message of a HeadWriteInfo, all float32 but the channels."""
-    return {name: pack(values, "i4" if name == "channels" else "f4") for name, values in info._asdict().items()}
+    return {
+        "mixed": pack(info.mixed, "f4"),
+        "written": pack(info.written, "f4"),
+        "stream": pack(info.stream, "f4"),
+        "attn_out": pack(info.attn_out, "f4"),
+        "channels": pack(info.channels, "i4"),
+        "rows": pack(info.rows, "f4"),
+    }
 
 
-def values_payload(layer: LayerTrace) -> Message:
+def values_payload(layer: LayerTrace) -> ValuesDetail:
     """The value vectors of a layer, (n_kv_heads, T, width)."""
     return {"v": pack(layer.v, "f4")}
 
@@ -105,13 +125,18 @@ def head_names(lm: LanguageModel) -> dict[str, HeadKind]:
     return read_heads(lm.directory, lm.config)
 
 
-def head_names_payload(kinds: dict[str, HeadKind]) -> Message:
+def head_names_payload(kinds: dict[str, HeadKind]) -> HeadNamesDetail:
     """The message of head_names."""
+    return {"kinds": [_head_kind(name, kind) for name, kind in kinds.items()]}
+
+
+def _head_kind(name: str, kind: HeadKind) -> HeadKindMessage:
     return {
-        "kinds": [
-            {"name": name, **kind._asdict(), "best": [head._asdict() for head in kind.best]}
-            for name, kind in kinds.items()
-        ]
+        "name": name,
+        "definition": kind.definition,
+        "best": [{"layer": one.layer, "head": one.head, "score": one.score} for one in kind.best],
+        "prompt": kind.prompt,
+        "prompts": kind.prompts,
     }
 
 
@@ -121,11 +146,11 @@ def score_terms_info(lm: LanguageModel, trace: Trace, layer: int, head: int, que
     return (yield from score_terms.pieces(trace, layer, head, query, key))
 
 
-def score_terms_payload(info: ScoreTerms) -> Message:
+def score_terms_payload(info: ScoreTerms) -> ScoreTermsDetail:
     """The message of ScoreTerms: `terms` float32, the query's source by the key's."""
     return {
         "terms": pack(info.terms.numpy(), "f4"),
-        "sources": [source._asdict() for source in info.sources],
+        "sources": [{"kind": one.kind, "layer": one.layer, "head": one.head} for one in info.sources],
         "score": info.score,
         "total": float(info.terms.sum()),
     }

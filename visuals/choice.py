@@ -15,19 +15,30 @@ from model.analysis.logit_terms import LogitTerms, logit_terms
 from model.analysis.nodes import run_pair
 from model.pieces import Work, in_pieces
 
-from .payload import Message, Pieces, pack
+from .messages.choice import (
+    CausalMapDetail,
+    ContributionsDetail,
+    DrawDetail,
+    LensDetail,
+    LogitTermsDetail,
+    NeuronTerm,
+    RaceMessage,
+    Runner,
+    TokenNames,
+)
+from .payload import Pieces, pack
 
 SHOWN_THROWS = 64
 NEURONS = 64  # of a logit's terms, by name
 
 
-def named(ids: Int[np.ndarray, "..."], pieces: Pieces) -> Message:
+def named(ids: Int[np.ndarray, "..."], pieces: Pieces) -> TokenNames:
     """The distinct ids in an array with their pieces, so that each is sent once."""
     distinct = [int(i) for i in np.unique(ids)]
     return {"ids": distinct, "pieces": pieces(distinct)}
 
 
-def lens_payload(readings: Sequence[LogitLens], targets: Int[np.ndarray, "T"], pieces: Pieces) -> Message:
+def lens_payload(readings: Sequence[LogitLens], targets: Int[np.ndarray, "T"], pieces: Pieces) -> LensDetail:
     """All depths, the embedding first: (L + 1, T, K) and (L + 1, T); `targets` (T,) is whose rank is followed."""
     ids = np.stack([row.ids for row in readings])
     return {
@@ -46,45 +57,54 @@ def contributions_payload(
     targets: Int[np.ndarray, "T"],
     against: Int[np.ndarray, "T"] | None,
     pieces: Pieces,
-) -> Message:
+) -> ContributionsDetail:
     """Every part's share of one logit, or of a difference of two, for all tokens."""
-    others = None if against is None else pack(against, "i4")
-    return {
-        **{name: pack(values, "f4") for name, values in parts._asdict().items() if values is not None},
+    told: ContributionsDetail = {
+        "embedding": pack(parts.embedding, "f4"),
+        "attention": pack(parts.attention, "f4"),
+        "ffn": pack(parts.ffn, "f4"),
+        "patched": pack(parts.patched, "f4"),
+        "logit": pack(parts.logit, "f4"),
+        "scale": pack(parts.scale, "f4"),
         "targets": pack(targets, "i4"),
-        "against": others,
+        "against": None if against is None else pack(against, "i4"),
         "names": named(targets if against is None else np.append(targets, against), pieces),
     }
+    if parts.constant is not None:
+        told["constant"] = pack(parts.constant, "f4")
+    if parts.cross is not None:
+        told["cross"] = pack(parts.cross, "f4")
+    return told
 
 
-def draw_payload(drawn: Draw, logits: Float[np.ndarray, "V"], pieces: Pieces) -> Message:
+def draw_payload(drawn: Draw, logits: Float[np.ndarray, "V"], pieces: Pieces) -> DrawDetail:
     """The drawn token, and the throws of the most probable tokens and of the next best in the race."""
-    token, throws = drawn.token, drawn.throws
-    message: Message = {
+    token = drawn.token
+    return {
         "id": token,
         "piece": pieces([token])[0],
         "probability": drawn.probability,
         "logit": float(logits[token]),
-        "race": None,
+        "race": None if drawn.throws is None else _race(drawn.probabilities, drawn.throws, pieces),
     }
-    if throws is not None:
-        best = np.argsort(-drawn.probabilities, kind="stable")[:SHOWN_THROWS]
-        listed = [int(i) for i in best if drawn.probabilities[i] > 0]
-        scores = drawn.probabilities / throws
-        first, second = (int(i) for i in np.argsort(-scores, kind="stable")[:2])
-        message["race"] = {
-            "ids": listed,
-            "throws": throws[listed].tolist(),
-            "winner": _runner(first, drawn, pieces),
-            "second": _runner(second, drawn, pieces) if drawn.probabilities[second] > 0 else None,
-        }
-    return message
 
 
-def _runner(token: int, drawn: Draw, pieces: Pieces) -> Message:
-    assert drawn.throws is not None
-    p, thrown = float(drawn.probabilities[token]), float(drawn.throws[token])
-    return {"id": token, "piece": pieces([token])[0], "probability": p, "throw": thrown}
+def _race(probabilities: Float[np.ndarray, "V"], throws: Float[np.ndarray, "V"], pieces: Pieces) -> RaceMessage:
+    best = np.argsort(-probabilities, kind="stable")[:SHOWN_THROWS]
+    listed = [int(i) for i in best if probabilities[i] > 0]
+    scores = probabilities / throws
+    first, second = (int(i) for i in np.argsort(-scores, kind="stable")[:2])
+
+    def runner(token: int) -> Runner:
+        p, thrown = float(probabilities[token]), float(throws[token])
+        return {"id": token, "piece": pieces([token])[0], "probability": p, "throw": thrown}
+
+    return {
+        "ids": listed,
+        "throws": throws[listed].tolist(),
+        "winner": runner(first),
+        "second": runner(second) if probabilities[second] > 0 else None,
+    }
 
 
 @in_pieces
@@ -95,13 +115,13 @@ def logit_terms_info(
     return (yield from logit_terms.pieces(trace, target, against, position))
 
 
-def logit_terms_payload(info: LogitTerms) -> Message:
+def logit_terms_payload(info: LogitTerms) -> LogitTermsDetail:
     """The message of LogitTerms: `heads` (L, n_heads, T), those of a look at a source `cross` (L, n_heads, S) or null,
     and each FFN's sum `ffn` (L,), float32; the strongest neurons by name, and the others' sum."""
     flat = info.neurons.flatten()
     order = flat.abs().argsort(descending=True)[:NEURONS].tolist()
     width = info.neurons.shape[1]
-    strongest = [{"layer": i // width, "neuron": i % width, "value": float(flat[i])} for i in order]
+    strongest: list[NeuronTerm] = [{"layer": i // width, "neuron": i % width, "value": float(flat[i])} for i in order]
     return {
         "embedding": info.embedding,
         "heads": pack(info.heads.numpy(), "f4"),
@@ -138,7 +158,7 @@ def causal_info(
     return CausalInfo((yield from causal_map.pieces(pair)), source, pair.answer, pair.other)
 
 
-def causal_payload(info: CausalInfo, names: Sequence[str]) -> Message:
+def causal_payload(info: CausalInfo, names: Sequence[str]) -> CausalMapDetail:
     """The message of CausalInfo; `names` are the two answers' pieces."""
     source = None if info.source_left is None else pack(info.source_left.numpy(), "f4")
     return {"left": pack(info.left.numpy(), "f4"), "source_left": source, "answer": names[0], "other": names[1]}

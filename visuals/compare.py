@@ -12,7 +12,9 @@ from model.kv_math.terms import KvTerm
 from model.kv_math.weights import WeightBreakdown, WeightTerm, weight_breakdown
 
 from .kv import FORMAT_OF, factor_message, spec_of, token_message
-from .payload import Message, pack
+from .messages.compare import CostDetail, DifferenceDetail
+from .messages.sums import Product
+from .payload import pack
 
 
 class Difference(NamedTuple):
@@ -29,7 +31,7 @@ def difference_info(first: Trace, second: Trace) -> Difference:
     return Difference(np.linalg.norm(b - a, axis=-1), np.linalg.norm(a, axis=-1))
 
 
-def difference_payload(info: Difference) -> Message:
+def difference_payload(info: Difference) -> DifferenceDetail:
     """The two norms, float32."""
     return {"apart": pack(info.apart, "f4"), "first": pack(info.first, "f4")}
 
@@ -51,11 +53,11 @@ def cost_info(lm: LanguageModel) -> Cost:
     return Cost(lm.n_parameters, weight_breakdown(spec, dtype), kv_token_terms(spec, dtype))
 
 
-def cost_payload(cost: Cost) -> Message:
+def cost_payload(cost: Cost) -> CostDetail:
     """Every product with its factors, in whole bytes, and their sums."""
     top_k = cost.weights.spec.moe.top_k if cost.weights.spec.moe else 1
 
-    def read(term: WeightTerm) -> Message | None:
+    def read(term: WeightTerm) -> Product | None:
         factors = term.read_factors(top_k=top_k)
         if not factors:
             return None

@@ -13,7 +13,8 @@ from torch import Tensor
 from model import LanguageModel, LayerTrace
 from model.moe import Experts
 
-from .payload import Message, maybe, pack
+from .messages.ffn import RoutingDetail
+from .payload import maybe, pack
 
 
 class RoutingInfo(NamedTuple):
@@ -55,7 +56,14 @@ def _matrix(weight: Tensor) -> Tensor:
     return weight.detach().float().cpu()
 
 
-def routing_payload(found: RoutingInfo) -> Message:
+def routing_payload(found: RoutingInfo) -> RoutingDetail:
     """The routing as arrays; null where there is none."""
-    arrays = {name: maybe(values, "f4") for name, values in found._asdict().items() if name != "chosen"}
-    return {**arrays, "chosen": pack(found.chosen, "u2")}
+    return {
+        "scores": pack(found.scores, "f4"),
+        "chosen": pack(found.chosen, "u2"),
+        "weight": pack(found.weight, "f4"),
+        "balance": maybe(found.balance, "f4"),
+        "length": pack(found.length, "f4"),
+        "shared": maybe(found.shared, "f4"),
+        "whole": pack(found.whole, "f4"),
+    }

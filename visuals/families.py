@@ -7,7 +7,7 @@ the words. A line that LLaMA's cell does not have is marked.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,16 @@ from model.published.hf_spec import spec_from_config
 from model.published.parameters import WeightPart, weight_parts
 from model.published.spec import ModelSpec
 
-from .kv import token_message
-from .payload import Message
+from .kv import published_message, token_message
+from .messages.families import (
+    Cell,
+    FamiliesTable,
+    FamilyColumn,
+    ParametersMessage,
+    TokenCache,
+    WeightGroup,
+    WeightPartMessage,
+)
 
 CONFIGS: dict[str, dict[str, Any]] = json.loads(
     (Path(implemented.__file__).parent / "published.json").read_text(encoding="utf-8")
@@ -83,7 +91,7 @@ FIRST = ArchitectureSummary(
     tied=True,
 )
 
-Line = tuple[str, Mapping[str, Any]]
+Line = tuple[str, Mapping[str, int]]
 
 
 def stack_lines(p: ArchitectureSummary) -> list[Line]:
@@ -125,7 +133,7 @@ def position_lines(p: ArchitectureSummary) -> list[Line]:
 
 def attention_lines(p: ArchitectureSummary) -> list[Line]:
     """How heads share keys and values."""
-    counts: dict[str, Any] = {"heads": p.n_heads, "kv": p.n_kv_heads}
+    counts = {"heads": p.n_heads, "kv": p.n_kv_heads}
     if p.latent:
         counts |= {"latent": p.latent[0], "rope": p.latent[1]}
     lines: list[Line] = [(p.attention.lower(), counts)]
@@ -227,7 +235,7 @@ def kind_of(column: Column) -> type:
 
 
 @cache
-def families_message() -> Message:
+def families_message() -> FamiliesTable:
     """Rows, columns and views. {columns: each {id, family, name, release, cells by row, cache, parameters, sources}}.
 
     A cell is {lines: each {code, params, differs}, differs}: differs from LLaMA 3's by its codes, not by its numbers.
@@ -235,7 +243,7 @@ def families_message() -> Message:
     summaries = {name: summary_of(column) for name, column in COLUMNS.items()}
     cells = {name: {row: lines(summary) for row, lines in ROWS.items()} for name, summary in summaries.items()}
     codes = {row: {code for code, _ in lines} for row, lines in cells[REFERENCE].items()}
-    columns = []
+    columns: list[FamilyColumn] = []
     for name, column in COLUMNS.items():
         spec = sizes_of(column)
         columns.append(
@@ -253,13 +261,15 @@ def families_message() -> Message:
     return {"reference": REFERENCE, "rows": [*ROWS], "views": VIEWS, "columns": columns}
 
 
-def cell_message(lines: list[Line], reference: set[str]) -> Message:
+def cell_message(lines: list[Line], reference: set[str]) -> Cell:
     """A cell's lines, each marked where LLaMA has none such."""
-    marked = [{"code": code, "params": dict(params), "differs": code not in reference} for code, params in lines]
-    return {"lines": marked, "differs": {code for code, _ in lines} != reference}
+    return {
+        "lines": [{"code": code, "params": dict(params), "differs": code not in reference} for code, params in lines],
+        "differs": {code for code, _ in lines} != reference,
+    }
 
 
-def cache_message(spec: ModelSpec) -> Message:
+def cache_message(spec: ModelSpec) -> TokenCache:
     """What a token takes in the KV cache, with its products; of an encoder's source, every token as much again."""
     return {
         "dtype": DTYPE,
@@ -269,16 +279,16 @@ def cache_message(spec: ModelSpec) -> Message:
     }
 
 
-def parameters_message(spec: ModelSpec) -> Message:
+def parameters_message(spec: ModelSpec) -> ParametersMessage:
     """All weights by group and part, each with its product; those that read one token; the total as published.
 
     Of the Transformer of 2017 the published total alone: its vocabulary is known roughly.
     """
-    published = asdict(spec.parameters) if spec.parameters else None
+    published = published_message(spec)
     if spec is TRANSFORMER:
         return {"published": published, "total": None, "active": None, "groups": []}
     parts = weight_parts(spec)
-    groups = []
+    groups: list[WeightGroup] = []
     for group in (*GROUPS, "rest"):
         own = [part for part in parts if group_of(part.label) == group]
         if own:
@@ -288,7 +298,7 @@ def parameters_message(spec: ModelSpec) -> Message:
     return {"published": published, "total": total, "active": None if active == total else active, "groups": groups}
 
 
-def part_message(part: WeightPart) -> Message:
+def part_message(part: WeightPart) -> WeightPartMessage:
     """One product of the sum: layers × experts × what one of them holds."""
     return {
         "label": part.label,

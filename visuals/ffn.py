@@ -15,7 +15,8 @@ from model.analysis.neurons import Firing, Written, activations, neurons_of, wri
 from model.interventions import Intervention
 from model.layer_metadata import FfnMetadata
 
-from .payload import Message, pack, pack_neurons
+from .messages.ffn import FiringDetail, MovedToken, NeuronMapDetail, NeuronWrites, NeuronWritesDetail
+from .payload import pack, pack_neurons
 
 MAP_NEURONS = 48
 WRITING_NEURONS = 12
@@ -44,7 +45,7 @@ def map_info(layer: LayerTrace, ffn: FfnMetadata, chosen: Int[np.ndarray, "K"]) 
     return NeuronMap(chosen, *neurons_of(layer, ffn).each(lambda part: part[:, chosen].T))
 
 
-def map_payload(found: NeuronMap) -> Message:
+def map_payload(found: NeuronMap) -> NeuronMapDetail:
     """The map's neurons and what they read at every token."""
     return {"neurons": found.neuron.tolist(), **pack_neurons(found.gate, found.up, found.weight)}
 
@@ -56,9 +57,9 @@ def written_inner(layer: LayerTrace, ffn: FfnMetadata, index: int, what: Interve
     return values * (index not in what.ffn)
 
 
-def firing_payload(found: Firing) -> Message:
+def firing_payload(found: Firing) -> FiringDetail:
     """Shares by layer and token, each as model/analysis/neurons.py defines it."""
-    return {name: pack(values, "f4") for name, values in found._asdict().items()}
+    return {"open": pack(found.open, "f4"), "top": pack(found.top, "f4"), "needed": pack(found.needed, "f4")}
 
 
 def strongest(row: Float[np.ndarray, "f"], count: int = WRITING_NEURONS) -> list[int]:
@@ -78,13 +79,13 @@ def written_by(
     return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY, like)
 
 
-def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> Message:
+def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> NeuronWritesDetail:
     """What each neuron wrote, and the pieces of the tokens named; `pieces` by token id."""
 
-    def tokens(ids: torch.Tensor, by: torch.Tensor) -> list[Message]:
+    def tokens(ids: torch.Tensor, by: torch.Tensor) -> list[MovedToken]:
         return [{"id": i, "piece": pieces[i], "by": value} for i, value in zip(ids.tolist(), by.tolist(), strict=True)]
 
-    rows = [
+    rows: list[NeuronWrites] = [
         {
             "neuron": int(neuron),
             "norm": float(found.norm[i]),

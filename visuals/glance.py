@@ -1,6 +1,6 @@
 """Why this word: the messages of the first screen. What matters for an answer, words to change, and a circuit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,22 +9,44 @@ from jaxtyping import Float
 
 from model import Circuit, LanguageModel, Trace
 from model.analysis.circuit import chance_control, circuit
-from model.analysis.effects import ATTENDED, Effects, effects, first_head, seen_by
-from model.analysis.matching import Matching, matching
+from model.analysis.effects import ATTENDED, Effect, Effects, effects, first_head, seen_by
+from model.analysis.matching import Matching, Other, Way, matching
 from model.analysis.nodes import AnyNode, rows_of_a_pass, run_pair
-from model.analysis.outside import Outside
+from model.analysis.outside import Outside, Usual
 from model.analysis.paths import Edge, Paths
 from model.analysis.swaps import Swap
-from model.analysis.switching import Part, stacks
+from model.analysis.switching import Kind, Part, stacks
 from model.pieces import Work, in_pieces
 
-from .payload import Message, Pieces
+from .messages.glance import (
+    CircuitDetail,
+    CircuitEdge,
+    CircuitNode,
+    EdgesDetail,
+    EffectMessage,
+    FirstHead,
+    LookStep,
+    MatchingDetail,
+    Nothing,
+    OtherToken,
+    OutsideDetail,
+    PartKind,
+    ScoredNode,
+    SightPlace,
+    SwapMessage,
+    UsualSurprisal,
+    WhyDetail,
+)
+from .messages.run import Start
+from .payload import Pieces
 
 OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
 MOST_HEADS = 16
 LOOKING = 8192  # the same, of an answer to why
 EDGES = 32  # of a circuit that are sent at once
 DRAWS = 5  # circuits by lot
+# What parts of an encoder are called; it looks at no other text.
+IN_ENCODER: dict[Kind, PartKind] = {"head": "encoder_head", "neuron": "encoder_neuron"}
 
 
 class Sight(NamedTuple):
@@ -62,16 +84,17 @@ def how_many(trace: Trace) -> tuple[int, int]:
 
 
 @in_pieces
-def opening(lm: LanguageModel, trace: Trace) -> Work[dict[str, int]]:
+def opening(lm: LanguageModel, trace: Trace) -> Work[Start]:
     """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
     of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
     count = len(trace.token_ids)
     first = yield from first_head.pieces(trace, heads_of_opening(trace))
     if first is None:
         return {"layer": 0, "head": 0}
-    start = {"layer": first.layer, "head": first.number, "query": count - 1}
-    sight = _sight(trace, first, count - 1)
-    return start | ({"key": sight.key} if first.kind == "head" else {})
+    start: Start = {"layer": first.layer, "head": first.number, "query": count - 1}
+    if first.kind == "head":
+        start["key"] = _sight(trace, first, count - 1).key
+    return start
 
 
 def heads_of_opening(trace: Trace) -> int:
@@ -79,7 +102,7 @@ def heads_of_opening(trace: Trace) -> int:
     return max(1, min(MOST_HEADS, OPENING // len(trace.token_ids)))
 
 
-def looks_payload(info: Looks, piece: str) -> Message:
+def looks_payload(info: Looks, piece: str) -> WhyDetail:
     """The message of Looks; `piece` is the target's."""
     found, look = info.found, info.found.look
     return {
@@ -87,7 +110,7 @@ def looks_payload(info: Looks, piece: str) -> Message:
         "piece": piece,
         "position": found.position,
         "probability": found.probability,
-        "first": {"kind": found.first.kind, **_place(found.first, info.sights)} if found.first else None,
+        "first": _first(found.first, info.sights) if found.first else None,
         "look": {
             "kind": look.kind,
             "key": look.key,
@@ -98,13 +121,20 @@ def looks_payload(info: Looks, piece: str) -> Message:
             "without": look.without,
             "by_chance": sorted(look.by_chance),
         },
-        "parts": [
-            {"kind": f"{'encoder_' * part.encoder}{part.kind}", "layer": part.layer, "index": part.number}
-            | {"without": probability, "loss": loss}
-            | (_place(part, info.sights) if part in info.sights else {})
-            for part, probability, loss in found.parts
-        ],
+        "parts": [_effect(one, info.sights) for one in found.parts],
     }
+
+
+def _effect(one: Effect, sights: Mapping[Part, Sight]) -> EffectMessage:
+    part = one.part
+    told: EffectMessage = {
+        "kind": IN_ENCODER[part.kind] if part.encoder else part.kind,
+        "layer": part.layer,
+        "index": part.number,
+        "without": one.probability,
+        "loss": one.loss,
+    }
+    return {**told, **_place(part, sights)} if part in sights else told
 
 
 @in_pieces
@@ -115,27 +145,74 @@ def matching_info(
     return (yield from matching.pieces(trace, layer, head, query, key))
 
 
-def matching_payload(found: Matching | None, pieces: Pieces) -> Message:
+def matching_payload(found: Matching | None, pieces: Pieces) -> MatchingDetail | Nothing:
     """What a head compared; {} where there is nothing to tell."""
     if found is None:
         return {}
-    ways = {
-        name: way and [step._asdict() for step in way.steps]
-        for name, way in (("asked", found.asked), ("told", found.told), ("rival_told", found.rival_told))
+    return {
+        "rival": found.rival,
+        "score": found.score,
+        "rival_score": found.rival_score,
+        "asked": _steps(found.asked),
+        "told": _steps(found.told),
+        "rival_told": found.rival_told and _steps(found.rival_told),
+        "term": found.term,
+        "rival_term": found.rival_term,
+        "from_asked": found.from_asked,
+        "rival_from_asked": found.rival_from_asked,
+        "n_terms": found.n_terms,
+        "other": found.other and _other(found.other, pieces),
     }
-    other = found.other and found.other._asdict() | {"piece": pieces([found.other.id])[0]}
-    return found._asdict() | ways | {"other": other}
 
 
-def outside_payload(found: Outside) -> Message:
-    """What is strange in a prompt."""
-    return found._asdict() | {"usual": found.usual and found.usual._asdict()}
+def _steps(way: Way) -> list[LookStep]:
+    return [
+        {"layer": one.layer, "head": one.head, "at": one.at, "key": one.key, "weight": one.weight} for one in way.steps
+    ]
 
 
-def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> Message:
+def _other(one: Other, pieces: Pieces) -> OtherToken:
+    return {
+        "position": one.position,
+        "id": one.id,
+        "piece": pieces([one.id])[0],
+        "score": one.score,
+        "rival_score": one.rival_score,
+    }
+
+
+def outside_payload(found: Outside, example: str) -> OutsideDetail:
+    """What is strange in a prompt, and an example of what is not."""
+    return {
+        "words": found.words,
+        "places": found.places,
+        "tokens": found.tokens,
+        "surprisal": found.surprisal,
+        "usual": found.usual and _usual(found.usual),
+        "odd": found.odd,
+        "example": example,
+    }
+
+
+def _usual(found: Usual) -> UsualSurprisal:
+    return {"documents": found.documents, "middle": found.middle, "most": found.most}
+
+
+def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> list[SwapMessage]:
     """The words to change."""
     names = pieces([one.answer for one in found])
-    return {"swaps": [one._asdict() | {"piece": piece} for one, piece in zip(found, names, strict=True)]}
+    return [
+        {
+            "start": one.start,
+            "word": one.word,
+            "other": one.other,
+            "text": one.text,
+            "answer": one.answer,
+            "piece": piece,
+            "probability": one.probability,
+        }
+        for one, piece in zip(found, names, strict=True)
+    ]
 
 
 class CircuitInfo(NamedTuple):
@@ -155,7 +232,7 @@ def circuit_info(
     return CircuitInfo(found, (yield from chance_control.pieces(found.pair, nodes, draws=DRAWS)))
 
 
-def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
+def circuit_payload(info: CircuitInfo, pieces: Pieces) -> CircuitDetail:
     """The message of a CircuitInfo; `written` is how many tokens a decoder has, where an encoder reads the text."""
     found, pair = info.circuit, info.circuit.pair
     answer, other = pieces([found.answer, found.other])
@@ -168,11 +245,20 @@ def circuit_payload(info: CircuitInfo, pieces: Pieces) -> Message:
         "other_pieces": pieces(theirs),
         "written": None if pair.written is None else pair.written.shape[1],
         "differ": [t for t, (a, b) in enumerate(zip(pair.ids[0].tolist(), theirs, strict=True)) if a != b],
-        "nodes": [node._asdict() | {"score": score} for node, score in zip(found.nodes, found.scores, strict=True)],
+        "nodes": [_scored(node, score) for node, score in zip(found.nodes, found.scores, strict=True)],
         "recovered": found.recovered,
         "without": found.without,
         "by_chance": info.by_chance,
     }
+
+
+def _node(node: AnyNode) -> CircuitNode:
+    told: CircuitNode = {"kind": node.kind, "layer": node.layer, "head": node.head, "token": node.token}
+    return told if node.stack is None else {**told, "stack": node.stack}
+
+
+def _scored(node: AnyNode, score: float) -> ScoredNode:
+    return {**_node(node), "score": score}
 
 
 class Edges(NamedTuple):
@@ -214,14 +300,13 @@ def _paths(
     return Paths(run_pair(lm, ids, other, written), nodes)
 
 
-def edges_payload(info: Edges) -> Message:
+def edges_payload(info: Edges) -> EdgesDetail:
     """The message of Edges: each with the two nodes that it joins."""
-    return {
-        "total": info.total,
-        "edges": [
-            {"from": edge.source._asdict(), "to": edge.target._asdict(), "effect": edge.effect} for edge in info.edges
-        ],
-    }
+    return {"total": info.total, "edges": [_edge(edge) for edge in info.edges]}
+
+
+def _edge(edge: Edge) -> CircuitEdge:
+    return {"from": _node(edge.source), "to": _node(edge.target), "effect": edge.effect}
 
 
 def _sight(trace: Trace, part: Part, position: int) -> Sight:
@@ -231,5 +316,16 @@ def _sight(trace: Trace, part: Part, position: int) -> Sight:
     return Sight(position % len(weights), key, float(row[key]))
 
 
-def _place(part: Part, sights: dict[Part, Sight]) -> Message:
-    return {"layer": part.layer, "head": part.number, **sights[part]._asdict()}
+def _place(part: Part, sights: Mapping[Part, Sight]) -> SightPlace:
+    sight = sights[part]
+    return {
+        "layer": part.layer,
+        "head": part.number,
+        "query": sight.query,
+        "key": sight.key,
+        "weight": sight.weight,
+    }
+
+
+def _first(part: Part, sights: Mapping[Part, Sight]) -> FirstHead:
+    return {"kind": part.kind, **_place(part, sights)}

@@ -4,7 +4,7 @@ Bytes travel as decimal texts, since JavaScript's numbers are exact only up to 2
 note carries a code, and the page has its name in the reader's language.
 """
 
-from dataclasses import asdict
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
@@ -20,10 +20,24 @@ from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import MODEL_TYPES
 from model.published.spec import AttentionKind, ModelSpec
 
-from .payload import Message, pack
+from .messages.kv import (
+    Breakdown,
+    Card,
+    Growth,
+    KindRow,
+    KvModelsAnswer,
+    LiveCacheDetail,
+    NoteMessage,
+    Refused,
+    Remark,
+)
+from .messages.sums import FactorMessage, Product, PublishedCount, TermMessage
+from .payload import pack
 
 FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
+# Says an English remark of the catalogue, of a config or of a GPU's entry in each of the page's languages.
+InLanguages = Callable[[str], Remark]
 
 
 def spec_of(lm: LanguageModel) -> ModelSpec:
@@ -36,21 +50,27 @@ def spec_of(lm: LanguageModel) -> ModelSpec:
     return spec_from_config((lm.directory / "config.json").read_text(encoding="utf-8"), lm.name)
 
 
-def factor_message(factor: Factor) -> Message:
+def factor_message(factor: Factor) -> FactorMessage:
     """A number of a product: its value, its name's code and particulars, and its own arithmetic, where that has words
     in it as a code with particulars too.
     """
-    how = factor.how if isinstance(factor.how, str) else {"code": factor.how.code, "params": dict(factor.how.params)}
-    return {"value": factor.value, "code": factor.code, "params": dict(factor.params), "how": how}
+    return {
+        "value": factor.value,
+        "code": factor.code,
+        "params": dict(factor.params),
+        "how": factor.how
+        if isinstance(factor.how, str)
+        else {"code": factor.how.code, "params": dict(factor.how.params)},
+    }
 
 
-def term_message(term: KvTerm) -> Message:
+def term_message(term: KvTerm) -> TermMessage:
     """One product of the sum, such as label "self.full.kv"."""
     factors = [factor_message(factor) for factor in term.factors]
     return {"label": term.label, "layers": len(term.layers), "factors": factors, "bytes": str(term.bytes)}
 
 
-def breakdown_message(breakdown: KvBreakdown) -> Message:
+def breakdown_message(breakdown: KvBreakdown) -> Breakdown:
     """A KV cache's bytes: the sum and its products, per token, per GPU, and what a reader should know about them."""
     options = breakdown.options
     return {
@@ -68,7 +88,7 @@ def breakdown_message(breakdown: KvBreakdown) -> Message:
     }
 
 
-def growth_message(breakdown: KvBreakdown) -> Message | None:
+def growth_message(breakdown: KvBreakdown) -> Growth | None:
     """What one more token of a sequence adds before and after a window is full, None where no layer drops tokens.
 
     {kind: "sliding" or "chunked", phases: each {until, terms}}: `until` is the token that fills a window, null in the
@@ -83,39 +103,50 @@ def growth_message(breakdown: KvBreakdown) -> Message | None:
     }
 
 
-def notes_message(breakdown: KvBreakdown) -> list[Message]:
+def notes_message(breakdown: KvBreakdown) -> list[NoteMessage]:
     """What is remarked on the cache."""
     return [{"code": note.code, "text": note.text, "params": note.params} for note in breakdown.notes]
 
 
-def token_message(term: KvTerm) -> Message:
+def token_message(term: KvTerm) -> Product:
     """One product of what a single token takes, without its factors for the one sequence and the one token."""
     factors = [factor_message(factor) for factor in term.factors if factor.code not in ("sequences", "tokens")]
     return {"label": term.label, "factors": factors, "bytes": str(term.bytes)}
 
 
-class Remark(str):
-    """What the catalogue, a config or a GPU's entry remarks, in English: the page says it in each of its languages."""
+def published_message(spec: ModelSpec) -> PublishedCount | None:
+    """A model's parameters as published; None where that is not known."""
+    counted = spec.parameters
+    return counted and {"total": counted.total, "exact": counted.exact, "active": counted.active}
 
 
-def card_message(spec: ModelSpec) -> Message:
+def refused_message(error: GlassLlamaError) -> Refused:
+    """Why a part of a question has no answer."""
+    return {"code": error.code, "params": {"detail": str(error), **error.params}}
+
+
+def card_message(spec: ModelSpec, say: InLanguages) -> Card:
     """A model's shape as far as its cache depends on it, its parameters as counted from all of its shapes and as
     published, remarks on it, and which options it has."""
     return {
         "name": spec.name,
         "family": spec.family,
         "kind": spec.attention.kind,
-        **{name: getattr(spec, name) for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim")},
+        "n_layers": spec.n_layers,
+        "d_model": spec.d_model,
+        "n_heads": spec.n_heads,
+        "n_kv_heads": spec.n_kv_heads,
+        "head_dim": spec.head_dim,
         "group_size": spec.group_size,
         "max_context": spec.max_context,
         "window": spec.attention.window,
         "chunk": spec.attention.chunk,
-        "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
+        "latent": (spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim) if spec.mla else None,
         "parameters": parameter_count(spec),
-        "published": asdict(spec.parameters) if spec.parameters else None,
-        "source": [Remark(remark) for remark in spec.source],
-        "not_verified": [Remark(remark) for remark in spec.not_verified],
-        "notes": [Remark(remark) for remark in spec.notes],
+        "published": published_message(spec),
+        "source": [say(remark) for remark in spec.source],
+        "not_verified": [say(remark) for remark in spec.not_verified],
+        "notes": [say(remark) for remark in spec.notes],
         "options": options_of(spec),
     }
 
@@ -135,13 +166,12 @@ def options_of(spec: ModelSpec) -> list[str]:
     return [name for name, holds in meaningful.items() if holds]
 
 
-def models_message() -> Message:
+def models_message(say: InLanguages) -> KvModelsAnswer:
     """Every model of the catalogue, every format, and every model_type whose config.json is read."""
-    formats = [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()]
     return {
-        "models": [card_message(spec) for spec in catalogue().values()],
-        "formats": formats,
-        "families": MODEL_TYPES,
+        "models": [card_message(spec, say) for spec in catalogue().values()],
+        "formats": [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()],
+        "families": list(MODEL_TYPES),
     }
 
 
@@ -152,28 +182,29 @@ def kinds_message(
     dtype: str,
     n_kv_heads: int | None = None,
     options: KvOptions | None = None,
-) -> list[Message]:
+) -> list[KindRow]:
     """The same shape as MHA, GQA, MQA and MLA: bytes and products of each, or why it has none.
 
     `own` marks the model's own kind; the others keep its layers, query heads and head_dim. `latent` are the widths that
     MLA caches, `assumed` where they are the DeepSeek-V2 report's proportions and not the model's own.
     """
-    rows = []
+    rows: list[KindRow] = []
     for kind, variant in attention_kinds(spec, n_kv_heads).items():
-        row: Message = {
+        row: KindRow = {
             "kind": kind,
             "own": kind == spec.attention.kind and (kind == "MLA" or variant.n_kv_heads == spec.n_kv_heads),
             "n_kv_heads": 0 if variant.mla else variant.n_kv_heads,
             "head_dim": spec.v_head_dim,
-            "latent": [variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim] if variant.mla else None,
+            "latent": (variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim) if variant.mla else None,
             "assumed": kind == "MLA" and spec.mla is None,
         }
         try:
             found = kv_breakdown(variant, tokens, batch, dtype, options or KvOptions())
-            row |= {"bytes": str(found.total_bytes), "per_token": str(kv_bytes_per_token(variant, dtype))}
+            row["bytes"] = str(found.total_bytes)
+            row["per_token"] = str(kv_bytes_per_token(variant, dtype))
             row["terms"] = [term_message(term) for term in found.terms]
         except GlassLlamaError as error:  # a format that this kind's vectors do not fit
-            row["refused"] = {"code": error.code, "params": {"detail": str(error), **error.params}}
+            row["refused"] = refused_message(error)
         rows.append(row)
     return sorted(rows, key=lambda row: KINDS.index(row["kind"]))
 
@@ -186,7 +217,7 @@ def live_message(
     k_norm: Float[np.ndarray, "L T"],
     v_norm: Float[np.ndarray, "L T"],
     source: int = 0,
-) -> Message:
+) -> LiveCacheDetail:
     """What a run's cache holds after `tokens` tokens, measured, what the calculators say of `spec` at as many, and the
     four kinds at one token (all grow linearly, save what is kept of the source). `dtype` is one of FORMATS; `source`
     counts the tokens of an encoder."""

@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.memory import Setup
 from model.published.spec import ModelSpec
 
-from .payload import Message
+from .messages.kv import CacheChart
 from .plain import plain
 
 UNITS = {"gib": 2**30, "gb": 10**9}
@@ -46,6 +47,8 @@ PARTS = {
     "cross.kv": ("norm", ""),
     "draft.cache": ("residual", "x"),
 }
+Plotly = dict[str, object]  # a part of a figure, as plotly's JSON has it
+NO_MORE: Mapping[str, object] = MappingProxyType({})
 FEWEST_TOKENS = 128
 BAR_LETTERS = 9  # as many as there is room for under a bar; a longer word is broken at its hyphens
 
@@ -78,7 +81,7 @@ class Question(NamedTuple):
     options: KvOptions
 
 
-def question(specs: Sequence[ModelSpec], tokens: Any, batch: Any, dtype: Any, options: KvOptions) -> Question:
+def question(specs: Sequence[ModelSpec], tokens: int, batch: int, dtype: str, options: KvOptions) -> Question:
     """A checked question. Raises GlassLlamaError, naming the field, where the first model cannot be asked that."""
     checked = kv_breakdown(specs[0], tokens, batch, dtype, options)
     return Question(specs, checked.tokens, checked.batch, checked.dtype, options)
@@ -92,7 +95,8 @@ def contexts(longest: int) -> list[int]:
 
 def line_series(asked: Question) -> tuple[list[Series], list[str]]:
     """Each model up to its own context (the first at least to `tokens`), and the models that the format excludes."""
-    found, excluded = [], []
+    found: list[Series] = []
+    excluded: list[str] = []
     for i, spec in enumerate(asked.specs):
         own = spec.max_context or max(asked.tokens, FEWEST_TOKENS)
         longest = max(own, asked.tokens) if i == 0 else own
@@ -119,7 +123,7 @@ def _breakdown(spec: ModelSpec, tokens: int, batch: int, dtype: str, options: Kv
     return kv_breakdown(spec, tokens, batch, dtype, options) if tokens >= least else None
 
 
-def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[Message, list[str]]:
+def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[CacheChart, list[str]]:
     """Bytes of the cache against context, one line a model, a mark where the calculator stands.
 
     Gives also the models that the format excludes.
@@ -129,16 +133,15 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     here = Point(own.spec.name, own.tokens, own.total_bytes)
     lines = [_line(i, name, points) for i, (name, points) in enumerate(series)]
     longest = max(point.tokens for one in series for point in [*one.points, here])
-    layout = _layout(f"text:kv-chart.bytes_{unit}")
-    layout["xaxis"] |= {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x)}
     # Room for the longest words at once: where margins follow the words, plotly draws a step with new ones twice.
-    layout["margin"]["l"] = 84
-    layout["xaxis"]["automargin"] = layout["yaxis"]["automargin"] = False
-    layout["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
+    fixed = {"automargin": False}
+    x = {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x), **fixed}
+    y = {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
+    layout = _layout(f"text:kv-chart.bytes_{unit}", x, {**y, **fixed}, left=84)
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 
-def _line(index: int, name: str, points: Sequence[Point]) -> Message:
+def _line(index: int, name: str, points: Sequence[Point]) -> Plotly:
     return {
         "type": "scatter",
         "x": [point.tokens for point in points],
@@ -150,7 +153,7 @@ def _line(index: int, name: str, points: Sequence[Point]) -> Message:
     }
 
 
-def _mark(here: Point) -> Message:
+def _mark(here: Point) -> Plotly:
     return {
         "type": "scatter",
         "x": [here.tokens],
@@ -161,7 +164,7 @@ def _mark(here: Point) -> Message:
     }
 
 
-def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[Message, list[str]]:
+def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[CacheChart, list[str]]:
     """What takes the bytes of each model, at the asked context and around it unless `few`.
 
     `weights` adds those of each model in bf16, and of the model that drafts for the first one.
@@ -190,8 +193,9 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
                 order.append(Point(spec.name, tokens, 0))
             for label, count in parts.items():
                 bars.setdefault(label, []).append(Point(spec.name, tokens, count))
-    layout = _layout(f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}") | {"barmode": "stack", "bargap": 0.25}
-    layout["xaxis"] |= {"type": "multicategory", "tickangle": -90 if few else 0}
+    x: Plotly = {"type": "multicategory", "tickangle": -90 if few else 0}
+    bytes_title = f"text:kv-chart.{'all' if weights else 'bytes'}_{unit}"
+    layout = {**_layout(bytes_title, x), "barmode": "stack", "bargap": 0.25}
     labels = [label for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
     data = [_order(order, contexts, lengths), *(_bar(label, bars[label], contexts, lengths) for label in labels)]
     return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
@@ -204,7 +208,7 @@ def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:
         yield label, one.total_bytes
 
 
-def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
+def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
     """Every bar without a height, first of all: plotly stands bars in the order in which it meets their names."""
     return {"type": "bar", "x": _bar_places(bars, contexts, lengths), **_points(bars), "hoverinfo": "skip"}
 
@@ -212,14 +216,14 @@ def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: S
 def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> list[list[str]]:
     """Context and name of each bar. Its name ends with a space without width for each shorter length: else a model
     would stand where its name has stood among another length's bars."""
-    names = []
+    names: list[str] = []
     for bar in bars:
         name = _bar_name(bar.model, _beyond(bar, contexts) is not None)
         names.append(name if name.startswith("text:") else name + "\u200b" * lengths.index(bar.tokens))
     return [[_short(bar.tokens) for bar in bars], names]
 
 
-def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Message:
+def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     beyond = [_beyond(bar, contexts) for bar in bars]
     colour, shape = PARTS.get(label, ("residual", "x"))
@@ -250,7 +254,7 @@ def _bar_name(model: str, beyond: bool) -> str:
     return "<br>".join(map(plain, chain.from_iterable(words))) + (" †" if beyond else "")
 
 
-def _points(points: Sequence[Point]) -> Message:
+def _points(points: Sequence[Point]) -> Plotly:
     """Model, tokens and bytes of each point of a trace, as columns, and the model as plotly writes it."""
     models, tokens, counts = zip(*points, strict=True) if points else ((), (), ())
     exact = {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
@@ -269,7 +273,7 @@ def _short(tokens: int) -> str:
     return f"{tokens:,}"
 
 
-def _context_axis(longest: int, log: bool) -> dict[str, Any]:
+def _context_axis(longest: int, log: bool) -> Plotly:
     """Ticks at powers of two, written as people write contexts."""
     powers = [2**i for i in range(8, 28, 2) if 2**i <= longest * 1.01]
     if not log:
@@ -282,26 +286,28 @@ def _context_axis(longest: int, log: bool) -> dict[str, Any]:
     }
 
 
-def _title(words: str) -> Message:
+def _title(words: str) -> Plotly:
     return {"text": words, "font": {"size": 14}, "standoff": 12}
 
 
-def _layout(bytes_title: str) -> Message:
+def _layout(bytes_title: str, x: Mapping[str, object], y: Mapping[str, object] = NO_MORE, left: int = 64) -> Plotly:
+    """What both charts share, with further properties of their axes, and the pixels left of the chart."""
     axis = {"gridcolor": _colour("grid"), "linecolor": _colour("line"), "zerolinecolor": _colour("line")}
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": _colour("text"), "size": 14},
-        "xaxis": {**axis, "automargin": True, "title": _title("")},
+        "xaxis": {**axis, "automargin": True, "title": _title(""), **x},
         "yaxis": {
             **axis,
             "automargin": True,
             "title": _title(bytes_title),
             "exponentformat": "power",
             "tickformat": "~g",
+            **y,
         },
         "showlegend": False,  # the page writes its own: panels/kv/points.js
-        "margin": {"l": 64, "r": 16, "t": 16, "b": 56},
+        "margin": {"l": left, "r": 16, "t": 16, "b": 56},
         "hoverlabel": {
             "bgcolor": _colour("raised"),
             "bordercolor": _colour("line"),

@@ -5,7 +5,7 @@ Bytes travel as decimal texts, as in visuals/kv.py. A question without an answer
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
@@ -14,34 +14,49 @@ from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import quantised_note
 
-from .kv import Remark, factor_message, notes_message
-from .payload import Message
+from .kv import InLanguages, factor_message, notes_message, refused_message
+from .messages.kv import (
+    BoundMessage,
+    GpuMessage,
+    GpuNeedMessage,
+    KvGpusAnswer,
+    KvNeedsAnswer,
+    LargestMessage,
+    Unanswered,
+    UseMessage,
+)
+from .messages.sums import Product
+
+Found = TypeVar("Found")
+Told = TypeVar("Told")
 
 
-def choices_message() -> Message:
+def choices_message() -> KvGpusAnswer:
     """The GPUs and the weights' formats to choose from."""
-    formats = [{"name": f.name, "engine": f.engine, "about": f.about} for f in WEIGHT_FORMATS.values()]
-    return {"gpus": list(GPUS), "weights": formats}
+    return {
+        "gpus": list(GPUS),
+        "weights": [{"name": f.name, "engine": f.engine, "about": f.about} for f in WEIGHT_FORMATS.values()],
+    }
 
 
-def message_or_reason(work: Callable[[], Any], message: Callable[[Any], Message]) -> Message:
+def message_or_reason(work: Callable[[], Found], message: Callable[[Found], Told]) -> Told | Unanswered:
     """The message of what `work` gives, or why it gives nothing."""
     try:
         return message(work())
     except GlassLlamaError as error:
-        return {"refused": {"code": error.code, "params": {"detail": str(error), **error.params}}}
+        return {"refused": refused_message(error)}
 
 
-def gpu_message(gpu: Gpu) -> Message:
+def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
     """A GPU's figures and where they were read."""
-    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": Remark(gpu.source)}
+    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": say(gpu.source)}
 
 
-def use_message(use: MemoryUse) -> Message:
+def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
     """The fullest GPU: what its weights and its cache take, and what is left; then the weights, product by product."""
     stage = use.stage_bytes.index(use.per_gpu_bytes)
     return {
-        "gpu": gpu_message(use.gpu),
+        "gpu": gpu_message(use.gpu, say),
         "gpus": use.gpus,
         "percent": use.percent,
         "usable": str(use.usable_bytes),
@@ -52,12 +67,12 @@ def use_message(use: MemoryUse) -> Message:
         "all_weights": str(use.weights.total_bytes),
         "all_cache": str(use.cache.total_bytes),
         "weights_in": use.weights.dtype,
-        "stored": [Remark(note) for note in [quantised_note(use.weights.spec)] if note],
+        "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
 
 
-def weight_message(term: WeightTerm) -> Message:
+def weight_message(term: WeightTerm) -> Product:
     """One product of the weights' sum."""
     return {
         "label": term.label,
@@ -66,7 +81,7 @@ def weight_message(term: WeightTerm) -> Message:
     }
 
 
-def largest_message(found: Largest) -> Message:
+def largest_message(found: Largest) -> LargestMessage:
     """The largest batch or context, and what one more would take on the fullest GPU."""
     spec = found.use.cache.spec
     return {
@@ -78,7 +93,7 @@ def largest_message(found: Largest) -> Message:
     }
 
 
-def needs_message(needs: Needs) -> Message:
+def needs_message(needs: Needs) -> KvNeedsAnswer:
     """What a load takes, and how many GPUs of each kind."""
     return {
         "users": needs.cache.batch,
@@ -91,8 +106,8 @@ def needs_message(needs: Needs) -> Message:
     }
 
 
-def _need_message(need: GpuNeed) -> Message:
-    message: Message = {
+def _need_message(need: GpuNeed) -> GpuNeedMessage:
+    message: GpuNeedMessage = {
         "name": need.gpu.name,
         "own": need.gpu.own,
         "at_least": need.at_least,
@@ -108,7 +123,7 @@ def _need_message(need: GpuNeed) -> Message:
     return message
 
 
-def bound_message(bound: DecodeBound) -> Message:
+def bound_message(bound: DecodeBound) -> BoundMessage:
     """The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), and its speed."""
     return {
         "weights": str(bound.weight_bytes),

@@ -12,7 +12,8 @@ from jaxtyping import Float
 from model import LanguageModel, LayerTrace
 from model.mla import LatentAttention
 
-from .payload import Message, pack
+from .messages.attend import LatentDetail
+from .payload import pack
 
 
 class LatentInfo(NamedTuple):
@@ -38,6 +39,12 @@ def latent_info(lm: LanguageModel, layer: LayerTrace, index: int, head: int) -> 
     return LatentInfo(layer.kv_latent, layer.k_rope, *(part.numpy() for part in rebuilt))
 
 
-def latent_payload(found: LatentInfo) -> Message:
+def latent_payload(found: LatentInfo) -> LatentDetail:
     """The vectors as arrays."""
-    return {name: pack(values, "f4") for name, values in found._asdict().items()}
+    return {
+        "latent": pack(found.latent, "f4"),
+        "key": pack(found.key, "f4"),
+        "nope": pack(found.nope, "f4"),
+        "value": pack(found.value, "f4"),
+        "absorbed": pack(found.absorbed, "f4"),
+    }

@@ -11,7 +11,8 @@ from jaxtyping import Float, Int
 from model import LanguageModel, LayerTrace
 from model.norms import LayerNorm
 
-from .payload import Message, maybe, pack
+from .messages.norm import NormDepthDetail, NormVectorsDetail
+from .payload import maybe, pack
 
 Norm = Literal["attn", "cross", "ffn", "final"]
 NORMS: tuple[Norm, ...] = ("attn", "cross", "ffn", "final")
@@ -61,12 +62,12 @@ def depth_info(residual: Float[np.ndarray, "L1 T d"], count: int = CHANNELS) -> 
     return Depth(channels, residual[:, :, channels], np.median(magnitude, axis=-1))
 
 
-def norm_payload(before: Float[np.ndarray, "T d"], learned: Learned) -> Message:
+def norm_payload(before: Float[np.ndarray, "T d"], learned: Learned) -> NormVectorsDetail:
     """The vectors that a norm reads, of all tokens or of one, and its γ and β."""
     return {"before": pack(before, "f4"), "gamma": pack(learned.gamma, "f4"), "beta": maybe(learned.beta, "f4")}
 
 
-def depth_payload(depth: Depth) -> Message:
+def depth_payload(depth: Depth) -> NormDepthDetail:
     """The largest channels through depth."""
     channels = [int(channel) for channel in depth.channels]
     return {"channels": channels, "values": pack(depth.values, "f4"), "median": pack(depth.median, "f4")}

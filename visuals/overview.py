@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,35 +11,72 @@ from model import LayerTrace
 from model.analysis.lens import LogitLens
 from model.analysis.stream import SITES, StreamSizes
 
+from .messages.overview import EndsDetail, FinalChoice, StageDetail, StreamDetail
 from .norm import Learned
-from .payload import Message, maybe, pack
+from .payload import maybe, pack
 
 COLUMNS = 1024
+# The norms inside a layer, and under which names their γ and β are sent.
+Gain = Literal["attn_gain", "cross_gain", "ffn_gain"]
+Bias = Literal["attn_bias", "cross_bias", "ffn_bias"]
+LEARNED: tuple[tuple[str, Gain, Bias], ...] = (
+    ("attn", "attn_gain", "attn_bias"),
+    ("cross", "cross_gain", "cross_bias"),
+    ("ffn", "ffn_gain", "ffn_bias"),
+)
 
 
-def stream_payload(sizes: StreamSizes, final: LogitLens | None, pieces: Sequence[str]) -> Message:
+def stream_payload(sizes: StreamSizes, final: LogitLens | None, pieces: Sequence[str]) -> StreamDetail:
     """Norms and cosines of all layers and tokens; `best` is each token's final choice, `pieces` their texts.
 
     Where nothing is chosen, `final` and so `best` are null.
     """
-    measured = {name: pack(values, "f4") for name, values in sizes._asdict().items() if values is not None}
-    if final is None:
-        return {**measured, "best": None}
-    best = {"ids": pack(final.ids[:, 0], "i4"), "pieces": list(pieces)}
-    best |= {"logit": pack(final.logit, "f4"), "probability": pack(final.probability, "f4")}
-    return {**measured, "best": best}
+    told: StreamDetail = {
+        "resid": pack(sizes.resid, "f4"),
+        "attn_normed": pack(sizes.attn_normed, "f4"),
+        "attn_out": pack(sizes.attn_out, "f4"),
+        "ffn_out": pack(sizes.ffn_out, "f4"),
+        "final_normed": pack(sizes.final_normed, "f4"),
+        "attn_cosine": pack(sizes.attn_cosine, "f4"),
+        "ffn_cosine": pack(sizes.ffn_cosine, "f4"),
+        "best": None if final is None else choice_payload(final, pieces),
+    }
+    if sizes.resid_mid is not None:
+        told["resid_mid"] = pack(sizes.resid_mid, "f4")
+    if sizes.ffn_normed is not None:
+        told["ffn_normed"] = pack(sizes.ffn_normed, "f4")
+    if sizes.resid_cross is not None:
+        told["resid_cross"] = pack(sizes.resid_cross, "f4")
+    if sizes.cross_normed is not None:
+        told["cross_normed"] = pack(sizes.cross_normed, "f4")
+    if sizes.cross_out is not None:
+        told["cross_out"] = pack(sizes.cross_out, "f4")
+    if sizes.cross_cosine is not None:
+        told["cross_cosine"] = pack(sizes.cross_cosine, "f4")
+    return told
 
 
-def learned_payload(learned: Mapping[str, Learned]) -> Message:
-    """γ (NAME_gain) and β (NAME_bias, null where there is none) of norms by name."""
-    gains = {f"{name}_gain": pack(one.gamma, "f4") for name, one in learned.items()}
-    return gains | {f"{name}_bias": maybe(one.beta, "f4") for name, one in learned.items()}
+def choice_payload(final: LogitLens, pieces: Sequence[str]) -> FinalChoice:
+    """Each token's final choice."""
+    return {
+        "ids": pack(final.ids[:, 0], "i4"),
+        "pieces": list(pieces),
+        "logit": pack(final.logit, "f4"),
+        "probability": pack(final.probability, "f4"),
+    }
 
 
-def stage_payload(layer: LayerTrace, token: int, learned: Mapping[str, Learned]) -> Message:
+def stage_payload(layer: LayerTrace, token: int, learned: Mapping[str, Learned]) -> StageDetail:
     """One token's vector (d,) at every site that a layer has, and what the layer's norms have learned."""
-    sites = [name for name in SITES if name in layer.arrays]
-    return {**{name: pack(getattr(layer, name)[token], "f4") for name in sites}, **learned_payload(learned)}
+    stage: StageDetail = {}
+    for site in SITES:
+        if site in layer.arrays:
+            stage[site] = pack(getattr(layer, site)[token], "f4")
+    for norm, gain, bias in LEARNED:
+        if norm in learned:
+            stage[gain] = pack(learned[norm].gamma, "f4")
+            stage[bias] = maybe(learned[norm].beta, "f4")
+    return stage
 
 
 def ends_payload(
@@ -48,7 +86,7 @@ def ends_payload(
     learned: Learned,
     logits: Float[np.ndarray, "V"] | None,
     named: Float[np.ndarray, "V"] | None,
-) -> Message:
+) -> EndsDetail:
     """One token's vector before the first layer, after the last and after the final norm, with its γ and β; its logits.
 
     Those are null where there are none.
@@ -56,10 +94,16 @@ def ends_payload(
     A large vocabulary's logits are sent for the highest of `named` in each of COLUMNS stretches of ids, with its id:
     `named` are these logits themselves, or another run's with which they are compared.
     """
-    vectors = {"embedding": first, "final": last, "final_normed": normed}
-    known = {name: pack(vector, "f4") for name, vector in vectors.items()} | learned_payload({"final": learned})
+    known: EndsDetail = {
+        "embedding": pack(first, "f4"),
+        "final": pack(last, "f4"),
+        "final_normed": pack(normed, "f4"),
+        "final_gain": pack(learned.gamma, "f4"),
+        "final_bias": maybe(learned.beta, "f4"),
+        "logits": None,
+    }
     if logits is None or named is None:
-        return {**known, "logits": None}
+        return known
     peaks = highest(named, COLUMNS)
     exact = logits.astype(np.float64)
     top = exact.max()

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from model.record import Entry, Record
+from model.record import Entry, Measured, Record
 from model.train.curriculum import recipe
 
-from .payload import Message
+from .messages.overview import MeasuredSkill, PlotlyFigure, TrainingDetail
 from .plain import plain
 
 # What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
@@ -115,27 +115,36 @@ def answers_figure(log: Sequence[Entry]) -> go.Figure:
     return figure
 
 
-def training_payload(record: Record) -> Message:
+def training_payload(record: Record) -> TrainingDetail:
     """Both figures, null where there is no log, where its stages begin, and the measured skills."""
     log = record.log
     return {
-        "loss": loss_figure(log).to_plotly_json() if log else None,
-        "answers": answers_figure(log).to_plotly_json() if any(entry.answers for entry in log) else None,
-        "stages": [stage._asdict() for stage in beginnings(log)],
-        "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
-        "measured": [line._asdict() for line in record.measured],
+        "loss": _plotly(loss_figure(log)) if log else None,
+        "answers": _plotly(answers_figure(log)) if any(entry.answers for entry in log) else None,
+        "stages": [{"number": one.number, "name": one.name, "tokens": one.tokens} for one in beginnings(log)],
+        "log": [(entry.stage, entry.tokens, entry.loss, entry.heldout) for entry in log],
+        "measured": [_skill(line) for line in record.measured],
     }
+
+
+def _plotly(figure: go.Figure) -> PlotlyFigure:
+    told = figure.to_plotly_json()
+    return {"data": told["data"], "layout": told["layout"]}
+
+
+def _skill(line: Measured) -> MeasuredSkill:
+    return {"name": line.name, "language": line.language, "right": line.right, "cases": line.cases, "bar": line.bar}
 
 
 def _stage_name(stage: str) -> str:
     return f"text:training.stage_{stage}" if stage in STAGES else stage
 
 
-def _title(text: str) -> dict[str, Any]:
+def _title(text: str) -> dict[str, object]:
     return {"text": text, "standoff": 8, "font": {"size": 14}}
 
 
-def _layout(name: str, log: Sequence[Entry]) -> dict[str, Any]:
+def _layout(name: str, log: Sequence[Entry]) -> dict[str, object]:
     """Both charts run from no token to the last of the log, so that they can be read one below the other."""
     axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True}
     return {

@@ -1,27 +1,58 @@
 """Trace -> the compact messages that the page draws from; visuals/static/decode.js reads them back.
 
-A message is a plain dict that JSON can hold. An array is {"dtype", "shape", "data"}, data in base64, little endian.
-Everything is O(T): attention is not sent, since the page computes it from q and k by the formula that it shows.
+A message is a plain dict that JSON can hold; visuals/messages says what is in each. Everything is O(T): attention is
+not sent, since the page computes it from q and k by the formula that it shows.
 Symbols: T tokens, L n_layers, V vocabulary, N neurons of a layer, K how many are kept.
 """
 
 import base64
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
-from model.layer_metadata import BucketMetadata, FfnMetadata, NetworkMetadata, network_metadata
+from model.config import RopeScaling
+from model.layer_metadata import (
+    BucketMetadata,
+    FfnMetadata,
+    LatentMetadata,
+    NetworkMetadata,
+    RotaryMetadata,
+    network_metadata,
+)
 from model.sampling import Candidates
 
-Message = dict[str, Any]
+from .messages.arrays import Dtype, Packed
+from .messages.run import (
+    BucketsMessage,
+    Changes,
+    CrossMessage,
+    Ffn,
+    LatentWidths,
+    LayerMessage,
+    Level,
+    ModelMessage,
+    NeuronArrays,
+    NeuronsMessage,
+    NextMessage,
+    NormFigures,
+    Notice,
+    PartsMessage,
+    RopeScalingMessage,
+    RotaryMessage,
+    RunMessage,
+    SourceMessage,
+    StepMessage,
+    StepsMessage,
+    TraceMessage,
+)
+
 Pieces = Callable[[Sequence[int]], list[str]]  # a tokenizer's: the text of each token id
-DTYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "u2": "<u2", "i4": "<i4"}
-SHAPE_FIELDS = ("n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "ffn_hidden", "vocab_size", "norm_eps")
-SHAPE_FIELDS += ("max_context", "rope_theta")  # rope_theta is null where nothing is rotated
+DTYPES: dict[Dtype, str] = {"f4": "<f4", "f2": "<f2", "u1": "u1", "u2": "<u2", "i4": "<i4"}
 TOP_NEURONS = 24
 
 
@@ -48,7 +79,7 @@ class TopNeurons(NamedTuple):
     weight: Float[np.ndarray, "T K"] | None
 
 
-def pack(array: Any, dtype: str) -> Message:
+def pack(array: ArrayLike, dtype: Dtype) -> Packed:
     """An array as a JSON object. Raises ValueError for values that the dtype cannot hold, KeyError for the dtype."""
     given = np.asarray(array)
     stored = np.ascontiguousarray(given, dtype=DTYPES[dtype])
@@ -57,7 +88,7 @@ def pack(array: Any, dtype: str) -> Message:
     return {"dtype": dtype, "shape": list(given.shape), "data": base64.b64encode(stored.tobytes()).decode("ascii")}
 
 
-def unpack(packed: Message) -> np.ndarray:
+def unpack(packed: Packed) -> np.ndarray:
     """The array that `pack` was given, in the packed dtype."""
     data = base64.b64decode(packed["data"])
     return np.frombuffer(data, DTYPES[packed["dtype"]]).reshape(packed["shape"])
@@ -69,7 +100,7 @@ def top_neurons(neurons: Neurons, ffn: FfnMetadata, count: int = TOP_NEURONS) ->
     return TopNeurons(order, *neurons.each(lambda part: np.take_along_axis(part, order, -1)))
 
 
-def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) -> Message:
+def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) -> NextMessage:
     """The candidates for the next token, most probable first, each with its piece."""
     if len(pieces) != len(offered.ids):
         raise ValueError(f"{len(pieces)} pieces for {len(offered.ids)} candidates")
@@ -89,24 +120,24 @@ def truncate_candidates(offered: Candidates, count: int) -> Candidates:
     return kept._replace(tail=max(0.0, 1.0 - float(kept.probabilities.sum())))
 
 
-def maybe(array: Any, dtype: str) -> Message | None:
+def maybe(array: ArrayLike | None, dtype: Dtype) -> Packed | None:
     """As `pack`; None of None."""
     return None if array is None else pack(array, dtype)
 
 
-def pack_neurons(gate: Any, up: Any, weight: Any) -> Message:
+def pack_neurons(gate: ArrayLike | None, up: ArrayLike, weight: ArrayLike | None) -> NeuronArrays:
     """What neurons read and are multiplied by, as model/analysis/neurons.py says; null where there is none."""
     return {"gate": maybe(gate, "f4"), "up": pack(up, "f4"), "weight": maybe(weight, "f4")}
 
 
-def neurons_payload(run_id: str, index: int, token: int | None, neurons: Neurons) -> Message:
+def neurons_payload(run_id: str, index: int, token: int | None, neurons: Neurons) -> NeuronsMessage:
     """What every neuron in layer `index` reads, before activation: (N,) each for one token, (T, N) for None: all."""
     rows = slice(None) if token is None else token
     arrays = pack_neurons(*neurons.each(lambda part: part[rows]))
     return {"kind": "neurons", "run": run_id, "layer": index, "token": token, **arrays}
 
 
-def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: FfnMetadata) -> Message:
+def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: FfnMetadata) -> LayerMessage:
     """What the panels of one layer need: q and k before RoPE, every token's top neurons, all neurons of `token`.
 
     Where keys are rebuilt from a latent, `k` is null and `k_rot` holds them, in their places.
@@ -129,56 +160,120 @@ def layer_payload(run_id: str, index: int, token: int, layer: LayerTrace, ffn: F
     }
 
 
-def cross_payload(layer: LayerTrace) -> Message | None:
+def cross_payload(layer: LayerTrace) -> CrossMessage | None:
     """The queries and the source's keys of a decoder's second attention; None where there is none."""
     if "cross_q" not in layer.arrays:
         return None
     return {"q": pack(layer.cross_q, "f4"), "k": pack(layer.cross_k, "f4")}
 
 
-def model_payload(about: About, made: NetworkMetadata) -> Message:
+def model_payload(about: About, made: NetworkMetadata) -> ModelMessage:
     """The model's shape, and what it is made of, as it is in a run: RoPE's frequencies may depend on its length."""
     config = about.config
-    scaling = getattr(config, "rope_scaling", None)
     return {
         "name": about.name,
-        **{name: getattr(config, name, None) for name in SHAPE_FIELDS},
+        "n_layers": config.n_layers,
+        "d_model": config.d_model,
+        "n_heads": config.n_heads,
+        "n_kv_heads": config.n_kv_heads,
+        "head_dim": config.head_dim,
+        "ffn_hidden": config.ffn_hidden,
+        "vocab_size": config.vocab_size,
+        "norm_eps": config.norm_eps,
+        "max_context": config.max_context,
+        "rope_theta": getattr(config, "rope_theta", None),
         "eos_ids": list(config.eos_ids),
         "n_parameters": about.n_parameters,
         "device": about.device,
         "dtype": about.dtype,
-        "rope_scaling": None if scaling is None else {**vars(scaling)},
+        "rope_scaling": scaling_payload(getattr(config, "rope_scaling", None)),
         "parts": parts_payload(made),
     }
 
 
-def parts_payload(made: NetworkMetadata) -> Message:
+def scaling_payload(scaling: RopeScaling | None) -> RopeScalingMessage | None:
+    """How RoPE is stretched; None where it is not."""
+    if scaling is None:
+        return None
+    return {
+        "kind": scaling.kind,
+        "factor": scaling.factor,
+        "original_max_context": scaling.original_max_context,
+        "low_freq_factor": scaling.low_freq_factor,
+        "high_freq_factor": scaling.high_freq_factor,
+        "attention_factor": scaling.attention_factor,
+        "beta_fast": scaling.beta_fast,
+        "beta_slow": scaling.beta_slow,
+        "mscale": scaling.mscale,
+        "mscale_all_dim": scaling.mscale_all_dim,
+        "truncate": scaling.truncate,
+    }
+
+
+def parts_payload(made: NetworkMetadata) -> PartsMessage:
     """What a network is made of, null where it has no such part."""
-    rotary = made.rotary
-    told = made._asdict() | {
+    return {
+        "stack": made.stack,
+        "causal": made.causal,
+        "prefix": made.prefix,
+        "norm_kind": made.norm_kind,
+        "norms": made.norms,
+        "embed_norm": made.embed_norm,
+        "rotary": made.rotary and rotary_payload(made.rotary),
         "bias": maybe(made.bias, "f4"),
         "bias_after": maybe(made.bias_after, "f4"),
         "buckets": made.buckets and buckets_payload(made.buckets),
-        "latent": made.latent and made.latent._asdict(),
-        "ffn": [one._asdict() for one in made.ffn],
+        "scale": made.scale,
+        "cross_scale": made.cross_scale,
+        "latent": made.latent and latent_widths(made.latent),
+        "ffn": [ffn_payload(one) for one in made.ffn],
     }
-    if rotary is not None:
-        inv_freq, attention_scaling = rotary.frequencies
-        told["rotary"] = {
-            "inv_freq": pack(inv_freq.cpu().numpy(), "f4"),
-            "attention_scaling": attention_scaling,
-            "first": rotary.first,
-            "interleaved": rotary.interleaved,
-        }
-    return told
 
 
-def buckets_payload(made: BucketMetadata) -> Message:
+def rotary_payload(made: RotaryMetadata) -> RotaryMessage:
+    """How RoPE turns a query or key."""
+    inv_freq, attention_scaling = made.frequencies
+    return {
+        "inv_freq": pack(inv_freq.cpu().numpy(), "f4"),
+        "attention_scaling": attention_scaling,
+        "first": made.first,
+        "interleaved": made.interleaved,
+    }
+
+
+def buckets_payload(made: BucketMetadata) -> BucketsMessage:
     """Which learned number each distance gets."""
     return {"before": pack(made.before, "u2"), "after": maybe(made.after, "u2")}
 
 
-def step_payload(index: int, step: Step, piece: str, following: Message | None = None, own: bool = True) -> Message:
+def latent_widths(made: LatentMetadata) -> LatentWidths:
+    """The widths under MLA."""
+    return {"rank": made.rank, "nope": made.nope, "rope": made.rope, "value": made.value}
+
+
+def ffn_payload(made: FfnMetadata) -> Ffn:
+    """What one layer's feed-forward is made of."""
+    return {
+        "activation": made.activation,
+        "gated": made.gated,
+        "neurons": made.neurons,
+        "width": made.width,
+        "experts": made.experts,
+        "top_k": made.top_k,
+        "shared": made.shared,
+        "scoring": made.scoring,
+        "normalised": made.normalised,
+        "scaling": made.scaling,
+        "groups": made.groups,
+        "kept_groups": made.kept_groups,
+        "group_best": made.group_best,
+        "balanced": made.balanced,
+    }
+
+
+def step_payload(
+    index: int, step: Step, piece: str, following: NextMessage | None = None, own: bool = True
+) -> StepMessage:
     """One generated token; `following` is the next_payload of what it was chosen from, where that is wanted.
 
     `own`: it was chosen with the changes of the run that it is of, and not by one with others.
@@ -193,13 +288,19 @@ def step_payload(index: int, step: Step, piece: str, following: Message | None =
         "cache_tokens": step.cache_tokens,
         "seconds": step.seconds,
         "stop": step.stop,
-        "sampling": {**step.sampling._asdict(), "seed": step.seed, "draws": step.draws},
+        "sampling": {
+            "temperature": step.sampling.temperature,
+            "top_k": step.sampling.top_k,
+            "top_p": step.sampling.top_p,
+            "seed": step.seed,
+            "draws": step.draws,
+        },
         "next": following,
         "own": own,
     }
 
 
-def steps_payload(run_id: str, steps: Sequence[Message]) -> Message:
+def steps_payload(run_id: str, steps: Sequence[StepMessage]) -> StepsMessage:
     """The last tokens generated from the run's prompt (step_payload each), the newest last."""
     return {"kind": "step", "run": run_id, "steps": list(steps)}
 
@@ -210,13 +311,13 @@ def run_payload(
     n_prompt: int,
     about: About,
     trace: Trace,
-    following: Message,
-    layer: Message,
-    steps: Sequence[Message] = (),
+    following: NextMessage,
+    layer: LayerMessage,
+    steps: Sequence[StepMessage] = (),
     seconds: float = 0.0,
-    changes: Message | None = None,
-    source: Message | None = None,
-) -> Message:
+    changes: Changes | None = None,
+    source: SourceMessage | None = None,
+) -> RunMessage:
     """A whole run: what is small for all layers, and one layer's message; the other layers follow when asked for.
 
     `following` is the next_payload after the last token; `steps` the step_payloads of the tokens from n_prompt on;
@@ -237,24 +338,30 @@ def run_payload(
     }
 
 
-def trace_payload(about: About, trace: Trace) -> Message:
+def trace_payload(about: About, trace: Trace) -> TraceMessage:
     """What ran, its tokens, and what its norms subtract and divide by."""
-    norms = ("attn", "cross", "ffn", "final")
     return {
         "model": model_payload(about, network_metadata(trace.lm.net, len(trace.token_ids))),
         "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
-        **{
-            what: {name: maybe(trace.figures.get(f"{name}_norm_{what}"), "f4") for name in norms}
-            for what in ("rms", "mean")
-        },
+        "rms": norm_figures(trace, "rms"),
+        "mean": norm_figures(trace, "mean"),
     }
 
 
-def source_payload(run_id: str, about: About, trace: Trace, changes: Message) -> Message:
+def norm_figures(trace: Trace, what: Literal["rms", "mean"]) -> NormFigures:
+    """What every norm of a run divides by, or subtracts."""
+
+    def figure(norm: str) -> Packed | None:
+        return maybe(trace.figures.get(f"{norm}_norm_{what}"), "f4")
+
+    return {"attn": figure("attn"), "cross": figure("cross"), "ffn": figure("ffn"), "final": figure("final")}
+
+
+def source_payload(run_id: str, about: About, trace: Trace, changes: Changes) -> SourceMessage:
     """What an encoder made of a run's prompt, as a run without a choice: nothing is written after it."""
     return {"id": run_id, **trace_payload(about._replace(config=trace.lm.config), trace), "changes": changes}
 
 
-def message_payload(code: str, level: str = "error", **params: Any) -> Message:
+def message_payload(code: str, level: Level = "error", **params: object) -> Notice:
     """A message to the reader; the page says it in the reader's language, from the text "message.<code>"."""
     return {"kind": "message", "level": level, "code": code, "params": params}

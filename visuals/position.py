@@ -10,7 +10,8 @@ from model import LlamaConfig
 from model.config import RopeScaling
 from model.positions import rope_frequencies
 
-from .payload import Message, pack
+from .messages.position import RopeScalingsDetail, ScaledFrequencies
+from .payload import pack
 
 FACTORS = (2, 4, 8, 16, 32)
 
@@ -56,9 +57,9 @@ def scalings_info(config: LlamaConfig, factor: float) -> list[Scaled]:
     return found
 
 
-def scalings_payload(scalings: list[Scaled], original: int) -> Message:
+def scalings_payload(scalings: list[Scaled], original: int) -> RopeScalingsDetail:
     """The methods in order; `original` is the context that they stretch, in tokens."""
-    methods = [
+    methods: list[ScaledFrequencies] = [
         {"name": s.name, "inv_freq": pack(s.inv_freq, "f4"), "attention_scaling": s.attention_scaling} for s in scalings
     ]
     return {"original": original, "methods": methods}

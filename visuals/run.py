@@ -1,7 +1,7 @@
 """A run, and the steps of a text that is being written, put together as the messages that the page opens them from."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
@@ -9,9 +9,9 @@ from model import LayerTrace, Step, Trace
 from model.layer_metadata import FfnMetadata
 from model.sampling import Candidates, candidates
 
+from .messages.run import Changes, NextMessage, RunMessage, StepsMessage
 from .payload import (
     About,
-    Message,
     Pieces,
     layer_payload,
     next_payload,
@@ -43,14 +43,14 @@ class Run(Protocol):
     @property
     def seconds(self) -> float: ...
     @property
-    def changes(self) -> dict[str, Any]: ...
+    def changes(self) -> Changes: ...
     @property
     def source(self) -> "Run | None": ...
     def chose(self, step: int) -> bool: ...
     def ffn(self, layer: int) -> FfnMetadata: ...
 
 
-def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> Message:
+def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> RunMessage:
     """A run, with its layer `index` and there the neurons of its last token; `pieces` names token ids."""
     offered = candidates(torch.from_numpy(run.trace.logits), RUN_CANDIDATES)
     return run_payload(
@@ -68,7 +68,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
     )
 
 
-def steps_message(run_id: str, steps: Sequence[Step], about: About, pieces: Pieces) -> Message:
+def steps_message(run_id: str, steps: Sequence[Step], about: About, pieces: Pieces) -> StepsMessage:
     """The last few steps, and the candidates of the last: a page that misses one message has it from the next."""
     first = max(0, len(steps) - STEPS_A_MESSAGE)
     following = offers(truncate_candidates(steps[-1].candidates, STEP_CANDIDATES), about, pieces)
@@ -79,6 +79,6 @@ def steps_message(run_id: str, steps: Sequence[Step], about: About, pieces: Piec
     return steps_payload(run_id, told)
 
 
-def offers(offered: Candidates, about: About, pieces: Pieces) -> Message:
+def offers(offered: Candidates, about: About, pieces: Pieces) -> NextMessage:
     """Candidates for the next token under their pieces."""
     return next_payload(offered, pieces(offered.ids.tolist()), about.config.vocab_size)

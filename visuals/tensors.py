@@ -10,7 +10,7 @@ import model
 from model.network import Network
 from model.shapes import array_taps, figures, shapes
 
-from .payload import Message
+from .messages.page import TensorPlace
 
 ROOT = Path(model.__file__).parent.parent
 
@@ -24,7 +24,10 @@ class Place(NamedTuple):
 
 
 def tensor_places(net: Network, layer: int) -> dict[str, Place]:
-    """Every array of this layer's trace, and `logits` (V,). Found in the source itself, so that it never goes stale."""
+    """Every array of this layer's trace, and `logits` (V,) where there is a head.
+
+    Found in the source itself, so that it never goes stale.
+    """
     block = net.block(layer)
     made = {}
     for name, path in array_taps(block).items():
@@ -34,14 +37,17 @@ def tensor_places(net: Network, layer: int) -> dict[str, Place]:
         for what, asked in figures(getattr(block, norm)).items():
             made[f"{norm}_{what}"] = _line(asked, r"return ")
     places = {name: Place(dims, *made[name]) for name, dims in shapes(net, layer).items()}
-    return places | {"logits": Place(("V",), *_passed(type(net), "head"))}
+    return places | ({"logits": Place(("V",), *_passed(type(net), "head"))} if hasattr(net, "head") else {})
 
 
-def tensors_payload(lm: model.LanguageModel, trace: model.Trace, layer: int) -> Message:
+def tensors_payload(lm: model.LanguageModel, trace: model.Trace, layer: int) -> dict[str, TensorPlace]:
     """The places as plain data, each with the `shape` that it has in this run."""
     sizes = {name: array.shape for name, array in trace.layer(layer).arrays.items()} | {"logits": trace.logits.shape}
     places = tensor_places(lm.net, layer)
-    return {name: place._asdict() | {"shape": list(sizes[name])} for name, place in places.items()}
+    return {
+        name: {"dims": place.dims, "shape": list(sizes[name]), "file": place.file, "line": place.line}
+        for name, place in places.items()
+    }
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from model import LanguageModel
 from model.analysis.bpe import Replay, Split, byte_pairs, model_type, split_characters
 
-from .payload import Message
+from .messages.token import MergesDetail
 
 
 class MergesInfo(NamedTuple):
@@ -35,7 +35,7 @@ def merges_info(lm: LanguageModel, ids: Sequence[int]) -> MergesInfo:
     tokenizer = lm.tokenizer
     pairs = byte_pairs(tokenizer)
     stands_for = {i: tokenizer.bytes_of(i) for i in dict.fromkeys(ids)}
-    made = {}
+    made: dict[int, Replay] = {}
     for token_id, given in stands_for.items():
         symbols = tokenizer.back_end.id_to_token(token_id)
         if pairs is not None and given is not None and symbols is not None:
@@ -55,7 +55,7 @@ def merges_info(lm: LanguageModel, ids: Sequence[int]) -> MergesInfo:
     )
 
 
-def merges_payload(info: MergesInfo) -> Message:
+def merges_payload(info: MergesInfo) -> MergesDetail:
     """The message of a MergesInfo; a merge is [at, rank, left, right, into]."""
     return {
         "kind": info.kind,
@@ -67,5 +67,5 @@ def merges_payload(info: MergesInfo) -> Message:
         },
         "bytes": {str(i): None if given is None else list(given) for i, given in info.stands_for.items()},
         "pieces": {str(i): piece for i, piece in info.pieces.items()},
-        "split": [split._asdict() for split in info.split],
+        "split": [{"character": one.character, "first": one.first, "last": one.last} for one in info.split],
     }

@@ -5,34 +5,33 @@ it when a chapter that shows it is opened, with that chapter's style.css where t
 of the first one again, above its own.
 
 DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
-engine, the held run and what the page sent (`int_field()` and its like check it; where that names an `other` run, the
-held run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS
-is what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
+engine, the held run and what the page sent (`int_field()` and its like check it). Where that names an `other` run, the
+held run itself stands there. It gives the message that `visuals.messages.answers` has under that name. CALCULATORS is
+what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from visuals import STATIC
-from visuals.payload import Message
+from visuals.messages.page import QrAnswer, TensorPlace
 from visuals.tensors import tensors_payload
 
 from ..engine import Engine
 from ..qr import qr_code
-from ..requests import layer_of
+from ..requests import Sent, layer_of
 from ..session import HeldRun
 from . import attend, choice, compare, families, ffn, glance, kv, norm, overview, position, token
 
-Detail = Callable[[Engine, HeldRun, dict[str, Any]], Message]
-Calculator = Callable[[Engine, dict[str, Any]], Message]
+Detail = Callable[[Engine, HeldRun, Sent], Mapping[str, object]]
+Calculator = Callable[[Engine, Sent], Mapping[str, object]]
 
 
-def tensors(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def tensors(engine: Engine, held: HeldRun, asked: Sent) -> dict[str, TensorPlace]:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
-    return engine.study(held.model, tensors_payload, held.trace, layer_of(held, asked))
+    return held.study(engine, tensors_payload, held.trace, layer_of(held, asked))
 
 
-def qr(_engine: Engine, data: dict[str, Any]) -> Message:
+def qr(_engine: Engine, data: Sent) -> QrAnswer:
     """{text}: the QR code of an address, as `qr_code` gives it."""
     return qr_code(data.get("text"))
 

@@ -17,21 +17,28 @@ from visuals.attend import (
     values_payload,
 )
 from visuals.latent import latent_info, latent_payload
-from visuals.payload import Message
+from visuals.messages.attend import (
+    HeadNamesDetail,
+    HeadWriteDetail,
+    LatentDetail,
+    ProjectionDetail,
+    ScoreTermsDetail,
+    ValuesDetail,
+)
 
 from ..engine import Engine
-from ..requests import int_field, layer_of, one_of, token_of
+from ..requests import Sent, int_field, layer_of, one_of, token_of
 from ..session import HeldRun
 
 PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
 
 
-def values(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def values(engine: Engine, held: HeldRun, asked: Sent) -> ValuesDetail:
     """{layer}: its value vectors."""
     return values_payload(engine.layer(held.model, held.trace, layer_of(held, asked)))
 
 
-def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def projection(engine: Engine, held: HeldRun, asked: Sent) -> ProjectionDetail:
     """{layer, vector, head, channel}: the weights that make q of this query head, or k or v of this K/V head, of every
     channel where `channel` is null."""
     layer, config = layer_of(held, asked), engine.about(held.model).config
@@ -42,7 +49,7 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return projection_payload(held.study(engine, projection_info, seen, layer, vector, head, channel))
 
 
-def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def latent(engine: Engine, held: HeldRun, asked: Sent) -> LatentDetail:
     """{layer, head}: what that layer keeps of each token under MLA, and what the head makes of it."""
     layer = layer_of(held, asked)
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)
@@ -52,7 +59,7 @@ def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return latent_payload(held.study(engine, latent_info, seen, layer, head))
 
 
-def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def head_write(engine: Engine, held: HeldRun, asked: Sent) -> HeadWriteDetail:
     """{layer, head, query}: what this head writes to the residual stream at this token."""
     layer, query = layer_of(held, asked), token_of(held, asked, "query")
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)
@@ -62,12 +69,12 @@ def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
 
 
-def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+def names_of_heads(engine: Engine, held: HeldRun, _asked: Sent) -> HeadNamesDetail:
     """The heads that the model's file heads.json names, where it has one."""
     return head_names_payload(held.study(engine, head_names))
 
 
-def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def score_terms(engine: Engine, held: HeldRun, asked: Sent) -> ScoreTermsDetail:
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)

@@ -1,25 +1,24 @@
 """The chapter that compares two runs."""
 
-from typing import Any
-
 from model import GlassLlamaError
 from visuals.compare import cost_info, cost_payload, difference_info, difference_payload
-from visuals.payload import Message
+from visuals.messages.compare import CostDetail, DifferenceDetail
 
 from ..engine import Engine
+from ..requests import Sent
 from ..session import HeldRun
 
 PANELS = ("compare", "read-by-two", "stream-change", "head-change")
 
 
-def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def difference(_engine: Engine, held: HeldRun, asked: Sent) -> DifferenceDetail:
     """{other}: how far this run's residual stream lies from another held run's of the same model."""
     if "other" not in asked:
         raise GlassLlamaError("bad_request", "other is missing; expected the id of a run.")
     return difference_payload(difference_info(asked["other"].trace, held.trace))
 
 
-def cost(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+def cost(engine: Engine, held: HeldRun, _asked: Sent) -> CostDetail:
     """What the network of this run costs: parameters, weights read for a token, and bytes kept of one."""
     return cost_payload(held.study(engine, cost_info))
 

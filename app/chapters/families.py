@@ -1,11 +1,10 @@
 """The chapter on the families: their networks beside each other, their parameters, what tables get wrong about them."""
 
-from typing import Any
-
 from visuals.families import COLUMNS, families_message, kind_of
-from visuals.payload import Message
+from visuals.messages.families import FamiliesAnswer
 
 from ..engine import Engine
+from ..requests import Sent
 from ..zoo import small_name
 
 PANELS = ("families", "family-parameters", "family-myths")
@@ -42,10 +41,15 @@ ELSEWHERE = {
 }
 
 
-def families(engine: Engine, _data: dict[str, Any]) -> Message:
+def families(engine: Engine, _data: Sent) -> FamiliesAnswer:
     """All that the panels show (visuals/families.py), where cells lead, and which models of each family are here."""
-    places = {"rowPlaces": ROW_PLACES, "codePlaces": CODE_PLACES, "elsewhere": ELSEWHERE}
-    return {**families_message(), **places, "live": on_offer(engine)}
+    return {
+        **families_message(),
+        "rowPlaces": ROW_PLACES,
+        "codePlaces": CODE_PLACES,
+        "elsewhere": ELSEWHERE,
+        "live": on_offer(engine),
+    }
 
 
 def on_offer(engine: Engine) -> dict[str, list[str]]:

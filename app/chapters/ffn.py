@@ -1,7 +1,5 @@
 """The chapter on SwiGLU, the feed-forward part, and on experts in its place."""
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 
@@ -9,16 +7,16 @@ from model import GlassLlamaError
 from model.analysis.neurons import Written, firing
 from visuals import ffn
 from visuals.experts import routing_info, routing_payload
-from visuals.payload import Message
+from visuals.messages.ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 
 from ..engine import Engine
-from ..requests import int_field, layer_of, leader_of, token_of
+from ..requests import Sent, int_field, layer_of, leader_of, token_of
 from ..session import HeldRun
 
 PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
 
 
-def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
     """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
     index = layer_of(held, data)
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
@@ -26,13 +24,13 @@ def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
 
 
-def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
     """{}: how sparsely each layer fires."""
     trace = held.trace
     return ffn.firing_payload(held.study_in_pieces(engine, firing, trace.residual, trace.intervention))
 
 
-def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail:
     """{layer, token, neuron, other}: what that neuron wrote, or the strongest ones where `neuron` is null: those of the
     run `other`, and to the tokens that they raise and lower most there, where that is named."""
     index, token, leader = layer_of(held, data), token_of(held, data), leader_of(held, data)
@@ -55,7 +53,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     return ffn.written_payload(found, neurons, pieces)
 
 
-def experts(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     """{layer}: where the router of that layer sent each token."""
     index = layer_of(held, data)
     if not held.ffn(index).experts:

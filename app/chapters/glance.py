@@ -1,6 +1,6 @@
 """The first chapter: the answer, and why; then every idea once, in panels that belong to the chapters about them."""
 
-from typing import Any, cast
+from typing import cast
 
 from model import GlassLlamaError
 from model.analysis.exchange import ROUNDS, WIDTH
@@ -27,12 +27,31 @@ from visuals.glance import (
     outside_payload,
     swaps_payload,
 )
-from visuals.payload import Message
+from visuals.messages.glance import (
+    CircuitDetail,
+    EdgesDetail,
+    MatchingDetail,
+    Nothing,
+    OutsideDetail,
+    WhyDetail,
+    WordsDetail,
+)
 
 from ..engine import Engine
 from ..examples import nearest_example
 from ..prompts import check_text
-from ..requests import PAIR_TOKENS, Texts, int_field, layer_of, map_limit, one_of, texts_until, token_of, unchanged
+from ..requests import (
+    PAIR_TOKENS,
+    Sent,
+    Texts,
+    int_field,
+    layer_of,
+    map_limit,
+    one_of,
+    texts_until,
+    token_of,
+    unchanged,
+)
 from ..session import HeldRun
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
@@ -53,7 +72,7 @@ CIRCUIT = RANKED + EXCHANGED + 2 + DRAWS
 EDGES_MEASURED = 4 + 3 * EDGES // 2  # for each one run, and its target once more
 
 
-def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def why(engine: Engine, held: HeldRun, asked: Sent) -> WhyDetail:
     """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
     vocab_size = engine.about(held.model).config.vocab_size
     target = None if asked.get("target") is None else int_field(asked, "target", vocab_size)
@@ -62,7 +81,7 @@ def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
 
 
-def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def matching(engine: Engine, held: HeldRun, asked: Sent) -> MatchingDetail | Nothing:
     """{layer, head, query, key}: what made the head's score of the key higher than of another answer in the text; {}
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
@@ -72,30 +91,36 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 
-def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+def outside(engine: Engine, held: HeldRun, _asked: Sent) -> OutsideDetail | Nothing:
     """What in the prompt is not of the world that the bundled model learnt, and an example that is; {} where all is of
     it, and for another model."""
     # The documents that it is compared with are measured once, for all visitors.
     found = held.study_in_pieces(engine, find_outside, held.trace, held.prompt, tokens=COMPARED)
     if found is None or not (found.places or found.odd):
         return {}
-    return outside_payload(found) | {"example": nearest_example(held.prompt)}
+    return outside_payload(found, nearest_example(held.prompt))
 
 
-def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def words(engine: Engine, held: HeldRun, asked: Sent) -> WordsDetail:
     """{token}: words of the text up to that position that could be changed, each with the answer that follows then;
     where an encoder reads the prompt, words of that."""
     ids, written = texts = texts_until(held, asked)
     text = engine.decode(held.model, ids) if written is None else held.prompt
-    known = {"text": text, "tokens": texts.tokens, "limit": PAIR_TOKENS, "map_limit": map_limit(engine, held)}
+    told: WordsDetail = {
+        "swaps": [],
+        "text": text,
+        "tokens": texts.tokens,
+        "limit": PAIR_TOKENS,
+        "map_limit": map_limit(engine, held),
+    }
     # Written tokens may not be those that the text has when it is read.
     if texts.tokens > PAIR_TOKENS or engine.encode(held.model, text) != ids:
-        return {"swaps": [], **known}
+        return told
     found = held.study_in_pieces(engine, swaps, text, SWAPS, written or None, tokens=SWAPPED_TOKENS + texts.tokens)
-    return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | known
+    return {**told, "swaps": swaps_payload(found, lambda some: engine.pieces(held.model, some))}
 
 
-def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def circuit(engine: Engine, held: HeldRun, asked: Sent) -> CircuitDetail:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     count = int_field(asked, "nodes", MOST_NODES + 1)
@@ -104,7 +129,7 @@ def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return circuit_payload(info, lambda some: engine.pieces(held.model, some))
 
 
-def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
+def edges(engine: Engine, held: HeldRun, asked: Sent) -> EdgesDetail:
     """{token, text, nodes, start}: the next edges from number `start` on between `nodes`, [layer, head, token] each,
     with null for the head of an FFN; of a network with an encoder [layer, head, token, kind, stack]. A page asks until
     it has all, or no longer."""
@@ -116,7 +141,7 @@ def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     return edges_payload(info)
 
 
-def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -> list[AnyNode]:
+def _nodes(engine: Engine, held: HeldRun, asked: Sent, texts: Texts) -> list[AnyNode]:
     given = asked.get("nodes")
     if not isinstance(given, list) or not 0 < len(given) <= MOST_NODES:
         raise GlassLlamaError("bad_request", f"nodes is {shortly(given)}; expected a list of 1 to {MOST_NODES} nodes.")

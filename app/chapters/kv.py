@@ -5,7 +5,7 @@ the server would answer at each of a hundred places is known before it is reache
 the first is sent whole and the others as what changes in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from time import thread_time
@@ -19,11 +19,26 @@ from model.kv_math.memory import gpus_needed, largest_batch, largest_context, me
 from model.kv_math.speed import decode_bound
 from visuals import kv, kv_charts
 from visuals import kv_fit as fit
-from visuals.payload import Message, message_payload
+from visuals.messages.kv import (
+    KvAnswer,
+    KvChartAnswer,
+    KvFitAnswer,
+    KvGpusAnswer,
+    KvModelsAnswer,
+    KvNeedsAnswer,
+    KvPlacesAnswer,
+    KvRaceAnswer,
+    LiveCacheDetail,
+    PlaceData,
+    PlaceNotice,
+    RaceStep,
+)
+from visuals.payload import message_payload
 
 from ..engine import Engine
 from ..prompts import MAX_TOKENS
-from ..requests import int_field
+from ..remarks import in_languages
+from ..requests import Sent, int_field
 from ..session import HeldRun
 from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
 
@@ -36,20 +51,21 @@ MOST_PLACES = 200
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
 
 
-def kv_models(_engine: Engine, _data: dict[str, Any]) -> Message:
+def kv_models(_engine: Engine, _data: Sent) -> KvModelsAnswer:
     """The catalogue's cards and the formats."""
-    return kv.models_message()
+    return kv.models_message(in_languages)
 
 
-def kv_answer(_engine: Engine, data: dict[str, Any]) -> Message:
+def kv_answer(_engine: Engine, data: Sent) -> KvAnswer:
     """A KV cache with every product, and the same shape under the four kinds of attention."""
     spec, size = spec_from(data), size_from(data)
     found = kv_breakdown(spec, options=asked_options(data), **size)
     kinds = kv.kinds_message(spec, **size, n_kv_heads=data.get("n_kv_heads"))
-    return {**kv.breakdown_message(found), "card": {**kv.card_message(spec), "called": own_name(data)}, "kinds": kinds}
+    card = kv.card_message(spec, in_languages)
+    return {**kv.breakdown_message(found), "card": {**card, "called": own_name(data)}, "kinds": kinds}
 
 
-def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
+def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
     """Bytes against context, or what takes them: the model of the question and those that `compare` names.
 
     {view: "lines" or "stack", unit: "gib" or "gb", x, y: "log" or "linear", weights, few}; `excluded` are models that
@@ -70,7 +86,7 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
     return {"figure": figure, "excluded": excluded}
 
 
-def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
     given = held.trace.token_ids, held.trace.intervention
     found = held.study_in_pieces(engine, cacheless.cache_contents, *given)
@@ -79,7 +95,7 @@ def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
 
-def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
+def kv_race(engine: Engine, data: Sent) -> KvRaceAnswer:
     """A few tokens written with and without a cache after `ids`, the text so far: {model, ids}; the page asks on."""
     name = str(data.get("model"))
     config, ids = engine.about(name).config, data.get("ids")
@@ -93,28 +109,40 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     most = max(1, min(RACE_STEP, RACE_TOKENS // len(ids)))
     cost = engine.about(name).n_parameters * float(len(ids)) * (2 + cacheless.REPEATS * most)
     steps = engine.study_in_pieces(name, cacheless.race, checked, RACE_STEP, cost=cost)
-    return {"steps": [step._asdict() for step in steps]}
+    return {"steps": [_race_step(one) for one in steps]}
 
 
-def kv_gpus(_engine: Engine, _data: dict[str, Any]) -> Message:
+def _race_step(one: cacheless.Race) -> RaceStep:
+    return {
+        "tokens": one.tokens,
+        "token_id": one.token_id,
+        "cached_seconds": one.cached_seconds,
+        "full_seconds": one.full_seconds,
+        "cached_work": one.cached_work,
+        "full_work": one.full_work,
+        "same": one.same,
+    }
+
+
+def kv_gpus(_engine: Engine, _data: Sent) -> KvGpusAnswer:
     """The GPUs and formats to choose from."""
     return fit.choices_message()
 
 
-def kv_fit(_engine: Engine, data: dict[str, Any]) -> Message:
+def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     """Weights and cache of a question on its GPU, the largest batch and context there, and the bound on decoding."""
     spec, size, gpu, setup = spec_from(data), size_from(data), gpu_from(data), setup_from(data)
     tokens, batch = size["tokens"], size["batch"]
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
-        "use": fit.use_message(use),
+        "use": fit.use_message(use, in_languages),
         "batch": fit.message_or_reason(partial(largest_batch, spec, tokens, gpu, setup), fit.largest_message),
         "context": fit.message_or_reason(partial(largest_context, spec, batch, gpu, setup), fit.largest_message),
         "bound": fit.message_or_reason(partial(decode_bound, spec, tokens, batch, gpu, setup), fit.bound_message),
     }
 
 
-def kv_needs(_engine: Engine, data: dict[str, Any]) -> Message:
+def kv_needs(_engine: Engine, data: Sent) -> KvNeedsAnswer:
     """What `users` with `user_tokens` tokens each need of every kind of GPU, however many share the work."""
     spec, gpu, setup = spec_from(data), gpu_from(data), setup_from(data)
     alone = replace(setup, options=replace(setup.options, tp=1, pp=1, dcp=1))
@@ -124,8 +152,9 @@ def kv_needs(_engine: Engine, data: dict[str, Any]) -> Message:
 
 
 SIZE, LOAD = ("tokens", "batch"), ("users", "user_tokens")
+Answered = Callable[[Engine, Sent], Mapping[str, object]]
 # Each question, and the settings that a slider moves for it.
-ANSWERS: dict[str, tuple[Callable[[Engine, dict[str, Any]], Message], tuple[str, str]]] = {
+ANSWERS: dict[str, tuple[Answered, tuple[str, str]]] = {
     "kv": (kv_answer, SIZE),
     "kv_chart": (kv_chart, SIZE),
     "kv_fit": (kv_fit, SIZE),
@@ -133,7 +162,7 @@ ANSWERS: dict[str, tuple[Callable[[Engine, dict[str, Any]], Message], tuple[str,
 }
 
 
-def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
+def kv_places(engine: Engine, data: Sent) -> KvPlacesAnswer:
     """What `asked`, a name in ANSWERS, answers where the setting `along`, one of its own, is each of `values`.
 
     {first, changes}: an answer is {data} or {message}; answer i is `first` with changes[i] put in (see `changes`).
@@ -155,14 +184,14 @@ def kv_places(engine: Engine, data: dict[str, Any]) -> Message:
     return {"first": answers[0], "changes": [changes(answers[0], answer) for answer in answers]}
 
 
-def _answer(calculator: Callable[[Engine, dict[str, Any]], Message], engine: Engine, data: dict[str, Any]) -> Message:
+def _answer(calculator: Answered, engine: Engine, data: Sent) -> PlaceData | PlaceNotice:
     try:
         return {"data": calculator(engine, data)}
     except GlassLlamaError as error:  # one place of many: the others still stand
         return {"message": message_payload(error.code, **{"detail": str(error), **error.params})}
 
 
-def changes(first: Any, other: Any) -> Any:
+def changes(first: object, other: object) -> object:
     """What makes `other` of `first`: None where they are equal, [value] to replace it, else {key or index: changes}."""
     if first == other:
         return None

@@ -1,20 +1,18 @@
 """The chapter on the norms."""
 
-from typing import Any
-
 from model import GlassLlamaError
 from model.errors import shortly
 from visuals import norm
-from visuals.payload import Message
+from visuals.messages.norm import NormDepthDetail, NormVectorsDetail
 
 from ..engine import Engine
-from ..requests import layer_of, token_of
+from ..requests import Sent, layer_of, token_of
 from ..session import HeldRun
 
 PANELS = ("rmsnorm", "norm-vector", "norm-scale")
 
 
-def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def norm_vectors(engine: Engine, held: HeldRun, data: Sent) -> NormVectorsDetail:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
     index, name = layer_of(held, data), data.get("norm")
     offered = norm.norms_of(held.trace.lm)
@@ -30,7 +28,7 @@ def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message
     return norm.norm_payload(before, held.study(engine, norm.learned_of, name, index))
 
 
-def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
+def norm_depth(_engine: Engine, held: HeldRun, _data: Sent) -> NormDepthDetail:
     """{}: the largest channels of the residual stream through depth."""
     return norm.depth_payload(norm.depth_info(held.trace.residual))
 

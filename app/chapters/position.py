@@ -1,20 +1,19 @@
 """The chapter on RoPE."""
 
-from typing import Any
-
 from model import GlassLlamaError
 from model.errors import shortly
 from model.layer_metadata import network_metadata
 from visuals import position
-from visuals.payload import Message
+from visuals.messages.position import RopeScalingsDetail
 
 from ..engine import Engine
+from ..requests import Sent
 from ..session import HeldRun
 
 PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
 
 
-def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
+def rope_scalings(engine: Engine, held: HeldRun, data: Sent) -> RopeScalingsDetail:
     """{factor}: the model's frequencies under every scaling method. Raises GlassLlamaError where nothing is rotated."""
     if network_metadata(held.trace.lm.net, 1).rotary is None:
         raise GlassLlamaError("bad_request", f"{held.model} does not rotate its heads: there are no frequencies.")

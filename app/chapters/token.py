@@ -1,17 +1,16 @@
 """The chapter on tokens."""
 
-from typing import Any
-
-from visuals.payload import Message
+from visuals.messages.token import MergesDetail
 from visuals.token import merges_info, merges_payload
 
 from ..engine import Engine
+from ..requests import Sent
 from ..session import HeldRun
 
 PANELS = ("merges",)
 
 
-def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
+def merges(engine: Engine, held: HeldRun, _asked: Sent) -> MergesDetail:
     """How the tokenizer made the run's tokens."""
     return merges_payload(held.study(engine, merges_info, held.trace.token_ids))
 

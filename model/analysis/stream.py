@@ -6,7 +6,7 @@ the last.
 
 from collections.abc import Iterator
 from fnmatch import filter as matching
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -19,8 +19,19 @@ from ..interventions import NOTHING, Intervention, intervened
 from ..pieces import Work, in_pieces
 from ..taps import capture
 
-SITES = ("resid_in", "attn_normed", "attn_out", "resid_cross", "cross_normed", "cross_out", "resid_mid", "ffn_normed")
-SITES += ("ffn_out", "resid_out")
+Site = Literal[
+    "resid_in",
+    "attn_normed",
+    "attn_out",
+    "resid_cross",
+    "cross_normed",
+    "cross_out",
+    "resid_mid",
+    "ffn_normed",
+    "ffn_out",
+    "resid_out",
+]
+SITES: tuple[Site, ...] = get_args(Site)
 
 
 class StreamSizes(NamedTuple):

@@ -7,7 +7,6 @@ import pytest
 
 from app.chapters import CALCULATORS
 from app.engine import LocalEngine
-from app.remarks import in_languages
 from app.service import Service
 from model import catalogue, kv_cache_bytes
 from model.errors import GlassLlamaError
@@ -88,7 +87,7 @@ def test_every_place_of_what_users_need(along: str, values: list[int], model: st
 def equals_what_is_asked_directly(
     engine: LocalEngine, asked: str, along: str, values: list[int], settings: dict[str, Any]
 ) -> list[Any]:
-    answers = in_languages(places(engine, asked, along, values, settings))
+    answers = places(engine, asked, along, values, settings)
     for value, answer in zip(values, answers, strict=True):
         payload = Service(engine).calculate({**settings, "what": asked, along: value})
         assert answer == ({"message": payload} if payload["kind"] == "message" else {"data": payload["data"]})

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from app.remarks import in_languages
 from model import catalogue, kv_cache_bytes, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown
@@ -269,7 +270,7 @@ def test_contexts_are_powers_of_two_and_their_halfway_points():
 
 def test_fit_messages_are_the_sums():
     use = memory_use(LLAMA, 8192, 4, "L40S 48 GB")
-    message = kv_fit.use_message(use)
+    message = kv_fit.use_message(use, in_languages)
     assert message["fits"] is True
     assert int(message["weights"]) + int(message["cache"]) + int(message["free"]) == 48 * 10**9 * 9 // 10
     assert sum(int(term["bytes"]) for term in message["weight_terms"]) == 2 * 8_030_261_248
@@ -300,7 +301,7 @@ def test_a_question_without_an_answer_says_why():
 
 
 def test_every_model_and_format_is_offered():
-    message = kv.models_message()
+    message = kv.models_message(in_languages)
     assert [card["name"] for card in message["models"]] == list(catalogue())
     assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
     assert sorted(message["families"]) == sorted(FAMILIES)

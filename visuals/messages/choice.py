@@ -1,6 +1,8 @@
 """What the chapter on the next token is sent."""
 
-from typing_extensions import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from .arrays import Packed
 from .run import NextMessage

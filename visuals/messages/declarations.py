@@ -4,15 +4,14 @@
 says when it is no longer what the TypedDicts say.
 """
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType, NoneType, UnionType
-from typing import Literal, Union, get_args, get_origin
+from typing import Literal, NotRequired, Union, get_args, get_origin
 
-from typing_extensions import NotRequired, get_type_hints, is_typeddict
+from typing_extensions import get_type_hints, is_typeddict
 
 from visuals import STATIC
 
@@ -62,7 +61,7 @@ def interface(message: type) -> str:
         f"export interface {message.__name__} {{",
     ]
     for name, hint in get_type_hints(message, include_extras=True).items():
-        optional = get_origin(hint) is NotRequired or name not in message.__required_keys__
+        optional = get_origin(hint) is NotRequired or name not in vars(message)["__required_keys__"]
         told = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
         lines.append(f"  {name}{'?' * optional}: {typescript(told)};")
     return "\n".join([*lines, "}"])
@@ -75,7 +74,7 @@ def modules() -> Iterator[ModuleType]:
 
 
 def messages(module: ModuleType) -> Iterator[type]:
-    """The TypedDicts that a module defines, in its order; those with a leading underscore only help to define others."""
+    """The TypedDicts that a module defines, in its order, but for those that only help to define another (`_Name`)."""
     for name, value in vars(module).items():
         if is_typeddict(value) and value.__module__ == module.__name__ and not name.startswith("_"):
             yield value
@@ -94,4 +93,4 @@ def write(file: Path = FILE) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(write())
+    write()

@@ -82,7 +82,7 @@ class FamiliesTable(TypedDict):
 class FamiliesAnswer(FamiliesTable):
     """The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family."""
 
-    rowPlaces: dict[str, tuple[str, str]]  # noqa: N815 - the page's names
-    codePlaces: dict[str, tuple[str, str]]  # noqa: N815
+    rowPlaces: dict[str, tuple[str, str]]
+    codePlaces: dict[str, tuple[str, str]]
     elsewhere: dict[str, tuple[str, str]]
     live: dict[str, list[str]]

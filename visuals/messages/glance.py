@@ -1,8 +1,8 @@
 """What the first chapter is sent: why this word, words to change, a circuit."""
 
-from typing import Literal
+from typing import Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from model.analysis.nodes import NodeKind
 from model.analysis.switching import Kind

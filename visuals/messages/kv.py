@@ -1,6 +1,8 @@
 """What the chapter on the KV cache is sent. Bytes are decimal texts (see `sums`)."""
 
-from typing_extensions import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from model.published.spec import AttentionKind
 
@@ -47,8 +49,8 @@ class Growth(TypedDict):
 
 
 class Breakdown(TypedDict):
-    """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is null
-    where every token adds the same."""
+    """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is
+    null where every token adds the same."""
 
     model: str
     tokens: int
@@ -206,8 +208,8 @@ class LargestMessage(TypedDict):
 
 
 class BoundMessage(TypedDict):
-    """The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), in `milliseconds`, and
-    the tokens a second of `each` sequence and of `all`. "spread": where tokens choose as many experts as they can."""
+    """The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), in `milliseconds`,
+    and the tokens a second of `each` sequence and of `all`. "spread": with as many experts as tokens can choose."""
 
     weights: str
     cache: str

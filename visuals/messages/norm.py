@@ -14,8 +14,8 @@ class NormVectorsDetail(TypedDict):
 
 
 class NormDepthDetail(TypedDict):
-    """The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median` (L + 1, T)
-    of the magnitudes of all d channels, float32."""
+    """The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median`
+    (L + 1, T) of the magnitudes of all d channels, float32."""
 
     channels: list[int]
     values: Packed

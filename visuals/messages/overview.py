@@ -1,6 +1,8 @@
 """What the chapter on the whole is sent: the residual stream, the vectors around a layer, the training."""
 
-from typing_extensions import NotRequired, TypedDict
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from .arrays import Packed
 

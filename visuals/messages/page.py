@@ -13,8 +13,8 @@ class ChapterConfig(TypedDict):
 
 
 class PageConfig(TypedDict):
-    """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which chapter's
-    folder each panel's module is, and which text each of gradio's labels shows."""
+    """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
+    chapter's folder each panel's module is, and which text each of gradio's labels shows."""
 
     texts: dict[str, str]
     chapters: dict[str, ChapterConfig]
@@ -22,7 +22,7 @@ class PageConfig(TypedDict):
     plotly: str
     labels: dict[str, dict[str, str]]
     lessons: dict[str, list[str]]
-    firstPrompts: dict[str, str]  # noqa: N815 - the page's name
+    firstPrompts: dict[str, str]
 
 
 class Offer(TypedDict):

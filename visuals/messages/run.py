@@ -1,8 +1,8 @@
 """The messages of a run: what ran, its tokens, its layers, what is written after it; and what the reader is told."""
 
-from typing import Literal
+from typing import Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from model.config import RopeKind
 from model.generation import StopReason
@@ -78,7 +78,7 @@ class Ffn(TypedDict):
 
 
 class PartsMessage(TypedDict):
-    """What a network is made of as it reads a run's tokens, null where it has no such part (model/parts.py).
+    """What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
 
     `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
     (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query.
@@ -254,8 +254,8 @@ class CrossMessage(TypedDict):
 class LayerMessage(TypedDict):
     """One layer of a run: `q` (n_heads, T, head_dim) and `k` (n_kv_heads, T, head_dim), float32, before RoPE.
 
-    Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top` is of
-    every token, `neurons` of one.
+    Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top` is
+    of every token, `neurons` of one.
     """
 
     kind: Literal["layer"]

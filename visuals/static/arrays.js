@@ -1,7 +1,5 @@
 // Arithmetic on vectors of numbers, whatever they stand for. Pure: no DOM, no store.
 
-/** @typedef {{ shape: number[]; data: ArrayLike<number> }} NumArray */
-
 /** Softmax of the first `count` values, in place. */
 export function softmaxInPlace(values, count) {
   let top = -Infinity;

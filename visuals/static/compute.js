@@ -5,7 +5,7 @@ import { dot, softmax, softmaxInPlace } from "./arrays.js";
 import { rotate } from "./rotation.js";
 
 /**
- * @typedef {import("./arrays.js").NumArray} NumArray
+ * @typedef {import("./decoded.d.ts").NumArray} NumArray
  *
  * @typedef {{ q: NumArray; k: NumArray | null; kRot: NumArray | null }} Heads q (n_heads, T, head_dim), k
  *   (n_kv_heads, T, head_dim), before RoPE; kRot, after it, where there is no k
@@ -39,7 +39,7 @@ export const kvHead = (model, head) => Math.floor(head / (model.n_heads / model.
 /**
  * The vector of one head and position, before RoPE.
  *
- * @param {import("./decode.js").NumArray} array
+ * @param {import("./decoded.d.ts").NumArray} array
  * @returns {ArrayLike<number>}
  */
 export function vectorOf(array, head, position) {

@@ -1,34 +1,35 @@
-// The messages that Python sends, turned into typed arrays. Pure; the other end is visuals/payload.py.
+// The messages that Python sends (messages.d.ts), their arrays as typed arrays. Pure; the other end is
+// visuals/payload.py.
 
 import { RecordedMap, watchFields } from "./reads.js";
 
 /**
- * @typedef {{ dtype: "f4" | "f2" | "u1" | "u2" | "i4"; shape: number[]; data: string }} Packed base64, little
- *   endian
+ * @import {
+ *   Decoded,
+ *   NumArray
+ * } from "./decoded.d.ts"
+ * @import {
+ *   Changes,
+ *   CrossMessage,
+ *   DrawnWith,
+ *   Ffn,
+ *   LayerMessage,
+ *   ModelMessage,
+ *   NeuronArrays,
+ *   NextMessage,
+ *   NormFigures,
+ *   Packed,
+ *   RunMessage,
+ *   StepMessage,
+ *   TokensMessage,
+ *   TraceMessage
+ * } from "./messages.d.ts"
+ */
+
+/**
+ * @typedef {Decoded<ModelMessage>} Model
  *
- * @typedef {{ shape: number[]; data: Float32Array | Uint8Array | Uint16Array | Int32Array }} NumArray
- *
- * @typedef {{
- *   activation: string;
- *   gated: boolean;
- *   neurons: number;
- *   width: number;
- *   experts: number;
- *   top_k: number;
- *   shared: number;
- *   scoring: string | null;
- *   normalised: boolean;
- *   scaling: number;
- *   groups: number;
- *   kept_groups: number;
- *   group_best: number;
- *   balanced: boolean;
- * }} Ffn
- *   model/layer_metadata.py says what each is
- *
- * @typedef {{ gate: NumArray | null; up: NumArray; weight: NumArray | null; ffn: Ffn }} Neurons before activation,
- *   (N,) each; no gate where the feed-forward has none; with experts a weight, and NaN in all where the token does
- *   not go to the neuron's expert
+ * @typedef {Decoded<NeuronArrays> & { ffn: Ffn }} Neurons (N,) each, at one token
  *
  * @typedef {{
  *   index: number;
@@ -36,12 +37,11 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   q: NumArray;
  *   k: NumArray | null;
  *   kRot: NumArray | null;
- *   cross: { q: NumArray; k: NumArray } | null;
+ *   cross: Decoded<CrossMessage> | null;
  *   top: Neurons & { neuron: NumArray };
  *   neurons: Map<number, Neurons>;
  * }} Layer
- *   q (n_heads, T, head_dim), k (n_kv_heads, T, head_dim), before RoPE; kRot in place of k, after it, where keys are
- *   rebuilt from a latent; cross: queries and the source's keys (n_heads, S, head_dim) of a second attention
+ *   as in LayerMessage; `neurons` by token, as far as they have come
  *
  * @typedef {{ ids: number[]; pieces: string[]; logits: NumArray; logZ: number; vocabSize: number; tail: number }} Next
  *
@@ -57,7 +57,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   cacheBytes: number;
  *   cacheTokens: number;
  *   seconds: number;
- *   sampling: { temperature: number; top_k: number; top_p: number; seed: number; draws: number };
+ *   sampling: DrawnWith;
  *   next: Next | null;
  * }} Step
  *
@@ -66,24 +66,29 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   id: string;
  *   prompt: string;
  *   nPrompt: number;
- *   model: import("./types.d.ts").Model;
- *   tokens: { ids: number[]; pieces: string[] };
+ *   model: Model;
+ *   tokens: TokensMessage;
  *   T: number;
- *   rms: { attn: NumArray; cross; ffn: NumArray | null; final: NumArray };
- *   mean: { attn; cross; ffn; final: NumArray | null };
+ *   rms: Decoded<NormFigures>;
+ *   mean: Decoded<NormFigures>;
  *   next: Next | null;
  *   layers: Map<number, Layer>;
  *   steps: Step[];
  *   details: Map<string, any>;
  *   generating: boolean;
  *   seconds: number;
- *   changes: object;
+ *   changes: Changes;
  *   source: Trace | null;
  *   encoder: Trace | null;
  *   whole: Trace | null;
  * }} Trace
  *   source: whose stream its patches took; encoder: what an encoder made of the prompt, a run without a choice, which
  *   knows the `whole` that it is part of
+ *
+ * @typedef {TraceMessage &
+ *   Pick<RunMessage, "id" | "prompt" | "n_prompt" | "seconds" | "changes"> &
+ *   Partial<RunMessage> & { source?: Trace | null }} AnyRunMessage
+ *   of a whole run, or of an encoder's part of one; `source` is put in by the page
  */
 
 /**
@@ -127,17 +132,33 @@ export function decodeArray(packed) {
 }
 
 /**
+ * Whether a part of a message is a packed array.
+ *
+ * @param {object} value
+ * @returns {value is Packed}
+ */
+const isPacked = (value) =>
+  "dtype" in value && typeof value.dtype === "string" && "data" in value && typeof value.data === "string";
+
+/**
+ * @param {unknown} value
+ * @returns {unknown}
+ */
+function decodeParts(value) {
+  if (Array.isArray(value)) return value.map(decodeParts);
+  if (value === null || typeof value !== "object") return value;
+  if (isPacked(value)) return decodeArray(value);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decodeParts(part)]));
+}
+
+/**
  * A message with every packed array in it decoded, however deep.
  *
- * @param {any} value
- * @returns {any}
+ * @template Message
+ * @param {Message} message
+ * @returns {Decoded<Message>}
  */
-export function decodeAll(value) {
-  if (Array.isArray(value)) return value.map(decodeAll);
-  if (value === null || typeof value !== "object") return value;
-  if (typeof value.dtype === "string" && typeof value.data === "string") return decodeArray(value);
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decodeAll(part)]));
-}
+export const decodeAll = (message) => /** @type {Decoded<Message>} */ (decodeParts(message));
 
 /**
  * @param {Packed | null} packed
@@ -146,7 +167,7 @@ export function decodeAll(value) {
 const maybe = (packed) => packed && decodeArray(packed);
 
 /**
- * @param {object} payload
+ * @param {NeuronArrays} payload
  * @param {Ffn} ffn
  * @returns {Neurons}
  */
@@ -160,7 +181,7 @@ export const decodeNeurons = ({ gate, up, weight }, ffn) => ({
 /**
  * Neurons of all tokens, (T, N) each, by token.
  *
- * @param {object} payload
+ * @param {NeuronArrays} payload
  * @param {Ffn} ffn
  * @returns {Map<number, Neurons>}
  */
@@ -174,7 +195,7 @@ export function decodeAllNeurons(payload, ffn) {
 }
 
 /**
- * @param {object} payload
+ * @param {LayerMessage} payload
  * @param {{ parts: { ffn: Ffn[] } }} model
  * @returns {Layer}
  */
@@ -196,7 +217,7 @@ export function decodeLayer(payload, model) {
 }
 
 /**
- * @param {object | null} payload
+ * @param {NextMessage | null | undefined} payload
  * @returns {Next | null}
  */
 function decodeNext(payload) {
@@ -206,7 +227,7 @@ function decodeNext(payload) {
 }
 
 /**
- * @param {object} payload
+ * @param {StepMessage} payload
  * @returns {Step}
  */
 export function decodeStep(payload) {
@@ -240,7 +261,7 @@ export function textOf({ tokens: { ids }, nPrompt, encoder }) {
 }
 
 /**
- * @param {object} payload
+ * @param {AnyRunMessage} payload
  * @returns {Trace}
  */
 export function decodeRun(payload) {

@@ -177,8 +177,11 @@ export function createFetching(store, functions, there = Promise.resolve()) {
    * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until
    * it has come; the panels are then drawn again. Asks the server once, and not while the pointer only previews.
    *
-   * @param {string} what
+   * @template {keyof import("./messages.d.ts").Details} What
+   * @param {What} what
    * @param {object} params
+   * @param {import("./decode.js").Trace} trace
+   * @returns {import("./decoded.d.ts").Detail<What> | null}
    */
   function detail(what, params = {}, trace = state.trace) {
     const { id } = trace;
@@ -202,9 +205,14 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   /**
    * The answer to one of app/chapters' CALCULATORS, which needs no run.
    *
-   * @param {string} what
+   * @template {keyof import("./messages.d.ts").Calculations} What
+   * @param {What} what
    * @param {object} params
-   * @returns {Promise<{ data?: object; message?: object }>} the data, or what went wrong, for the asker to show
+   * @returns {Promise<{
+   *   data?: import("./decoded.d.ts").Calculation<What>;
+   *   message?: Pick<import("./messages.d.ts").Notice, "level" | "code">;
+   * }>}
+   *   the data, or what went wrong, for the asker to show
    */
   async function calculate(what, params = {}) {
     try {

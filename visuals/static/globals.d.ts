@@ -4,7 +4,7 @@ interface Window {
   /** The page's parts, for its own modules, for tests and for a reader's console (glass.js). */
   glass: import("./types.d.ts").Glass;
   /** What the server says of itself in the page's head (app/files.py). */
-  glassConfig: any;
+  glassConfig: import("./messages.d.ts").PageConfig;
   /** Called when the page's parts are there (app/files.py). */
   glassLoaded: (glass: import("./types.d.ts").Glass) => void;
   /** plotly.js, once chart.js has fetched it. */

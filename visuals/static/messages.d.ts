@@ -897,8 +897,7 @@ export interface LargestMessage {
 
 /**
  * The least time of a decoding step, (weights + cache / micro_batches) / (ranks × bandwidth), in `milliseconds`,
- * and the tokens a second of `each` sequence and of `all`. "spread": where tokens choose as many experts as they
- * can.
+ * and the tokens a second of `each` sequence and of `all`. "spread": with as many experts as tokens can choose.
  */
 export interface BoundMessage {
   weights: string;

@@ -4,7 +4,7 @@
 import { onceFor } from "./arrays.js";
 
 /**
- * @typedef {import("./arrays.js").NumArray} NumArray
+ * @typedef {import("./decoded.d.ts").NumArray} NumArray
  *
  * @typedef {{ inv_freq: NumArray; attention_scaling: number; first: number; interleaved: boolean }} Rotary
  */

@@ -15,7 +15,7 @@ export const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
 /**
  * The value vector that a query head reads at a key.
  *
- * @param {{ v: import("../../decode.js").NumArray }} held
+ * @param {import("../../decoded.d.ts").Detail<"values">} held
  */
 export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model, head), key);
 

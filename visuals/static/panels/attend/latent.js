@@ -13,10 +13,9 @@ import { elementBytes } from "../kv/live-state.js";
 const KIND = "latent";
 
 /**
- * @typedef {{ shape: number[]; data: Float32Array }} Rows
+ * @typedef {import("../../decoded.d.ts").NumArray} Rows
  *
- * @typedef {{ latent: Rows; key: Rows; nope: Rows; value: Rows; absorbed: Rows }} Latent the answer to "latent"
- *   (visuals/latent.py), a row a token each
+ * @typedef {import("../../decoded.d.ts").Detail<"latent">} Latent (visuals/latent.py), a row a token each
  */
 
 /**

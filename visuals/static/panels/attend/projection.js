@@ -12,14 +12,13 @@ export const VECTORS = ["q", "k", "v"];
 const ALL_BYTES = 400_000;
 
 /**
- * @typedef {import("../../decode.js").NumArray} NumArray
+ * @typedef {import("../../decoded.d.ts").NumArray} NumArray
  *
  * @typedef {{ vector: "q" | "k" | "v"; layer: number; head: number; of: number; token: number }} Place `head`: the
  *   query head; `of`: the head that makes the vector, which for k and v is the K/V head; `token`: the query's for
  *   q, the key's for k and v, where the score and the weighted sum take them
  *
- * @typedef {{ rows: NumArray; bias: NumArray | null; gamma: NumArray | null; divisor: NumArray | null }} Weights
- *   as app/chapters/attend.py has them
+ * @typedef {import("../../decoded.d.ts").Detail<"projection">} Weights
  *
  * @typedef {{
  *   place: Place;
@@ -80,7 +79,7 @@ export const fitsWhole = ({ head_dim, d_model }) => head_dim * d_model * 4 <= AL
  * The vector as a run has it; null until it is here.
  *
  * @param {object | undefined} held the layer
- * @param {{ v: NumArray } | null} values the detail "values"
+ * @param {import("../../decoded.d.ts").Detail<"values"> | null} values
  */
 export function madeAt(held, values, { vector, of, token }) {
   const array = vector === "v" ? values?.v : held?.[vector];

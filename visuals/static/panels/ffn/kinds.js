@@ -38,7 +38,7 @@ const ROUTED = [
  * }} Kind
  *   `act`: the activation as it is written, `column`: as a saved table names what it gives; `reads`: what it is of;
  *   `form`: in which texts tell of it, "" for a SwiGLU; `strips`: name and role of each vector, from the top
- * @param {import("../../decode.js").Ffn} ffn
+ * @param {import("../../messages.d.ts").Ffn} ffn
  * @returns {Kind}
  */
 export function kindOf({ activation, gated, experts }) {

@@ -1,21 +1,9 @@
 // How a router chooses, worked out again from its scores, and the load of each expert. Pure: no DOM, no store.
 
 /**
- * @typedef {import("../../decode.js").NumArray} NumArray
+ * @typedef {import("../../decoded.d.ts").Detail<"experts">} Routing
  *
- * @typedef {{
- *   scores: NumArray;
- *   chosen: NumArray;
- *   weight: NumArray;
- *   balance: NumArray | null;
- *   length: NumArray;
- *   shared: NumArray | null;
- *   whole: NumArray;
- * }} Routing
- *   the answer to "experts" (visuals/experts.py): scores (T, E), chosen and weight and length (T, k), balance (E),
- *   shared and whole (T)
- *
- * @typedef {import("../../decode.js").Ffn} Ffn
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
  */
 
 /**

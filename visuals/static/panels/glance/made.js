@@ -7,10 +7,16 @@ import { filled, lead, leadToCell, readBy, word } from "./words.js";
 const COUNT = 3;
 
 /**
+ * @import {
+ *   Detail,
+ *   NumArray
+ * } from "../../decoded.d.ts"
+ */
+
+/**
  * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
  *
- * @typedef {{ shape: number[]; data: Float32Array }} NumArray
- * @param {{ heads: NumArray; cross?: NumArray | null; ffn: NumArray }} terms the detail "logit_terms"
+ * @param {Pick<Detail<"logit_terms">, "heads" | "cross" | "ffn">} terms
  * @returns {{ kind: "head" | "cross" | "ffn"; layer: number; head?: number; key?: number; value: number }[]}
  */
 export function writers({ heads, cross, ffn }) {
@@ -22,7 +28,7 @@ export function writers({ heads, cross, ffn }) {
     const [layers, count, tokens] = shape;
     return Array.from({ length: layers * count }, (_, i) => {
       const row = data.subarray(i * tokens, (i + 1) * tokens);
-      const value = row.reduce((sum, x) => sum + x, 0);
+      const value = Array.from(row).reduce((sum, x) => sum + x, 0);
       return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
     });
   };
