@@ -14,7 +14,6 @@ from typing import Any
 
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
-from visuals.glance import heads_of_opening, opening
 from visuals.payload import Message, layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
@@ -24,6 +23,7 @@ from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
 from .operating import Drain
+from .operations import OPENING
 from .prompts import MAX_CHARACTERS, checked_ids
 from .remarks import in_languages
 from .requests import (
@@ -46,7 +46,6 @@ from .requests import (
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
-OPENED = 3  # passes of an opening besides one for each head: where the answer was read, by gradients
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 # So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
@@ -221,9 +220,8 @@ class Service:
         """
         if view.get("layer") is not None:
             return self.show(held, first_layer(self.engine, held.model, view))
-        heads = heads_of_opening(held.trace)
         try:
-            start = held.study_in_pieces(self._engine(held.visitor), opening, held.trace, passes=OPENED + heads)
+            start = held.study(self._engine(held.visitor), OPENING)
         except GlassLlamaError as error:
             if error.code != "budget":
                 raise

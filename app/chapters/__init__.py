@@ -15,9 +15,9 @@ from typing import Any
 
 from visuals import STATIC
 from visuals.payload import Message
-from visuals.tensors import tensors_payload
 
 from ..engine import Engine
+from ..operations import TENSORS
 from ..qr import qr_code
 from ..requests import layer_of
 from ..session import HeldRun
@@ -29,7 +29,7 @@ Calculator = Callable[[Engine, dict[str, Any]], Message]
 
 def tensors(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
-    return engine.study(held.model, tensors_payload, held.trace, layer_of(held, asked))
+    return held.study(engine, TENSORS, layer_of(held, asked))
 
 
 def qr(_engine: Engine, data: dict[str, Any]) -> Message:

@@ -5,21 +5,18 @@ from typing import Any
 from model import GlassLlamaError
 from visuals.attend import (
     VECTORS,
-    head_columns,
-    head_names,
     head_names_payload,
     head_write_info,
     head_write_payload,
-    projection_info,
     projection_payload,
-    score_terms_info,
     score_terms_payload,
     values_payload,
 )
-from visuals.latent import latent_info, latent_payload
+from visuals.latent import latent_payload
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..operations import HEAD_COLUMNS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
 from ..requests import int_field, layer_of, one_of, token_of
 from ..session import HeldRun
 
@@ -39,7 +36,7 @@ def projection(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     head = int_field(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
     channel = None if asked.get("channel") is None else int_field(asked, "channel", config.head_dim)
     seen = engine.layer(held.model, held.trace, layer)
-    return projection_payload(held.study(engine, projection_info, seen, layer, vector, head, channel))
+    return projection_payload(held.study(engine, PROJECTION, seen, layer, vector, head, channel))
 
 
 def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -49,7 +46,7 @@ def latent(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     seen = engine.layer(held.model, held.trace, layer)
     if "kv_latent" not in seen.arrays:
         raise GlassLlamaError("bad_request", f"{held.model}: its attention keeps no latent.")
-    return latent_payload(held.study(engine, latent_info, seen, layer, head))
+    return latent_payload(held.study(engine, LATENT, seen, layer, head))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -58,20 +55,20 @@ def head_write(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)
     changes = held.trace.intervention
     off = (layer, head) in changes.heads or layer in changes.attention
-    columns = held.study(engine, head_columns, layer, head) * (not off)
+    columns = held.study(engine, HEAD_COLUMNS, layer, head) * (not off)
     return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
 
 
 def names_of_heads(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """The heads that the model's file heads.json names, where it has one."""
-    return head_names_payload(held.study(engine, head_names))
+    return head_names_payload(held.study(engine, HEAD_NAMES))
 
 
 def score_terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)
-    return score_terms_payload(held.study_in_pieces(engine, score_terms_info, held.trace, layer, head, query, key))
+    return score_terms_payload(held.study(engine, SCORE_TERMS, layer, head, query, key))
 
 
 DETAILS = {

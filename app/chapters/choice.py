@@ -7,22 +7,19 @@ import torch
 from jaxtyping import Float
 
 from model.analysis.draw import draw as draw_token
-from model.analysis.lens import best_tokens, contributions, lens_at_every_depth, norm_and_head, runners_up
-from model.analysis.switching import stacks
 from model.sampling import Sampling, candidates
 from visuals.choice import (
-    causal_info,
     causal_payload,
     contributions_payload,
     draw_payload,
     lens_payload,
-    logit_terms_info,
     logit_terms_payload,
 )
 from visuals.payload import Message, pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
+from ..operations import BEST_TOKENS, CAUSAL_MAP, CONTRIBUTIONS, LENS, LOGIT_TERMS, NORM_AND_HEAD, RUNNERS_UP
 from ..prompts import check_text
 from ..requests import int_field, leader_of, map_limit, token_of, unchanged
 from ..session import HeldRun
@@ -34,9 +31,7 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
     targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    about, depths = engine.about(held.model), held.trace.residual
-    passes = len(depths) * about.config.vocab_size * about.config.d_model / about.n_parameters  # the head alone
-    readings = held.study_in_pieces(engine, lens_at_every_depth, depths, targets, passes=passes)
+    readings = held.study(engine, LENS, held.trace.residual, targets)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -46,9 +41,8 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vectors, leader = held.trace.residual, leader_of(held, asked)
     targets = _targets(engine, leader, asked.get("target"), False)
     last = leader.trace.residual[-1]
-    against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
-    given = vectors, targets, against, held.trace.intervention
-    parts = held.study_in_pieces(engine, contributions, *given, passes=2)  # every layer, and the head for both tokens
+    against = held.study(engine, RUNNERS_UP, last, targets) if asked.get("versus") is True else None
+    parts = held.study(engine, CONTRIBUTIONS, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
@@ -86,19 +80,13 @@ def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     vocab_size = engine.about(held.model).config.vocab_size
     target = int_field(asked, "target", vocab_size)
     against = None if asked.get("against") is None else int_field(asked, "against", vocab_size)
-    given = held.trace, target, against, token_of(held, asked)
-    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
+    return logit_terms_payload(held.study(engine, LOGIT_TERMS, target, against, token_of(held, asked)))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
     texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    runs = stacks(held.trace)
-    counts = [texts.tokens] if len(runs) == 1 else [len(texts.ids), texts.tokens - len(texts.ids)]
-    # Both texts, and one run for each place: every token before every layer and after the last.
-    passes = 2 + sum((run.n_layers + 1) * count + 1 for run, count in zip(runs, counts, strict=True))
-    given = texts.ids, other, texts.written or None
-    found = held.study_in_pieces(engine, causal_info, *given, passes=passes, tokens=texts.tokens)
+    found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 
@@ -107,7 +95,7 @@ def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np
     token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
     if token == len(held.trace.token_ids) - 1:
         return held.trace.logits
-    return held.study(engine, norm_and_head, held.trace.residual[-1, token])[2]
+    return held.study(engine, NORM_AND_HEAD, held.trace.residual[-1, token])[2]
 
 
 def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:
@@ -116,7 +104,7 @@ def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.nda
     ids = held.trace.token_ids
     if target is not None:
         return np.full(len(ids), int_field({"target": target}, "target", vocab_size))
-    best = held.study(engine, best_tokens, held.trace.residual[-1])
+    best = held.study(engine, BEST_TOKENS, held.trace.residual[-1])
     if follow:
         best[:-1] = ids[1:]
     return best

@@ -3,10 +3,11 @@
 from typing import Any
 
 from model import GlassLlamaError
-from visuals.compare import cost_info, cost_payload, difference_info, difference_payload
+from visuals.compare import cost_payload, difference_info, difference_payload
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..operations import NETWORK_COST
 from ..session import HeldRun
 
 PANELS = ("compare", "read-by-two", "stream-change", "head-change")
@@ -21,7 +22,7 @@ def difference(_engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message
 
 def cost(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """What the network of this run costs: parameters, weights read for a token, and bytes kept of one."""
-    return cost_payload(held.study(engine, cost_info))
+    return cost_payload(held.study(engine, NETWORK_COST))
 
 
 DETAILS = {"difference": difference, "cost": cost}

@@ -6,12 +6,13 @@ import numpy as np
 from jaxtyping import Float
 
 from model import GlassLlamaError
-from model.analysis.neurons import Written, firing
+from model.analysis.neurons import Written
 from visuals import ffn
-from visuals.experts import routing_info, routing_payload
+from visuals.experts import routing_payload
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..operations import FIRING, ROUTING, WRITTEN_BY
 from ..requests import int_field, layer_of, leader_of, token_of
 from ..session import HeldRun
 
@@ -29,7 +30,7 @@ def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """{}: how sparsely each layer fires."""
     trace = held.trace
-    return ffn.firing_payload(held.study_in_pieces(engine, firing, trace.residual, trace.intervention))
+    return ffn.firing_payload(held.study(engine, FIRING, trace.residual, trace.intervention))
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
@@ -43,7 +44,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 
     def wrote(run: HeldRun, like: Written | None = None) -> Written:
         return held.study(
-            engine, ffn.written_by, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
+            engine, WRITTEN_BY, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
         )
 
     asked = data.get("neuron") is not None
@@ -61,7 +62,7 @@ def experts(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     if not held.ffn(index).experts:
         raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
     layer = engine.layer(held.model, held.trace, index)
-    return routing_payload(held.study(engine, routing_info, layer, index))
+    return routing_payload(held.study(engine, ROUTING, layer, index))
 
 
 DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}

@@ -3,34 +3,15 @@
 from typing import Any, cast
 
 from model import GlassLlamaError
-from model.analysis.exchange import ROUNDS, WIDTH
-from model.analysis.matching import LARGEST as OTHER_TOKENS
-from model.analysis.nodes import POINTS, AnyNode, Site, node_at
-from model.analysis.outside import COMPARED
-from model.analysis.outside import outside as find_outside
-from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
-from model.analysis.swaps import swaps
+from model.analysis.nodes import AnyNode, Site, node_at
 from model.errors import shortly
 from model.network import StackName, Writer
-from visuals.glance import (
-    DRAWS,
-    EDGES,
-    circuit_info,
-    circuit_payload,
-    edges_info,
-    edges_payload,
-    how_many,
-    looks,
-    looks_payload,
-    matching_info,
-    matching_payload,
-    outside_payload,
-    swaps_payload,
-)
+from visuals.glance import edges_payload, looks_payload, matching_payload, outside_payload, swaps_payload
 from visuals.payload import Message
 
 from ..engine import Engine
 from ..examples import nearest_example
+from ..operations import CIRCUIT, EDGES, LOOKS, MATCHING, OUTSIDE, SWAPS
 from ..prompts import check_text
 from ..requests import PAIR_TOKENS, Texts, int_field, layer_of, map_limit, one_of, texts_until, token_of, unchanged
 from ..session import HeldRun
@@ -39,26 +20,17 @@ from ..session import HeldRun
 COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
 PANELS = ("why", *(kind for column in COLUMNS for kind in column))
 MOST_NODES = 60
-SWAPS = 6
+MOST_SWAPS = 6
 # The kinds of nodes, and of a network that has two stacks those of each.
 KINDS = ("head", "ffn")
 STACKS = {"encoder": KINDS, "decoder": ("head", "cross", "ffn")}
-# What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
-BACK = 3
-PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
-MATCHED = 8  # layers run once more, for two scores and for what two writers carried
-RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
-EXCHANGED = 1 + ROUNDS * (BACK + WIDTH)
-CIRCUIT = RANKED + EXCHANGED + 2 + DRAWS
-EDGES_MEASURED = 4 + 3 * EDGES // 2  # for each one run, and its target once more
 
 
 def why(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
     vocab_size = engine.about(held.model).config.vocab_size
     target = None if asked.get("target") is None else int_field(asked, "target", vocab_size)
-    passes = PULLS + sum(how_many(held.trace))  # a part that is off changes the layers from its own on: half of them
-    info = held.study_in_pieces(engine, looks, held.trace, target, token_of(held, asked), passes=passes)
+    info = held.study(engine, LOOKS, target, token_of(held, asked))
     return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
 
 
@@ -67,16 +39,14 @@ def matching(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     where there is nothing to tell."""
     layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
     head = int_field(asked, "head", engine.about(held.model).config.n_heads)
-    tokens = MATCHED * len(held.trace.token_ids) + OTHER_TOKENS
-    found = held.study_in_pieces(engine, matching_info, held.trace, layer, head, query, key, tokens=tokens)
+    found = held.study(engine, MATCHING, layer, head, query, key)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """What in the prompt is not of the world that the bundled model learnt, and an example that is; {} where all is of
     it, and for another model."""
-    # The documents that it is compared with are measured once, for all visitors.
-    found = held.study_in_pieces(engine, find_outside, held.trace, held.prompt, tokens=COMPARED)
+    found = held.study(engine, OUTSIDE, held.prompt)
     if found is None or not (found.places or found.odd):
         return {}
     return outside_payload(found) | {"example": nearest_example(held.prompt)}
@@ -91,7 +61,7 @@ def words(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     # Written tokens may not be those that the text has when it is read.
     if texts.tokens > PAIR_TOKENS or engine.encode(held.model, text) != ids:
         return {"swaps": [], **known}
-    found = held.study_in_pieces(engine, swaps, text, SWAPS, written or None, tokens=SWAPPED_TOKENS + texts.tokens)
+    found = held.study(engine, SWAPS, text, MOST_SWAPS, written or None)
     return swaps_payload(found, lambda some: engine.pieces(held.model, some)) | known
 
 
@@ -99,9 +69,7 @@ def circuit(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     count = int_field(asked, "nodes", MOST_NODES + 1)
-    given = texts.ids, other, count, texts.written or None
-    info = held.study_in_pieces(engine, circuit_info, *given, passes=CIRCUIT, tokens=texts.tokens)
-    return circuit_payload(info, lambda some: engine.pieces(held.model, some))
+    return held.study(engine, CIRCUIT, texts.ids, other, count, texts.written or None)
 
 
 def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
@@ -111,9 +79,7 @@ def edges(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     texts, other = unchanged(held, asked), check_text(asked.get("text"))
     nodes = _nodes(engine, held, asked, texts)
     start = int_field(asked, "start", (MOST_NODES + 2) ** 2)
-    given = texts.ids, other, nodes, start, texts.written or None
-    info = held.study_in_pieces(engine, edges_info, *given, passes=EDGES_MEASURED, tokens=texts.tokens)
-    return edges_payload(info)
+    return edges_payload(held.study(engine, EDGES, texts.ids, other, nodes, start, texts.written or None))
 
 
 def _nodes(engine: Engine, held: HeldRun, asked: dict[str, Any], texts: Texts) -> list[AnyNode]:

@@ -12,7 +12,6 @@ from time import thread_time
 from typing import Any
 
 from model import GlassLlamaError, catalogue
-from model.analysis import cacheless
 from model.kv_math import kv_breakdown
 from model.kv_math.gpus import GPUS
 from model.kv_math.memory import gpus_needed, largest_batch, largest_context, memory_use
@@ -22,6 +21,7 @@ from visuals import kv_fit as fit
 from visuals.payload import Message, message_payload
 
 from ..engine import Engine
+from ..operations import CACHE_CONTENTS, CONFIG_SPEC, RACE
 from ..prompts import MAX_TOKENS
 from ..requests import int_field
 from ..session import HeldRun
@@ -29,7 +29,6 @@ from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_fro
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
-RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time is over
 MAX_COMPARED = 5
 USERS, USER_TOKENS = 64, 32_768
 MOST_PLACES = 200
@@ -72,9 +71,8 @@ def kv_chart(_engine: Engine, data: dict[str, Any]) -> Message:
 
 def kv_live(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    given = held.trace.token_ids, held.trace.intervention
-    found = held.study_in_pieces(engine, cacheless.cache_contents, *given)
-    spec, dtype = held.study(engine, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
+    found = held.study(engine, CACHE_CONTENTS, held.trace.token_ids, held.trace.intervention)
+    spec, dtype = held.study(engine, CONFIG_SPEC), kv.FORMAT_OF[engine.about(held.model).dtype]
     source = 0 if held.source is None else held.source.n_prompt
     return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
@@ -89,10 +87,7 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
     checked = [int_field({"id": i}, "id", config.vocab_size) for i in ids]
-    # As many tokens as fit into a few tenths of a second, each written both ways several times; and two more passes.
-    most = max(1, min(RACE_STEP, RACE_TOKENS // len(ids)))
-    cost = engine.about(name).n_parameters * float(len(ids)) * (2 + cacheless.REPEATS * most)
-    steps = engine.study_in_pieces(name, cacheless.race, checked, RACE_STEP, cost=cost)
+    steps = engine.study(name, RACE, None, checked, RACE_STEP)
     return {"steps": [step._asdict() for step in steps]}
 
 

@@ -8,6 +8,7 @@ from visuals import norm
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..operations import NORM_INPUT, NORM_LEARNED, NORMS
 from ..requests import layer_of, token_of
 from ..session import HeldRun
 
@@ -17,17 +18,17 @@ PANELS = ("rmsnorm", "norm-vector", "norm-scale")
 def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
     index, name = layer_of(held, data), data.get("norm")
-    offered = norm.norms_of(held.trace.lm)
+    offered = held.study(engine, NORMS)
     if name not in offered:
         raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(offered)}.")
     if name == "final":
         before = held.trace.residual[-1]
     else:
-        before = norm.vectors_before(held.trace.lm, engine.layer(held.model, held.trace, index), name)
+        before = held.study(engine, NORM_INPUT, engine.layer(held.model, held.trace, index), name)
     if data.get("token") is not None:
         token = token_of(held, data)
         before = before[token : token + 1]
-    return norm.norm_payload(before, held.study(engine, norm.learned_of, name, index))
+    return norm.norm_payload(before, held.study(engine, NORM_LEARNED, name, index))
 
 
 def norm_depth(_engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:

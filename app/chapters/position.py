@@ -4,11 +4,11 @@ from typing import Any
 
 from model import GlassLlamaError
 from model.errors import shortly
-from model.parts import parts
 from visuals import position
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..operations import ROTATES
 from ..session import HeldRun
 
 PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
@@ -16,7 +16,7 @@ PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
 
 def rope_scalings(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{factor}: the model's frequencies under every scaling method. Raises GlassLlamaError where nothing is rotated."""
-    if parts(held.trace.lm.net, 1).rotary is None:
+    if not held.study(engine, ROTATES):
         raise GlassLlamaError("bad_request", f"{held.model} does not rotate its heads: there are no frequencies.")
     factor = data.get("factor")
     if isinstance(factor, bool) or factor not in position.FACTORS:

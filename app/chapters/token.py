@@ -3,9 +3,10 @@
 from typing import Any
 
 from visuals.payload import Message
-from visuals.token import merges_info, merges_payload
+from visuals.token import merges_payload
 
 from ..engine import Engine
+from ..operations import MERGES
 from ..session import HeldRun
 
 PANELS = ("merges",)
@@ -13,7 +14,7 @@ PANELS = ("merges",)
 
 def merges(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
     """How the tokenizer made the run's tokens."""
-    return merges_payload(held.study(engine, merges_info, held.trace.token_ids))
+    return merges_payload(held.study(engine, MERGES, held.trace.token_ids))
 
 
 DETAILS = {"merges": merges}
