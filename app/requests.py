@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from model import GlassLlamaError
 from model.errors import shortly
+from model.refusals import refusal
 from model.sampling import Sampling
 from visuals.payload import Message, message_payload
 
@@ -236,7 +237,7 @@ def settings_of(asked: Asked) -> Settings:
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refusal(name, value, "a number")
+        raise refusal(name, value, "a number")
     return float(value)
 
 
@@ -244,15 +245,10 @@ def _integer(name: str, value: Any) -> int:
     """A whole number; 20.0 is one, as JSON does not tell it from 20."""
     if not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         return int(value)
-    raise _refusal(name, value, "a whole number")
+    raise refusal(name, value, "a whole number")
 
 
 def _within(name: str, value: int, low: int, high: int) -> int:
     if not low <= value <= high:
-        raise _refusal(name, value, f"a whole number from {low} to {high}")
+        raise refusal(name, value, f"a whole number from {low} to {high}")
     return value
-
-
-def _refusal(name: str, value: Any, expected: str) -> GlassLlamaError:
-    said = f"{name} is {shortly(value)}; expected {expected}."
-    return GlassLlamaError("field", said, field=name, value=shortly(value), expected=expected)
