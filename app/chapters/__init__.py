@@ -5,7 +5,7 @@ it when a chapter that shows it is opened, with that chapter's style.css where t
 of the first one again, above its own.
 
 DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
-engine, the held run and what the page sent (`int_field()` and its like check it; where that names an `other` run, the
+engine, the held run and what the page sent (`about_run()` reads it into a model; where that names an `other` run, the
 held run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS
 is what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
 """
@@ -29,7 +29,7 @@ Calculator = Callable[[Engine, dict[str, Any]], Message]
 
 def tensors(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
-    return held.study(engine, TENSORS, layer_of(held, asked))
+    return held.study(engine, TENSORS, layer_of(engine, held, asked))
 
 
 def qr(_engine: Engine, data: dict[str, Any]) -> Message:

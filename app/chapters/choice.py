@@ -1,6 +1,6 @@
 """The chapter on the next token: sampling, the logit lens, who wrote a logit."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -19,10 +19,45 @@ from visuals.payload import Message, pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
+from ..fields import Flag, Request, Token, TokenId, below, read
 from ..operations import BEST_TOKENS, CAUSAL_MAP, CONTRIBUTIONS, LENS, LOGIT_TERMS, NORM_AND_HEAD, RUNNERS_UP
 from ..prompts import check_text
-from ..requests import int_field, leader_of, map_limit, token_of, unchanged
+from ..requests import AtToken, Filters, OtherText, about_run, leader_of, map_limit, token_of, unchanged
 from ..session import HeldRun
+
+
+class Lens(Request):
+    """Whether the rank of the text's next token is followed."""
+
+    follow: Flag = False
+
+
+class Shares(Request):
+    """The token whose logit is taken apart, or each position's choice; `versus` the best other token."""
+
+    target: TokenId | None = None
+    versus: Flag = False
+
+
+class Logits(Request):
+    """A position; the last where it is null."""
+
+    token: Token | None = None
+
+
+class Throw(Logits):
+    """A seed, with which `draws` tokens were drawn before that after a position."""
+
+    seed: Annotated[int, below(1 << 53)]
+    draws: Token = 0
+
+
+class Terms(AtToken):
+    """A token's logit after a position, less that of `against`."""
+
+    target: TokenId
+    against: TokenId | None = None
+
 
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
@@ -30,7 +65,7 @@ PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
-    targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
+    targets = _targets(engine, leader_of(held, asked), None, read(Lens, asked).follow)
     readings = held.study(engine, LENS, held.trace.residual, targets)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
@@ -38,10 +73,11 @@ def lens(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{target, versus, other}: who wrote the logit of `target` (null: each position's final choice, in the run `other`
     where that is named), or, with `versus`, by how much it beats the best other token."""
+    of = about_run(Shares, engine, held, asked)
     vectors, leader = held.trace.residual, leader_of(held, asked)
-    targets = _targets(engine, leader, asked.get("target"), False)
+    targets = _targets(engine, leader, of.target, False)
     last = leader.trace.residual[-1]
-    against = held.study(engine, RUNNERS_UP, last, targets) if asked.get("versus") is True else None
+    against = held.study(engine, RUNNERS_UP, last, targets) if of.versus else None
     parts = held.study(engine, CONTRIBUTIONS, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
@@ -49,8 +85,8 @@ def shares(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token}: the candidates for the token after that position, as a run's own message has them for the last, and
     `written`, the one that the text goes on with (null after the last): {id, logit, rank}, the rank counted from 0."""
-    token = token_of(held, asked)
-    values = _logits_at(engine, held, asked)
+    token = token_of(engine, held, asked)
+    values = _logits_at(engine, held, token)
     found = candidates(torch.from_numpy(values), RUN_CANDIDATES)
     message = offers(found, engine.about(held.model), lambda ids: engine.pieces(held.model, ids))
     following = held.trace.token_ids[token + 1 : token + 2]
@@ -61,49 +97,46 @@ def offered(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
 def logits(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token}: all logits after that position (the last one where none is named), float32: what the sampling sliders
     work on."""
-    return {"logits": pack(_logits_at(engine, held, asked), "f4")}
+    return {"logits": pack(_logits_at(engine, held, about_run(Logits, engine, held, asked).token), "f4")}
 
 
 def draw(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, temperature, top_k, top_p, seed, draws}: the token that these settings draw after that position (the last
     one where none is named), `draws` tokens having been drawn with the seed before."""
-    how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
-    draws = int_field(asked, "draws", len(held.trace.token_ids)) if "draws" in asked else 0
-    values = _logits_at(engine, held, asked)
-    drawn = draw_token(torch.from_numpy(values), how, int_field(asked, "seed", 1 << 53), draws)
+    of = about_run(Throw, engine, held, asked)
+    how, values = Sampling(**read(Filters, asked).model_dump()), _logits_at(engine, held, of.token)
+    drawn = draw_token(torch.from_numpy(values), how, of.seed, of.draws)
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
 def terms(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
     is not null."""
-    vocab_size = engine.about(held.model).config.vocab_size
-    target = int_field(asked, "target", vocab_size)
-    against = None if asked.get("against") is None else int_field(asked, "against", vocab_size)
-    return logit_terms_payload(held.study(engine, LOGIT_TERMS, target, against, token_of(held, asked)))
+    of = about_run(Terms, engine, held, asked)
+    return logit_terms_payload(held.study(engine, LOGIT_TERMS, of.target, of.against, of.token))
 
 
 def causal(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
+    of = about_run(OtherText, engine, held, asked)
+    texts, other = unchanged(held, of.token, map_limit(engine, held)), check_text(of.text)
     found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 
-def _logits_at(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Float[np.ndarray, " V"]:
-    """What the model gave every token after a position: final norm and head on the recorded stream."""
-    token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
-    if token == len(held.trace.token_ids) - 1:
+def _logits_at(engine: Engine, held: HeldRun, token: int | None) -> Float[np.ndarray, " V"]:
+    """What the model gave every token after a position, the last one where none is named: final norm and head on the
+    recorded stream."""
+    if token is None or token == len(held.trace.token_ids) - 1:
         return held.trace.logits
     return held.study(engine, NORM_AND_HEAD, held.trace.residual[-1, token])[2]
 
 
-def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:
+def _targets(engine: Engine, held: HeldRun, target: int | None, follow: bool) -> np.ndarray:
     """(T,): one token everywhere, or each position's final choice; with `follow` the text's own next token instead."""
-    vocab_size = engine.about(held.model).config.vocab_size
     ids = held.trace.token_ids
     if target is not None:
-        return np.full(len(ids), int_field({"target": target}, "target", vocab_size))
+        return np.full(len(ids), target)
     best = held.study(engine, BEST_TOKENS, held.trace.residual[-1])
     if follow:
         best[:-1] = ids[1:]

@@ -1,6 +1,6 @@
 """The chapter on SwiGLU, the feed-forward part, and on experts in its place."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -12,16 +12,24 @@ from visuals.experts import routing_payload
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..fields import Request, below, read
 from ..operations import FIRING, ROUTING, WRITTEN_BY
-from ..requests import int_field, layer_of, leader_of, token_of
+from ..requests import Place, about_run, layer_of, leader_of
 from ..session import HeldRun
+
+
+class OfNeuron(Request):
+    """A neuron; the strongest ones where it is null."""
+
+    neuron: Annotated[int, below("neurons")] | None = None
+
 
 PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
-    index = layer_of(held, data)
+    index = layer_of(engine, held, data)
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
     parts = held.ffn(index)
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
@@ -36,7 +44,8 @@ def ffn_firing(engine: Engine, held: HeldRun, _data: dict[str, Any]) -> Message:
 def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, token, neuron, other}: what that neuron wrote, or the strongest ones where `neuron` is null: those of the
     run `other`, and to the tokens that they raise and lower most there, where that is named."""
-    index, token, leader = layer_of(held, data), token_of(held, data), leader_of(held, data)
+    of, leader = about_run(Place, engine, held, data), leader_of(held, data)
+    index, token = of.layer, of.token
 
     def inner_row(run: HeldRun) -> Float[np.ndarray, "f"]:
         layer = engine.layer(run.model, run.trace, index)
@@ -47,9 +56,9 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
             engine, WRITTEN_BY, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
         )
 
-    asked = data.get("neuron") is not None
     row = inner_row(leader)
-    neurons = [int_field(data, "neuron", len(row))] if asked else ffn.strongest(row)
+    asked = read(OfNeuron, data, neurons=len(row)).neuron
+    neurons = ffn.strongest(row) if asked is None else [asked]
     found = wrote(held) if leader is held else wrote(held, wrote(leader))
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
@@ -58,7 +67,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
 
 def experts(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer}: where the router of that layer sent each token."""
-    index = layer_of(held, data)
+    index = layer_of(engine, held, data)
     if not held.ffn(index).experts:
         raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
     layer = engine.layer(held.model, held.trace, index)

@@ -21,11 +21,18 @@ from visuals import kv_fit as fit
 from visuals.payload import Message, message_payload
 
 from ..engine import Engine
+from ..fields import Request, TokenId, read
 from ..operations import CACHE_CONTENTS, CONFIG_SPEC, RACE
 from ..prompts import MAX_TOKENS
-from ..requests import int_field
 from ..session import HeldRun
 from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
+
+
+class Ids(Request):
+    """The token ids of a race."""
+
+    id: list[TokenId]
+
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
@@ -86,7 +93,7 @@ def kv_race(engine: Engine, data: dict[str, Any]) -> Message:
     limit = min(2 * MAX_TOKENS, config.context_limit - 1)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
-    checked = [int_field({"id": i}, "id", config.vocab_size) for i in ids]
+    checked = read(Ids, {"id": ids}, vocabulary=config.vocab_size).id
     steps = engine.study(name, RACE, None, checked, RACE_STEP)
     return {"steps": [step._asdict() for step in steps]}
 

@@ -1,6 +1,6 @@
 """The chapter on the norms."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from model import GlassLlamaError
 from model.errors import shortly
@@ -8,16 +8,25 @@ from visuals import norm
 from visuals.payload import Message
 
 from ..engine import Engine
+from ..fields import among
 from ..operations import NORM_INPUT, NORM_LEARNED, NORMS
-from ..requests import layer_of, token_of
+from ..requests import Neurons, about_run
 from ..session import HeldRun
+
+
+class Vectors(Neurons):
+    """A norm of a layer, and one of the run's tokens; every token where that is null."""
+
+    norm: Annotated[norm.Norm, among(norm.NORMS)]
+
 
 PANELS = ("rmsnorm", "norm-vector", "norm-scale")
 
 
 def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
-    index, name = layer_of(held, data), data.get("norm")
+    of = about_run(Vectors, engine, held, data)
+    index, name = of.layer, of.norm
     offered = held.study(engine, NORMS)
     if name not in offered:
         raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(offered)}.")
@@ -25,9 +34,8 @@ def norm_vectors(engine: Engine, held: HeldRun, data: dict[str, Any]) -> Message
         before = held.trace.residual[-1]
     else:
         before = held.study(engine, NORM_INPUT, engine.layer(held.model, held.trace, index), name)
-    if data.get("token") is not None:
-        token = token_of(held, data)
-        before = before[token : token + 1]
+    if of.token is not None:
+        before = before[of.token : of.token + 1]
     return norm.norm_payload(before, held.study(engine, NORM_LEARNED, name, index))
 
 

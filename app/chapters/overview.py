@@ -16,7 +16,7 @@ from ..operations import (
     STREAM_SIZES,
     TRAINING,
 )
-from ..requests import layer_of, leader_of, token_of
+from ..requests import Place, about_run, leader_of, token_of
 from ..session import HeldRun
 
 PANELS = ("overview", "residual", "training")
@@ -35,15 +35,15 @@ def stream(engine: Engine, held: HeldRun, _asked: dict[str, Any]) -> Message:
 
 def stage(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{layer, token}: the vectors around that layer's parts."""
-    layer, token = layer_of(held, asked), token_of(held, asked)
-    learned = held.study(engine, LAYER_NORMS, layer)
-    return stage_payload(engine.layer(held.model, held.trace, layer), token, learned)
+    of = about_run(Place, engine, held, asked)
+    learned = held.study(engine, LAYER_NORMS, of.layer)
+    return stage_payload(engine.layer(held.model, held.trace, of.layer), of.token, learned)
 
 
 def ends(engine: Engine, held: HeldRun, asked: dict[str, Any]) -> Message:
     """{token, other}: the vectors before the first layer and after the last, and what final norm and head make of it;
     which logits are sent follows from the run `other` where that is named. An encoder has no logits."""
-    token = token_of(held, asked)
+    token = token_of(engine, held, asked)
     (first, last), leader = held.trace.residual[[0, -1], token], leader_of(held, asked)
     learned = held.study(engine, NORM_LEARNED, "final", 0)
     if not len(held.trace.logits):
