@@ -8,8 +8,15 @@ from model import GlassLlamaError
 from model.interventions import Intervention, Patch
 from visuals.messages.run import Changes
 
-from .requests import int_field, text_of
+from .fields import Request, Token, read
+from .requests import Other, Place
 from .session import HeldRun, Runs, of_encoder
+
+
+class Prefix(Request):
+    """How many tokens all see each other."""
+
+    prefix: Token
 
 
 def intervention(changes: Changes, runs: Runs, model: str, tokens: int) -> Intervention:
@@ -18,13 +25,12 @@ def intervention(changes: Changes, runs: Runs, model: str, tokens: int) -> Inter
     """
     patches: list[Patch] = []
     prefix = changes.get("prefix") or [0]
-    int_field({"prefix": prefix[0]}, "prefix", tokens + 1)
+    read(Prefix, {"prefix": prefix[0]}, tokens=tokens + 1)
     if pairs := changes.get("patches"):
         stream = second_run(runs, changes.get("source"), model).trace.residual
         for layer, token in pairs:
-            place = {"layer": layer, "token": token}
-            int_field(place, "layer", len(stream))
-            int_field(place, "token", min(tokens, stream.shape[1]))
+            limits = {"layers": len(stream), "tokens": min(tokens, stream.shape[1])}
+            read(Place, {"layer": layer, "token": token}, **limits)
             patches.append(Patch(layer, token, tuple(stream[layer, token].tolist())))
     theirs = of_encoder(changes)
     encoder = _switched_off(theirs) if theirs else None
@@ -49,7 +55,7 @@ def _pairs(given: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
 def second_run(runs: Runs, run_id: Any, model: str) -> HeldRun:
     """The run to compare with. Raises GlassLlamaError where it is gone, or of another model."""
     try:
-        other = runs.get(text_of({"other": run_id}, "other"))
+        other = runs.get(read(Other, {"other": run_id}).other)
     except GlassLlamaError as error:  # not "run_expired", which has the page run its own prompt again
         raise GlassLlamaError("compare_gone", "The run kept as A is no longer held here.") from error
     if other.model != model:

@@ -15,12 +15,14 @@ from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
 from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
-from model.kv_math.options import options_from, refusal
+from model.kv_math.options import options_from
+from model.kv_math.options import refusal as kv_refusal
 from model.kv_math.speed import decode_bound
 from model.kv_math.weights import AS_CONFIG
 from model.published.expected import expected
 from model.published.hf_spec import spec_from_text
-from model.sampling import candidates, field_error
+from model.refusals import refusal
+from model.sampling import candidates
 
 from .engine import Engine
 from .lookups import LOOKUPS
@@ -124,7 +126,7 @@ def none_missing(given: dict[str, Any]) -> list[Any]:
     """The values. Raises GlassLlamaError for one that is null: a program that means the default leaves it out."""
     for name, value in given.items():
         if value is None:
-            raise field_error(name, value, "a number, or the field left out")
+            raise refusal(name, value, "a number, or the field left out")
     return list(given.values())
 
 
@@ -214,7 +216,7 @@ def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
     """
     if hub:
         if model or config:
-            raise refusal("hub", hub, "a model of the Hub alone, with model and config empty")
+            raise kv_refusal("hub", hub, "a model of the Hub alone, with model and config empty")
         return LOOKUPS.spec(hub)
     return spec_from_text(config, model or "Pasted config") if config else catalogue()[model]
 
@@ -222,7 +224,7 @@ def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
 def chosen_options(options: object) -> KvOptions:
     """How the cache is kept, by name. Raises GlassLlamaError for what is no object."""
     if not isinstance(options, Mapping | None):
-        raise refusal("options", options, expected("object"))
+        raise kv_refusal("options", options, expected("object"))
     return options_from(options or {})
 
 
@@ -230,7 +232,7 @@ def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
     """The named GPU, else one's own where its figures are given, else none. Raises GlassLlamaError for both at once."""
     if gpu:
         if memory_gb or bandwidth_gb_per_s:
-            raise refusal("gpu", gpu, "a name, or memory_gb and bandwidth_gb_per_s for one's own, not both")
+            raise kv_refusal("gpu", gpu, "a name, or memory_gb and bandwidth_gb_per_s for one's own, not both")
         return find_gpu(gpu)
     return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 

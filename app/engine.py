@@ -10,18 +10,20 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import model
 from model.errors import GlassLlamaError, shortly
 from model.interventions import NOTHING, Intervention
-from model.pieces import GPU_TIMES, InPieces, Work
+from model.pieces import GPU_TIMES, Work
 from visuals.payload import About
 
 from .budget import Budgets
+from .operations import Operation
 from .priority_lock import PriorityLock
 
-Found = TypeVar("Found")
+P = ParamSpec("P")
+T = TypeVar("T")
 DEVICE_NAMES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
 
@@ -83,21 +85,15 @@ class Engine(Protocol):
         """Everything that happened in one layer of a trace, recomputed from its recorded input."""
         ...
 
-    def study(self, name: str, work: Callable[..., Found], *args: object, trace: model.Trace | None = None) -> Found:
-        """What `work(lm, *args)` gives, where the model is: `work` is a function of a module, its result plain data.
+    def study(
+        self, name: str, operation: Operation[P, T], trace: model.Trace | None, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What an operation (app/operations.py) gives, worked out where the model is.
 
-        With a `trace` of the model, `lm` is what was recorded there: one stack of two, say.
-        """
-        ...
-
-    def study_in_pieces(
-        self, name: str, work: InPieces[..., Found], *args: object, cost: float, trace: model.Trace | None = None
-    ) -> Found:
-        """The same of long work, which gives way after each piece to shorter work and to other visitors' long work.
-
-        `cost` is how many multiply–adds it takes, at most. Raises GlassLlamaError("budget") where the visitor has asked
-        for too much of late, with the `seconds` after which to ask again, and GlassLlamaError("abandoned") where it is
-        not wanted any more.
+        With a `trace` of the model it is of what was recorded there: of two stacks, the one that ran. Long work gives
+        way after each piece to shorter work and to other visitors' long work. For long work raises
+        GlassLlamaError("budget") where the visitor has asked for too much of late, with the `seconds` after which to
+        ask again, and GlassLlamaError("abandoned") where it is not wanted any more.
         """
         ...
 
@@ -211,25 +207,30 @@ class LocalEngine:
         with self._turn(name):
             return trace.layer(index)
 
-    def study(self, name: str, work: Callable[..., Found], *args: object, trace: model.Trace | None = None) -> Found:
-        with self._turn(name) as lm:
-            return work(lm if trace is None else trace.lm, *args)
-
-    def study_in_pieces(
-        self, name: str, work: InPieces[..., Found], *args: object, cost: float, trace: model.Trace | None = None
-    ) -> Found:
+    def study(
+        self, name: str, operation: Operation[P, T], trace: model.Trace | None, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         lm = self._get(name)
-        own = cost if lm.device.type == "cpu" else cost / GPU_TIMES
-        self._budgets.spend(self._visitor, own)
+        read, given = lm if trace is None else trace.lm, operation.given(trace, args)
+        if operation.cost is None:
+            with self._turn(name):
+                return operation.function(read, *given, **kwargs)
+        with self._paid(lm, operation.cost(lm, trace, *args, **kwargs)), lm.in_use():
+            return self._finished(name, operation.pieces(read, *given, **kwargs))
+
+    @contextmanager
+    def _paid(self, lm: Any, tokens: float) -> Iterator[None]:
+        """A context for long work that costs as much as so many tokens through the whole network."""
+        cost = lm.n_parameters * float(tokens) / (1 if lm.device.type == "cpu" else GPU_TIMES)
+        self._budgets.spend(self._visitor, cost)
         try:
-            with lm.in_use():
-                return self._finished(name, work.pieces(lm if trace is None else trace.lm, *args))
+            yield
         except GlassLlamaError as error:
             if error.code != "abandoned":  # what is refused is no work to speak of
-                self._budgets.give_back(self._visitor, own)
+                self._budgets.give_back(self._visitor, cost)
             raise
 
-    def _finished(self, name: str, work: Work[Found]) -> Found:
+    def _finished(self, name: str, work: Work[T]) -> T:
         while True:
             with self._turns[name].turn(long=True, visitor=self._visitor):
                 if not self._is_wanted():

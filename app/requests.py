@@ -1,92 +1,263 @@
-"""Reading what a browser or a program sent: each field checked by name before anything uses or keeps it.
+"""What a browser or a program may ask, a model for each request, and what of a run a request is about.
 
-Every refusal is a GlassLlamaError that names the field, says what it holds (a few characters of it) and what would be
-right. What is kept beside a run is built here anew from the fields that are known, so nothing else is kept with it.
+What a chapter asks about a run has its model in that chapter. Every refusal is a GlassLlamaError that names the field
+(app/fields.py). What is kept beside a run is built here anew from the fields that are known, so nothing else is kept.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import takewhile
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
+
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from model import GlassLlamaError
-from model.errors import shortly
 from model.sampling import Sampling
 from visuals.messages.run import Changes, Notice
 from visuals.payload import message_payload
 
 from .engine import Engine, Settings
-from .prompts import MAX_TOKENS
-from .session import OF_ENCODER, HeldRun
+from .fields import (
+    Head,
+    Layer,
+    Name,
+    Number,
+    Request,
+    Token,
+    TokenId,
+    Whole,
+    below,
+    check_below,
+    counted,
+    listed,
+    read,
+    said,
+    text,
+)
+from .prompts import MAX_CHARACTERS, MAX_TOKENS
+from .session import HeldRun
 
 MAX_NEW_TOKENS = 256
 PAIR_TOKENS = 64  # of a text that is compared with another part by part: the work grows with their square
 MAP_WORK = 1e12
-MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
 MAX_SEED = 2**63 - 1
 # Changes of each kind in one run (app/comparing.py).
 MOST_CHANGES = 256
-PAIRS = ("heads", "cross", "neurons", "patches", f"{OF_ENCODER}heads", f"{OF_ENCODER}neurons")
-SINGLE = ("attention", "ffn", "prefix", f"{OF_ENCODER}attention", f"{OF_ENCODER}ffn")
 ANY = 1 << 30  # the model itself refuses, by name, what it does not have
 Sent = dict[str, Any]  # what was sent: anything at all, until a field is read by one of these functions
 # Settings, or temperature, top_k, top_p and seed as they were sent.
-Asked = Settings | Sequence[object]
+Asked = Settings | Sequence[Any]
+R = TypeVar("R", bound=Request)
 
 
-def object_of(data: object, name: str = "the request") -> Sent:
-    """What was sent, which must be an object. Raises GlassLlamaError."""
-    if not isinstance(data, dict):
-        raise GlassLlamaError("bad_request", f"{name} is {shortly(data)}; expected an object.")
-    return data
-
-
-def text_of(data: object, name: str, longest: int = MAX_NAME, default: str | None = None) -> str:
-    """The field `name`, a text of up to `longest` characters; `default` where it is absent or null."""
-    value = object_of(data).get(name)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str) or len(value) > longest:
-        said = f"{name} is {shortly(value)}; expected a text of up to {longest:,} characters."
-        raise GlassLlamaError("bad_request", said)
+def _pair(value: object) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise said("{name}: expected pairs of whole numbers.")
     return value
 
 
-def int_field(data: object, name: str, limit: int) -> int:
-    """The field `name` of what a browser sent, as a whole number in 0 … limit - 1. Raises GlassLlamaError."""
-    value = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
-        said = f"{name} is {shortly(value)}; expected a whole number from 0 to {limit - 1}."
-        raise GlassLlamaError("bad_request", said)
-    return value
+FEW = listed("{name} is not a list of up to {most}.", MOST_CHANGES)
+Index = Annotated[int, below(ANY)]
+ABSENT = Field(default_factory=list)
+Indices = Annotated[list[Index], FEW, ABSENT]
+Pairs = Annotated[list[Annotated[list[Index], BeforeValidator(_pair)]], FEW, ABSENT]
+LinkIds = Annotated[list[int], listed("{name}: expected a list of token ids.", ANY, of=int), ABSENT]
+RunIds = Annotated[list[str], listed("{name}: expected a list of the ids of runs.", ANY, of=str), ABSENT]
 
 
-def nearest(data: object, name: str, limit: int) -> int:
-    """As `int_field`, but clamped to the range: links are passed on between models."""
-    value = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise GlassLlamaError("bad_request", f"{name} is {shortly(value)}; expected a whole number.")
-    return max(0, min(value, limit - 1))
+def _within_ids(value: object, info: ValidationInfo) -> int:
+    return check_below(value, len(info.data.get("ids", ())) + 1)
 
 
-def one_of(data: object, name: str, choices: Collection[str]) -> str:
-    """The field `name`, one of these. Raises GlassLlamaError."""
-    value = object_of(data).get(name)
-    if not isinstance(value, str) or value not in choices:
-        said = f"{name} is {shortly(value)}; expected one of {', '.join(choices)}."
-        raise GlassLlamaError("bad_request", said)
-    return value
+class OfModel(Request):
+    """`model`, by its name; the first on offer where it is absent."""
+
+    model: Name = ""
 
 
-def layer_of(held: HeldRun, data: object) -> int:
+class OfRun(Request):
+    """`run`, the id of a held one."""
+
+    run: Name = ""
+
+
+class Other(Request):
+    """`other`, the id of a second run."""
+
+    other: Name
+
+
+class OfLayer(Request):
+    """One layer of a run."""
+
+    layer: Layer
+
+
+class AtToken(Request):
+    """One token of a run, by its position."""
+
+    token: Token
+
+
+class Place(OfLayer, AtToken):
+    """A layer of a run, and a token whose neurons are sent in full."""
+
+
+class OfHead(OfLayer):
+    """A head of a layer."""
+
+    head: Head
+
+
+class HeadWrite(OfHead):
+    """What a head writes at the token `query`."""
+
+    query: Token
+
+
+class Score(HeadWrite):
+    """How much a head at `query` looks at `key`."""
+
+    key: Token
+
+
+class Neurons(OfLayer):
+    """A layer of a run, and one of its tokens; every token where that is null."""
+
+    token: Token | None = None
+
+
+class OtherText(AtToken):
+    """A position of a run, and another `text`; app/prompts.py says what is wrong with it."""
+
+    text: object = None
+
+
+class View(Request):
+    """What a page looks at: the `layer` to send along, the `run` that it shows, the `ticket` of a generation."""
+
+    called: ClassVar[str] = "view"
+
+    layer: Whole | None = None
+    run: object = None
+    ticket: Name = ""
+
+
+class Rerun(Request):
+    """A run that is no longer held: its token ids, the first `n_prompt` of them the prompt's."""
+
+    ids: Annotated[list[TokenId], listed("{name}: expected a list of 1 to {most} token ids.", "length", least=1)]
+    n_prompt: Annotated[int, PlainValidator(_within_ids)]
+    prompt: Annotated[str, text(MAX_CHARACTERS)] = ""
+    layer: Whole | None = None
+    changes: object = None
+
+
+class Change(OfRun):
+    """A held run with other `changes`."""
+
+    changes: object = None
+    layer: Whole | None = None
+
+
+class Link(Request):
+    """A page's first run, or one that a link describes; `generated` are the ids of the tokens after the prompt."""
+
+    prompt: object = None  # app/prompts.py says what is wrong with it
+    generated: LinkIds
+    layer: Whole | None = None
+    changes: object = None
+
+
+class Cut(Request):
+    """The first `count` written tokens of a held run; `instead` are runs to let go of."""
+
+    count: Annotated[int, below("steps_and_1")]
+    instead: RunIds
+    layer: Whole | None = None
+
+
+class Ticket(Request):
+    """The ticket of a generation that shall end."""
+
+    ticket: Name
+
+
+class AskedChanges(Request):
+    """What is changed in a run: pairs of a layer and a head, neuron or token; layers; a count of tokens, in a list.
+
+    `source` is the id of the run from which the patches come.
+    """
+
+    called: ClassVar[str] = "changes"
+
+    heads: Pairs
+    cross: Pairs
+    neurons: Pairs
+    patches: Pairs
+    encoder_heads: Pairs
+    encoder_neurons: Pairs
+    attention: Indices
+    ffn: Indices
+    prefix: Indices
+    encoder_attention: Indices
+    encoder_ffn: Indices
+    source: Name = ""
+
+
+class Count(Request):
+    """How many tokens to add."""
+
+    code: ClassVar[str] = "field"
+
+    max_new_tokens: Annotated[int, counted(1, MAX_NEW_TOKENS)]
+
+
+class Filters(Request):
+    """Which tokens may be chosen, and how likely."""
+
+    code: ClassVar[str] = "field"
+
+    temperature: Number = Settings.temperature
+    top_k: Annotated[int, counted(0, ANY)] = Settings.top_k
+    top_p: Number = Settings.top_p
+
+
+class Choice(Filters):
+    """How tokens are chosen."""
+
+    seed: Annotated[int, counted(0, MAX_SEED)] = Settings.seed
+
+
+def about_run(kind: type[R], engine: Engine, held: HeldRun, data: object) -> R:
+    """A request about a run, whose layers, heads, tokens and ids are there. Raises GlassLlamaError."""
+    config = engine.about(held.model).config
+    return read(
+        kind,
+        data,
+        layers=held.trace.n_layers,
+        tokens=len(held.trace.token_ids),
+        steps_and_1=len(held.steps) + 1,
+        heads=config.n_heads,
+        kv_heads=config.n_kv_heads,
+        head_dim=config.head_dim,
+        vocabulary=config.vocab_size,
+    )
+
+
+def layer_of(engine: Engine, held: HeldRun, data: object) -> int:
     """The field `layer`, one of the run's. Raises GlassLlamaError."""
-    return int_field(data, "layer", held.trace.n_layers)
+    return about_run(OfLayer, engine, held, data).layer
 
 
-def first_layer(engine: Engine, model: str, view: Sent) -> int:
-    """The field `layer` of what a page looks at: the one to send along, the first where it names none. Raises
-    GlassLlamaError."""
-    return nearest(view, "layer", engine.about(model).config.n_layers) if view.get("layer") is not None else 0
+def token_of(engine: Engine, held: HeldRun, data: object) -> int:
+    """The field `token`, one of the run's. Raises GlassLlamaError."""
+    return about_run(AtToken, engine, held, data).token
+
+
+def nearest_layer(engine: Engine, model: str, layer: int | None) -> int:
+    """The layer to send along, or the nearest there is: links are passed on between models. 0 where none is named."""
+    return max(0, min(layer or 0, engine.about(model).config.n_layers - 1))
 
 
 def need_room(engine: Engine, model: str, ids: Sequence[int]) -> None:
@@ -95,18 +266,13 @@ def need_room(engine: Engine, model: str, ids: Sequence[int]) -> None:
         raise GlassLlamaError("context_full", "The model's context is full. Shorten the prompt.")
 
 
-def leader_of(held: HeldRun, data: Sent) -> HeldRun:
+def leader_of(held: HeldRun, data: dict[str, Any]) -> HeldRun:
     """The run that says what is looked at: `other`, so that two runs can be asked about the same tokens or neurons, or
     this one. Raises GlassLlamaError where the two have different numbers of tokens."""
     leader = data.get("other", held)
     if len(leader.trace.token_ids) != len(held.trace.token_ids):
         raise GlassLlamaError("bad_request", "The two runs have different numbers of tokens.")
     return leader
-
-
-def token_of(held: HeldRun, data: object, name: str = "token") -> int:
-    """A field that names one of the run's tokens by its position. Raises GlassLlamaError."""
-    return int_field(data, name, len(held.trace.token_ids))
 
 
 class Texts(NamedTuple):
@@ -121,20 +287,20 @@ class Texts(NamedTuple):
         return len(self.ids) + (0 if self.written is None else 1 + len(self.written))
 
 
-def texts_until(held: HeldRun, data: object) -> Texts:
-    """What a run has up to the position that the field `token` names. Raises GlassLlamaError."""
-    ids = list(held.trace.token_ids[: token_of(held, data) + 1])
+def texts_until(held: HeldRun, token: int) -> Texts:
+    """What a run has up to a position."""
+    ids = list(held.trace.token_ids[: token + 1])
     return Texts(ids, None) if held.trace.source is None else Texts(held.prompt_ids, ids[1:])
 
 
-def unchanged(held: HeldRun, data: object, longest: int = PAIR_TOKENS) -> Texts:
+def unchanged(held: HeldRun, token: int, longest: int = PAIR_TOKENS) -> Texts:
     """As `texts_until`, of a run in which nothing is changed: only that is compared with another text, part by part.
 
     Raises GlassLlamaError.
     """
     if held.changes:
         raise GlassLlamaError("circuit_changed", "A circuit is measured in a run in which nothing is switched off.")
-    texts = texts_until(held, data)
+    texts = texts_until(held, token)
     if texts.tokens > longest:
         said = f"The text has {texts.tokens} tokens; two texts are compared part by part up to {longest}. Shorten it."
         raise GlassLlamaError("circuit_long", said, tokens=texts.tokens, limit=longest)
@@ -151,31 +317,19 @@ def map_limit(engine: Engine, held: HeldRun) -> int:
 
 def model_of(engine: Engine, data: object) -> str:
     """The field `model`, one of the engine's; the first of them where it is absent. Raises GlassLlamaError."""
-    name = text_of(data, "model", default="") or engine.names[0]
-    return engine.about(name).name
+    return engine.about(read(OfModel, data).model or engine.names[0]).name
 
 
-def ids_of(engine: Engine, model: str, data: object, name: str = "ids") -> list[int]:
-    """The field `name`, token ids that this model can run: of one text, or of both that it has. Raises
-    GlassLlamaError."""
-    ids = object_of(data).get(name)
+def rerun_of(engine: Engine, model: str, data: object) -> Rerun:
+    """A run whose tokens this model can run: of one text, or of both that it has. Raises GlassLlamaError."""
     about = engine.about(model)
-    config, texts = about.config, 2 if about.reads_source else 1
-    limit = min(MAX_TOKENS + MAX_NEW_TOKENS, texts * config.context_limit)
-    if not isinstance(ids, list) or not 0 < len(ids) <= limit:
-        raise GlassLlamaError("bad_request", f"{name}: expected a list of 1 to {limit} token ids.")
-    return [int_field({name: i}, name, config.vocab_size) for i in ids]
+    texts = 2 if about.reads_source else 1
+    length = min(MAX_TOKENS + MAX_NEW_TOKENS, texts * about.config.context_limit)
+    return read(Rerun, data, length=length, vocabulary=about.config.vocab_size)
 
 
-def link_ids(engine: Engine, model: str, data: object, n_prompt: int) -> tuple[list[int], Notice | None]:
-    """The field `generated` of a link, token ids as far as this model can run them after `n_prompt` tokens, and a
-    message where some cannot be.
-
-    Raises GlassLlamaError for what no link holds.
-    """
-    ids = object_of(data).get("generated") or []
-    if not isinstance(ids, list) or not all(type(i) is int for i in ids):
-        raise GlassLlamaError("bad_request", "generated: expected a list of token ids.")
+def runnable(engine: Engine, model: str, ids: Sequence[int], n_prompt: int) -> tuple[list[int], Notice | None]:
+    """A link's token ids as far as this model can run them after `n_prompt` tokens, and a message where some cannot."""
     config = engine.about(model).config
     room = min(MAX_TOKENS + MAX_NEW_TOKENS, config.context_limit - n_prompt)
     known = list(takewhile(lambda i: 0 <= i < config.vocab_size, ids[:room]))
@@ -184,79 +338,21 @@ def link_ids(engine: Engine, model: str, data: object, n_prompt: int) -> tuple[l
     return known, message_payload("link_cut", "info", given=len(ids), kept=len(known))
 
 
-def changes_of(data: object) -> Changes:
-    """The field `changes`, {} where it is absent: {heads: [[layer, head]], cross: [[layer, head]],
-    neurons: [[layer, neuron]], attention: [layer], ffn: [layer], prefix: [tokens], patches: [[layer, token]],
-    source: the id of a run}, of each what was given; heads, neurons, attention and ffn of an encoder as encoder_heads
-    and so on.
-
-    Raises GlassLlamaError for anything else.
-    """
-    given = object_of(object_of(data).get("changes") or {}, "changes")
-    pairs = {name: _listed(given, name) for name in PAIRS}
-    for name, listed in pairs.items():
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
-            raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
-    read: dict[str, list[int] | list[list[int]] | str] = {
-        name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()
-    }
-    read |= {name: _numbers(name, _listed(given, name)) for name in SINGLE}
-    if given.get("source") is not None:
-        read["source"] = text_of(given, "source")
-    return cast(Changes, {name: read[name] for name in given if read.get(name)})
+def changes_of(given: object) -> Changes:
+    """The changes that were given, of each kind that is there; {} for none. Raises GlassLlamaError."""
+    asked = read(AskedChanges, given or {})
+    return cast(Changes, {name: value for name, value in asked.model_dump().items() if value})
 
 
-def _listed(given: Sent, name: str) -> list[object]:
-    value = given.get(name) or []
-    if not isinstance(value, list) or len(value) > MOST_CHANGES:
-        raise GlassLlamaError("bad_request", f"{name} is not a list of up to {MOST_CHANGES}.")
-    return value
-
-
-def _numbers(name: str, values: list[object]) -> list[int]:
-    return [int_field({name: value}, name, ANY) for value in values]
-
-
-def count_of(value: object, name: str = "max_new_tokens") -> int:
+def count_of(value: object) -> int:
     """How many tokens to add, 1 … MAX_NEW_TOKENS. Raises GlassLlamaError."""
-    return _within(name, _integer(name, value), 1, MAX_NEW_TOKENS)
+    return read(Count, {"max_new_tokens": value}).max_new_tokens
 
 
 def settings_of(asked: Asked) -> Settings:
     """How tokens are chosen: what is null has its default. Raises GlassLlamaError, naming the field."""
     if isinstance(asked, Settings):
         return asked
-    defaults = asdict(Settings())
-    given = {name: defaults[name] if value is None else value for name, value in zip(defaults, asked, strict=True)}
-    found = Settings(
-        temperature=_number("temperature", given["temperature"]),
-        top_k=_within("top_k", _integer("top_k", given["top_k"]), 0, ANY),
-        top_p=_number("top_p", given["top_p"]),
-        seed=_within("seed", _integer("seed", given["seed"]), 0, MAX_SEED),
-    )
+    found = read(Choice, dict(zip(asdict(Settings()), asked, strict=True)))
     Sampling(found.temperature, found.top_k, found.top_p).check()
-    return found
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refusal(name, value, "a number")
-    return float(value)
-
-
-def _integer(name: str, value: object) -> int:
-    """A whole number; 20.0 is one, as JSON does not tell it from 20."""
-    if not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
-        return int(value)
-    raise _refusal(name, value, "a whole number")
-
-
-def _within(name: str, value: int, low: int, high: int) -> int:
-    if not low <= value <= high:
-        raise _refusal(name, value, f"a whole number from {low} to {high}")
-    return value
-
-
-def _refusal(name: str, value: object, expected: str) -> GlassLlamaError:
-    said = f"{name} is {shortly(value)}; expected {expected}."
-    return GlassLlamaError("field", said, field=name, value=shortly(value), expected=expected)
+    return Settings(**found.model_dump())

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from model import GlassLlamaError, Step
 from model.analysis.neurons import neurons_of
-from visuals.glance import heads_of_opening, opening
 from visuals.messages.answers import CalculationMessage, DetailMessage
 from visuals.messages.run import (
     BusMessage,
@@ -23,7 +22,6 @@ from visuals.messages.run import (
     NeuronsMessage,
     Notice,
     RunMessage,
-    Start,
     StepsMessage,
 )
 from visuals.payload import layer_payload, neurons_payload
@@ -34,34 +32,50 @@ from .asking import is_wanted
 from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
 from .engine import Engine, Settings
+from .fields import Request, among, read
 from .operating import Drain
-from .prompts import MAX_CHARACTERS, checked_ids
+from .operations import OPENING
+from .prompts import check_text, checked_ids
 from .requests import (
     Asked,
+    Change,
+    Cut,
+    Link,
+    Neurons,
+    OfRun,
+    Place,
     Sent,
+    Ticket,
+    View,
+    about_run,
     changes_of,
     count_of,
-    first_layer,
-    ids_of,
-    int_field,
-    layer_of,
-    link_ids,
     model_of,
+    nearest_layer,
     need_room,
-    object_of,
-    one_of,
+    rerun_of,
+    runnable,
     settings_of,
-    text_of,
-    token_of,
 )
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
-OPENED = 3  # passes of an opening besides one for each head: where the answer was read, by gradients
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
 STREAM_EVERY = 0.04
 # So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
 RUN_EVERY = 1.0
+
+
+class Detail(Request):
+    """What a chapter is asked about a run: an entry of DETAILS."""
+
+    what: Annotated[str, among(DETAILS)]
+
+
+class Calculation(Request):
+    """What a chapter is asked without a run: an entry of CALCULATORS."""
+
+    what: Annotated[str, among(CALCULATORS)]
 
 
 class Service:
@@ -89,28 +103,28 @@ class Service:
         """
         if view is None:
             return self.show(self._run(prompt, model_of(self.engine, {"model": model}), visitor))
-        return self.recall({**object_of(view, "view"), "prompt": prompt, "model": model, "changes": {}}, visitor)
+        read(View, view)
+        return self.recall({**view, "prompt": prompt, "model": model, "changes": {}}, visitor)
 
     @answered
     def rerun(self, data: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """Run once more what a page still shows but is no longer held: {model, prompt, ids, n_prompt, layer}, the first
         `n_prompt` of the ids being the prompt's."""
         name = model_of(self.engine, data)
-        ids = ids_of(self.engine, name, data)
-        n_prompt = int_field(data, "n_prompt", len(ids) + 1)
-        prompt = text_of(data, "prompt", MAX_CHARACTERS, default="")
-        text = ids[:n_prompt], ids[n_prompt:]
-        layer = first_layer(self.engine, name, data)
-        held = self._trace(name, prompt, *text, changes=changes_of(data), visitor=visitor, layer=layer)
+        asked = rerun_of(self.engine, name, data)
+        text = asked.ids[: asked.n_prompt], asked.ids[asked.n_prompt :]
+        layer = nearest_layer(self.engine, name, asked.layer)
+        changes = changes_of(asked.changes)
+        held = self._trace(name, asked.prompt, *text, changes=changes, visitor=visitor, layer=layer)
         return self.show(held, layer)
 
     @answered
     def change(self, data: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """A held run's tokens once more with `changes` (app/requests.py): {run, changes, layer}."""
-        held = self._held(data)
+        asked, held = read(Change, data), self._held(data)
         text = held.prompt_ids, held.trace.token_ids[held.n_prompt :]
-        steps, layer = (held.steps, held.chosen), first_layer(self.engine, held.model, data)
-        how = {"changes": changes_of(data), "visitor": visitor, "layer": layer}
+        steps, layer = (held.steps, held.chosen), nearest_layer(self.engine, held.model, asked.layer)
+        how = {"changes": changes_of(asked.changes), "visitor": visitor, "layer": layer}
         return self.show(self._trace(held.model, held.prompt, *text, *steps, **how), layer)
 
     @answered
@@ -120,35 +134,36 @@ class Service:
         Without a model it is of the first one; without a layer, the answer's `start` says what to show first. Where
         not all that was `generated` can be run, the answer's `note` is a message that says so.
         """
-        name = model_of(self.engine, data)
-        ids = checked_ids(self.engine, name, data.get("prompt"))
-        generated, note = link_ids(self.engine, name, data, self._begun(name, ids))
-        layer = None if data.get("layer") is None else first_layer(self.engine, name, data)
-        how = {"changes": changes_of(data), "visitor": visitor, "layer": layer}
-        held = self._trace(name, data["prompt"], ids, generated, **how)
-        opened = self._opened(held, data)
-        return {**opened, "note": note} if note else opened
+        name, asked = model_of(self.engine, data), read(Link, data)
+        prompt = check_text(asked.prompt)
+        ids = checked_ids(self.engine, name, prompt)
+        generated, note = runnable(self.engine, name, asked.generated, self._begun(name, ids))
+        layer = None if asked.layer is None else nearest_layer(self.engine, name, asked.layer)
+        how = {"changes": changes_of(asked.changes), "visitor": visitor, "layer": layer}
+        held = self._trace(name, prompt, ids, generated, **how)
+        return self._opened(held, layer) | ({"note": note} if note else {})
 
     @answered
     def layer(self, data: Sent, visitor: Visitor = NOBODY) -> LayerMessage:
         """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
-        held, index, token = self._place(data)
-        layer = self._engine(visitor).layer(held.model, held.trace, index)
-        return layer_payload(held.id, index, token, layer, held.ffn(index))
+        held = self._held(data)
+        place = about_run(Place, self.engine, held, data)
+        layer = self._engine(visitor).layer(held.model, held.trace, place.layer)
+        return layer_payload(held.id, place.layer, place.token, layer, held.ffn(place.layer))
 
     @answered
     def neurons(self, data: Sent, visitor: Visitor = NOBODY) -> NeuronsMessage:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
-        every = object_of(data).get("token") is None
-        held, index, token = self._place({**data, "token": 0} if every else data)
-        layer = self._engine(visitor).layer(held.model, held.trace, index)
-        return neurons_payload(held.id, index, None if every else token, neurons_of(layer, held.ffn(index)))
+        held = self._held(data)
+        asked = about_run(Neurons, self.engine, held, data)
+        layer = self._engine(visitor).layer(held.model, held.trace, asked.layer)
+        return neurons_payload(held.id, asked.layer, asked.token, neurons_of(layer, held.ffn(asked.layer)))
 
     @answered
     def detail(self, data: Sent, visitor: Visitor = NOBODY) -> DetailMessage:
         """The answer to one of DETAILS about a held run: {run, what, …}."""
         held = self._held(data)
-        what = one_of(data, "what", DETAILS)
+        what = read(Detail, data).what
         if what in NEEDS_LOGITS and not len(held.trace.logits):
             raise GlassLlamaError("bad_request", f"what is '{what}': an encoder chooses no token; ask the run itself.")
         asked = {**data, "other": second_run(self.runs, data["other"], held.model)} if "other" in data else data
@@ -158,22 +173,22 @@ class Service:
     @answered
     def calculate(self, data: Sent, visitor: Visitor = NOBODY) -> CalculationMessage:
         """The answer to one of CALCULATORS, which needs no run: {what, …}."""
-        what = one_of(data, "what", CALCULATORS)
+        what = read(Calculation, data).what
         found = CALCULATORS[what](self._engine(visitor), data)
         return {"kind": "calculation", "what": what, "data": found}
 
     @answered
     def step(self, prompt: Any, model: Any, settings: Asked, view: Sent, visitor: Visitor = NOBODY) -> RunMessage:
         """One more token after the run that is shown, changed as that is, or after the prompt where it is another."""
-        settings = settings_of(settings)
+        settings, looked = settings_of(settings), read(View, view)
         model = model_of(self.engine, {"model": model})
-        shown = self._shown(prompt, model, object_of(view, "view"))
+        shown = self._shown(prompt, model, looked)
         held = shown if shown and shown.has_all_steps else self._run(prompt, model, visitor, shown)
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = replace(settings, seed=settings.seed + len(held.steps))
         need_room(self.engine, model, held.trace.token_ids)
         new = self._written(held, 1, seeded, visitor)
-        return self.show(self._extend_run(held, (*held.steps, *new)), first_layer(self.engine, model, view))
+        return self.show(self._extend_run(held, (*held.steps, *new)), nearest_layer(self.engine, model, looked.layer))
 
     def generate(
         self, prompt: Any, model: Any, count: Any, settings: Asked, view: Sent, visitor: Visitor = NOBODY
@@ -185,12 +200,12 @@ class Service:
         """
         try:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
-            model, ticket = model_of(self.engine, {"model": model}), text_of(view, "ticket", default="")
-            held = self._run(prompt, model, visitor, self._shown(prompt, model, view))
-            layer = first_layer(self.engine, model, view)
+            model, looked = model_of(self.engine, {"model": model}), read(View, view)
+            held = self._run(prompt, model, visitor, self._shown(prompt, model, looked))
+            layer = nearest_layer(self.engine, model, looked.layer)
             yield {**self.show(held, layer), "generating": True}
             need_room(self.engine, model, held.trace.token_ids)
-            yield from self._writing(held, self._written(held, count, settings, visitor), ticket, layer)
+            yield from self._writing(held, self._written(held, count, settings, visitor), looked.ticket, layer)
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
@@ -199,13 +214,11 @@ class Service:
         """The run of a held run's first `count` written tokens: {run, count, layer, instead}. The runs that `instead`
         names are let go of: a page asks again and again while it shows a text word by word."""
         held = self._held(data)
-        count, layer = int_field(data, "count", len(held.steps) + 1), first_layer(self.engine, held.model, data)
-        instead = data.get("instead") or []
-        if not isinstance(instead, list) or not all(isinstance(one, str) for one in instead):
-            raise GlassLlamaError("bad_request", "instead: expected a list of the ids of runs.")
-        for one in instead:
+        asked = about_run(Cut, self.engine, held, data)
+        for one in asked.instead:
             self.runs.forget(one)
-        return self.show(self._extend_run(held, held.steps[:count]), layer)
+        layer = nearest_layer(self.engine, held.model, asked.layer)
+        return self.show(self._extend_run(held, held.steps[: asked.count]), layer)
 
     def stop(self, ticket: Any) -> None:
         """End the generation that was started with this ticket; what it wrote so far becomes its last message.
@@ -213,7 +226,7 @@ class Service:
         What can be no ticket stops nothing.
         """
         with suppress(GlassLlamaError):
-            self.tickets.stop(text_of({"ticket": ticket}, "ticket"))
+            self.tickets.stop(read(Ticket, {"ticket": ticket}).ticket)
 
     # The parts.
 
@@ -226,16 +239,15 @@ class Service:
         """The engine as a visitor asks it, who waits until the connection of this thread's request is closed."""
         return self.engine.asked_by(visitor.address, is_wanted)
 
-    def _opened(self, held: HeldRun, view: Sent) -> RunMessage:
+    def _opened(self, held: HeldRun, layer: int | None) -> RunMessage:
         """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`.
 
         Where that would be too much work for its visitor just now, the first is shown.
         """
-        if view.get("layer") is not None:
-            return self.show(held, first_layer(self.engine, held.model, view))
-        heads = heads_of_opening(held.trace)
+        if layer is not None:
+            return self.show(held, layer)
         try:
-            start: Start = held.study_in_pieces(self._engine(held.visitor), opening, held.trace, passes=OPENED + heads)
+            start = held.study(self._engine(held.visitor), OPENING)
         except GlassLlamaError as error:
             if error.code != "budget":
                 raise
@@ -327,17 +339,13 @@ class Service:
         more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
         return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
 
-    def _shown(self, prompt: str, model: str, view: Sent) -> HeldRun | None:
+    def _shown(self, prompt: str, model: str, view: View) -> HeldRun | None:
         """The run that the page shows, if it is held and is of this prompt and model."""
         with suppress(GlassLlamaError):
-            held = self.runs.get(text_of(view, "run"))
+            held = self._held({"run": view.run})
             return held if (held.prompt, held.model) == (prompt, model) else None
         return None
 
-    def _place(self, data: Sent) -> tuple[HeldRun, int, int]:
-        held = self._held(data)
-        return held, layer_of(held, data), token_of(held, data)
-
-    def _held(self, data: Any) -> HeldRun:
+    def _held(self, data: object) -> HeldRun:
         """The run that a request is about."""
-        return self.runs.get(text_of(data, "run", default=""))
+        return self.runs.get(read(OfRun, data).run)

@@ -9,25 +9,25 @@ import secrets
 import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from model import GlassLlamaError, Step, Trace
-from model.analysis.switching import stacks
 from model.layer_metadata import FfnMetadata, ffn_metadata
-from model.pieces import InPieces
 from visuals.messages.run import Changes
 
 from .engine import Engine
 from .memory import give_back
+from .operations import Operation
 from .visitors import NOBODY, Visitor
 
-Found = TypeVar("Found")
+P = ParamSpec("P")
+T = TypeVar("T")
 SOURCE = "~source"  # no character of an id
 OF_ENCODER = "encoder_"  # what the names of changes in an encoder begin with
 MAX_BYTES = 512 * 1024**2
@@ -112,17 +112,9 @@ class HeldRun:
         mine = of_encoder(self.changes)
         return replace(self, trace=read, n_prompt=len(read.token_ids), steps=(), changes=mine, id=self.id + SOURCE)
 
-    def study(self, engine: Engine, work: Callable[..., Found], *args: object) -> Found:
-        """What `work(lm, *args)` gives, `lm` being what ran here: of two stacks the one that was recorded."""
-        return engine.study(self.model, work, *args, trace=self.trace)
-
-    def study_in_pieces(
-        self, engine: Engine, work: InPieces[..., Found], *args: object, passes: float = 1, tokens: int | None = None
-    ) -> Found:
-        """The same of long work; it costs so many passes over so many tokens, those of the run where none are named."""
-        count = sum(len(run.token_ids) for run in stacks(self.trace)) if tokens is None else tokens
-        cost = engine.about(self.model).n_parameters * float(count) * passes
-        return engine.study_in_pieces(self.model, work, *args, cost=cost, trace=self.trace)
+    def study(self, engine: Engine, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What an operation (app/operations.py) gives of this run, or of the model that it ran on."""
+        return engine.study(self.model, operation, self.trace, *args, **kwargs)
 
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""

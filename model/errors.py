@@ -1,6 +1,6 @@
 """The one error type that a visitor or a user can cause; everything else is a bug. Knows nothing about torch."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import islice
 
 LONGEST = 1500  # characters of any message, whatever it quotes
@@ -24,10 +24,10 @@ def reason(error: Exception) -> str:
     return str(error.strerror) if isinstance(error, OSError) and error.strerror else str(error)
 
 
-def shortly(value: object, most: int = 60) -> str:
-    """A value as an error names it: its repr, of a long one the first characters."""
+def shortly(value: object, most: int = 60, write: Callable[[object], str] = repr) -> str:
+    """A value as an error names it: what `write` makes of it, of a long one the first characters."""
     try:
-        text = repr(value[:most] if isinstance(value, str | bytes) else value)
+        text = write(value[:most] if isinstance(value, str | bytes) else value)
     except (ValueError, RecursionError):  # Python prints no int beyond 4,300 digits, nor what is nested very deep
         return "too large to print"
     cut = len(text) > most or (isinstance(value, str | bytes) and len(value) > most)

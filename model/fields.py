@@ -3,18 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import GlassLlamaError, clipped, shortly
+from .errors import GlassLlamaError
+from .refusals import Refusals
 
 MOST = 2**53  # what every reader of JSON holds as a whole number
 MOST_EOS = 256
 
 
-def refusal(field: str, value: Any, expected: str) -> GlassLlamaError:
-    """The error for a field whose value is wrong, or right but not implemented."""
-    field = clipped(field)
-    return GlassLlamaError(
-        "config", f"config.json: {field} is {shortly(value)}; expected {expected}.", field=field, value=shortly(value)
-    )
+refusal = Refusals("config", "config.json: ").wrong
 
 
 def expect_type(raw: Mapping[str, Any], *kinds: str) -> None:

@@ -12,7 +12,8 @@ from .checkpoint import LanguageModel
 from .interventions import NOTHING, Intervention, intervened
 from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
-from .sampling import Candidates, Sampling, candidates, choose, field_error
+from .refusals import refusal
+from .sampling import Candidates, Sampling, candidates, choose
 from .trace import run_trace
 from .view import with_prefix_mask
 
@@ -70,12 +71,12 @@ def generate(
     how = Sampling(temperature, top_k, top_p)
     how.check()
     if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int) or max_new_tokens < 1:
-        raise field_error("max_new_tokens", max_new_tokens, "a whole number of at least 1")
+        raise refusal("max_new_tokens", max_new_tokens, "a whole number of at least 1")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise field_error("seed", seed, "a whole number from 0 to 2^63 - 1")
+        raise refusal("seed", seed, "a whole number from 0 to 2^63 - 1")
     ids, written = prompt_ids(lm, prompt), target_ids(lm, target)
     if intervention.prefix > len(ids):
-        raise field_error("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
+        raise refusal("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
     lm = with_prefix_mask(lm, intervention.prefix)
     with intervened(lm.net, intervention):
         pass  # what the network cannot have is refused here

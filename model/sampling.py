@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .errors import GlassLlamaError, shortly
+from .errors import GlassLlamaError
+from .refusals import refusal
 
 
 class Candidates(NamedTuple):
@@ -49,13 +50,7 @@ class Sampling(NamedTuple):
         _within("temperature", self.temperature, 0.0, 100.0)
         _within("top_p", self.top_p, 0.0, 1.0)
         if isinstance(self.top_k, bool) or not isinstance(self.top_k, int) or self.top_k < 0:
-            raise field_error("top_k", self.top_k, "a whole number of at least 0 (0 keeps every token)")
-
-
-def field_error(field: str, value: object, expected: str) -> GlassLlamaError:
-    """The error for a field that holds a value it cannot hold."""
-    message = f"{field} is {shortly(value)}; expected {expected}."
-    return GlassLlamaError("field", message, field=field, value=shortly(value), expected=expected)
+            raise refusal("top_k", self.top_k, "a whole number of at least 0 (0 keeps every token)")
 
 
 def filtered_logits(logits: Float[Tensor, "V"], how: Sampling) -> Float[Tensor, "V"]:
@@ -96,4 +91,4 @@ def choose(logits: Float[Tensor, "V"], how: Sampling, random: torch.Generator) -
 
 def _within(field: str, value: float, low: float, high: float) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise field_error(field, value, f"a number from {low:g} to {high:g}")
+        raise refusal(field, value, f"a number from {low:g} to {high:g}")

@@ -5,18 +5,18 @@ it when a chapter that shows it is opened, with that chapter's style.css where t
 of the first one again, above its own.
 
 DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
-engine, the held run and what the page sent (`int_field()` and its like check it). Where that names an `other` run, the
-held run itself stands there. It gives the message that `visuals.messages.answers` has under that name. CALCULATORS is
-what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
+engine, the held run and what the page sent (`about_run()` reads it into a model; where that names an `other` run, the
+held run itself stands there) and gives a dict that JSON can hold, arrays packed by `visuals.payload.pack`. CALCULATORS
+is what they ask without a run, by `glass.calculate(name, settings)`; a bad setting is a GlassLlamaError that names it.
 """
 
 from collections.abc import Callable, Mapping
 
 from visuals import STATIC
 from visuals.messages.page import QrAnswer, TensorPlace
-from visuals.tensors import tensors_payload
 
 from ..engine import Engine
+from ..operations import TENSORS
 from ..qr import qr_code
 from ..requests import Sent, layer_of
 from ..session import HeldRun
@@ -28,7 +28,7 @@ Calculator = Callable[[Engine, Sent], Mapping[str, object]]
 
 def tensors(engine: Engine, held: HeldRun, asked: Sent) -> dict[str, TensorPlace]:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
-    return held.study(engine, tensors_payload, held.trace, layer_of(held, asked))
+    return held.study(engine, TENSORS, layer_of(engine, held, asked))
 
 
 def qr(_engine: Engine, data: Sent) -> QrAnswer:

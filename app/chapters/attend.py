@@ -1,22 +1,21 @@
 """The chapter on attention."""
 
-from typing import Any
+from typing import Annotated
+
+from pydantic import PlainValidator, ValidationInfo
 
 from model import GlassLlamaError
 from visuals.attend import (
     VECTORS,
-    head_columns,
-    head_names,
+    Vector,
     head_names_payload,
     head_write_info,
     head_write_payload,
-    projection_info,
     projection_payload,
-    score_terms_info,
     score_terms_payload,
     values_payload,
 )
-from visuals.latent import latent_info, latent_payload
+from visuals.latent import latent_payload
 from visuals.messages.attend import (
     HeadNamesDetail,
     HeadWriteDetail,
@@ -27,58 +26,68 @@ from visuals.messages.attend import (
 )
 
 from ..engine import Engine
-from ..requests import Sent, int_field, layer_of, one_of, token_of
+from ..fields import among, below, check_below
+from ..operations import HEAD_COLUMNS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
+from ..requests import HeadWrite, OfHead, OfLayer, Score, Sent, about_run, layer_of
 from ..session import HeldRun
+
+
+def _head_of_vector(value: object, info: ValidationInfo) -> int:
+    count = "heads" if info.data.get("vector") == "q" else "kv_heads"
+    return check_below(value, (info.context or {})[count])
+
+
+class Projection(OfLayer):
+    """q of a query head, or k or v of a K/V head; every channel where `channel` is null."""
+
+    vector: Annotated[Vector, among(VECTORS)]
+    head: Annotated[int, PlainValidator(_head_of_vector)]
+    channel: Annotated[int, below("head_dim")] | None = None
+
 
 PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: Sent) -> ValuesDetail:
     """{layer}: its value vectors."""
-    return values_payload(engine.layer(held.model, held.trace, layer_of(held, asked)))
+    return values_payload(engine.layer(held.model, held.trace, layer_of(engine, held, asked)))
 
 
 def projection(engine: Engine, held: HeldRun, asked: Sent) -> ProjectionDetail:
     """{layer, vector, head, channel}: the weights that make q of this query head, or k or v of this K/V head, of every
     channel where `channel` is null."""
-    layer, config = layer_of(held, asked), engine.about(held.model).config
-    vector: Any = one_of(asked, "vector", VECTORS)
-    head = int_field(asked, "head", config.n_heads if vector == "q" else config.n_kv_heads)
-    channel = None if asked.get("channel") is None else int_field(asked, "channel", config.head_dim)
-    seen = engine.layer(held.model, held.trace, layer)
-    return projection_payload(held.study(engine, projection_info, seen, layer, vector, head, channel))
+    of = about_run(Projection, engine, held, asked)
+    seen = engine.layer(held.model, held.trace, of.layer)
+    return projection_payload(held.study(engine, PROJECTION, seen, of.layer, of.vector, of.head, of.channel))
 
 
 def latent(engine: Engine, held: HeldRun, asked: Sent) -> LatentDetail:
     """{layer, head}: what that layer keeps of each token under MLA, and what the head makes of it."""
-    layer = layer_of(held, asked)
-    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
-    seen = engine.layer(held.model, held.trace, layer)
+    of = about_run(OfHead, engine, held, asked)
+    seen = engine.layer(held.model, held.trace, of.layer)
     if "kv_latent" not in seen.arrays:
         raise GlassLlamaError("bad_request", f"{held.model}: its attention keeps no latent.")
-    return latent_payload(held.study(engine, latent_info, seen, layer, head))
+    return latent_payload(held.study(engine, LATENT, seen, of.layer, of.head))
 
 
 def head_write(engine: Engine, held: HeldRun, asked: Sent) -> HeadWriteDetail:
     """{layer, head, query}: what this head writes to the residual stream at this token."""
-    layer, query = layer_of(held, asked), token_of(held, asked, "query")
-    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
-    changes = held.trace.intervention
-    off = (layer, head) in changes.heads or layer in changes.attention
-    columns = held.study(engine, head_columns, layer, head) * (not off)
-    return head_write_payload(head_write_info(columns, engine.layer(held.model, held.trace, layer), head, query))
+    of, changes = about_run(HeadWrite, engine, held, asked), held.trace.intervention
+    off = (of.layer, of.head) in changes.heads or of.layer in changes.attention
+    columns = held.study(engine, HEAD_COLUMNS, of.layer, of.head) * (not off)
+    seen = engine.layer(held.model, held.trace, of.layer)
+    return head_write_payload(head_write_info(columns, seen, of.head, of.query))
 
 
 def names_of_heads(engine: Engine, held: HeldRun, _asked: Sent) -> HeadNamesDetail:
     """The heads that the model's file heads.json names, where it has one."""
-    return head_names_payload(held.study(engine, head_names))
+    return head_names_payload(held.study(engine, HEAD_NAMES))
 
 
 def score_terms(engine: Engine, held: HeldRun, asked: Sent) -> ScoreTermsDetail:
     """{layer, head, query, key}: what made this head look there, as a sum over what wrote to the two streams."""
-    layer, query, key = layer_of(held, asked), token_of(held, asked, "query"), token_of(held, asked, "key")
-    head = int_field(asked, "head", engine.about(held.model).config.n_heads)
-    return score_terms_payload(held.study_in_pieces(engine, score_terms_info, held.trace, layer, head, query, key))
+    of = about_run(Score, engine, held, asked)
+    return score_terms_payload(held.study(engine, SCORE_TERMS, of.layer, of.head, of.query, of.key))
 
 
 DETAILS = {

@@ -1,22 +1,18 @@
 """The chapter on the next token: sampling, the logit lens, who wrote a logit."""
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from model.analysis.draw import draw as draw_token
-from model.analysis.lens import best_tokens, contributions, lens_at_every_depth, norm_and_head, runners_up
-from model.analysis.switching import stacks
 from model.sampling import Sampling, candidates
 from visuals.choice import (
-    causal_info,
     causal_payload,
     contributions_payload,
     draw_payload,
     lens_payload,
-    logit_terms_info,
     logit_terms_payload,
 )
 from visuals.messages.choice import (
@@ -33,9 +29,45 @@ from visuals.payload import pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
+from ..fields import Flag, Request, Token, TokenId, below, read
+from ..operations import BEST_TOKENS, CAUSAL_MAP, CONTRIBUTIONS, LENS, LOGIT_TERMS, NORM_AND_HEAD, RUNNERS_UP
 from ..prompts import check_text
-from ..requests import Sent, int_field, leader_of, map_limit, token_of, unchanged
+from ..requests import AtToken, Filters, OtherText, Sent, about_run, leader_of, map_limit, token_of, unchanged
 from ..session import HeldRun
+
+
+class Lens(Request):
+    """Whether the rank of the text's next token is followed."""
+
+    follow: Flag = False
+
+
+class Shares(Request):
+    """The token whose logit is taken apart, or each position's choice; `versus` the best other token."""
+
+    target: TokenId | None = None
+    versus: Flag = False
+
+
+class Logits(Request):
+    """A position; the last where it is null."""
+
+    token: Token | None = None
+
+
+class Throw(Logits):
+    """A seed, with which `draws` tokens were drawn before that after a position."""
+
+    seed: Annotated[int, below(1 << 53)]
+    draws: Token = 0
+
+
+class Terms(AtToken):
+    """A token's logit after a position, less that of `against`."""
+
+    target: TokenId
+    against: TokenId | None = None
+
 
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
@@ -43,30 +75,28 @@ PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 def lens(engine: Engine, held: HeldRun, asked: Sent) -> LensDetail:
     """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
     token, in the run `other` where that is named."""
-    targets = _targets(engine, leader_of(held, asked), None, asked.get("follow") is True)
-    about, depths = engine.about(held.model), held.trace.residual
-    passes = len(depths) * about.config.vocab_size * about.config.d_model / about.n_parameters  # the head alone
-    readings = held.study_in_pieces(engine, lens_at_every_depth, depths, targets, passes=passes)
+    targets = _targets(engine, leader_of(held, asked), None, read(Lens, asked).follow)
+    readings = held.study(engine, LENS, held.trace.residual, targets)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
 
 
 def shares(engine: Engine, held: HeldRun, asked: Sent) -> ContributionsDetail:
     """{target, versus, other}: who wrote the logit of `target` (null: each position's final choice, in the run `other`
     where that is named), or, with `versus`, by how much it beats the best other token."""
+    of = about_run(Shares, engine, held, asked)
     vectors, leader = held.trace.residual, leader_of(held, asked)
-    targets = _targets(engine, leader, asked.get("target"), False)
+    targets = _targets(engine, leader, of.target, False)
     last = leader.trace.residual[-1]
-    against = held.study(engine, runners_up, last, targets) if asked.get("versus") is True else None
-    given = vectors, targets, against, held.trace.intervention
-    parts = held.study_in_pieces(engine, contributions, *given, passes=2)  # every layer, and the head for both tokens
+    against = held.study(engine, RUNNERS_UP, last, targets) if of.versus else None
+    parts = held.study(engine, CONTRIBUTIONS, vectors, targets, against, held.trace.intervention)
     return contributions_payload(parts, targets, against, lambda ids: engine.pieces(held.model, ids))
 
 
 def offered(engine: Engine, held: HeldRun, asked: Sent) -> NextDetail:
     """{token}: the candidates for the token after that position, as a run's own message has them for the last, and
     `written`, the one that the text goes on with (null after the last): {id, logit, rank}, the rank counted from 0."""
-    token = token_of(held, asked)
-    values = _logits_at(engine, held, asked)
+    token = token_of(engine, held, asked)
+    values = _logits_at(engine, held, token)
     found = candidates(torch.from_numpy(values), RUN_CANDIDATES)
     message = offers(found, engine.about(held.model), lambda ids: engine.pieces(held.model, ids))
     following = held.trace.token_ids[token + 1 : token + 2]
@@ -79,56 +109,47 @@ def offered(engine: Engine, held: HeldRun, asked: Sent) -> NextDetail:
 def logits(engine: Engine, held: HeldRun, asked: Sent) -> LogitsDetail:
     """{token}: all logits after that position (the last one where none is named), float32: what the sampling sliders
     work on."""
-    return {"logits": pack(_logits_at(engine, held, asked), "f4")}
+    return {"logits": pack(_logits_at(engine, held, about_run(Logits, engine, held, asked).token), "f4")}
 
 
 def draw(engine: Engine, held: HeldRun, asked: Sent) -> DrawDetail:
     """{token, temperature, top_k, top_p, seed, draws}: the token that these settings draw after that position (the last
     one where none is named), `draws` tokens having been drawn with the seed before."""
-    how = Sampling(asked.get("temperature", 0), asked.get("top_k", 0), asked.get("top_p", 1))
-    draws = int_field(asked, "draws", len(held.trace.token_ids)) if "draws" in asked else 0
-    values = _logits_at(engine, held, asked)
-    drawn = draw_token(torch.from_numpy(values), how, int_field(asked, "seed", 1 << 53), draws)
+    of = about_run(Throw, engine, held, asked)
+    how, values = Sampling(**read(Filters, asked).model_dump()), _logits_at(engine, held, of.token)
+    drawn = draw_token(torch.from_numpy(values), how, of.seed, of.draws)
     return draw_payload(drawn, values, lambda ids: engine.pieces(held.model, ids))
 
 
 def terms(engine: Engine, held: HeldRun, asked: Sent) -> LogitTermsDetail:
     """{token, target, against}: what made the logit of `target` after that position, less that of `against` where that
     is not null."""
-    vocab_size = engine.about(held.model).config.vocab_size
-    target = int_field(asked, "target", vocab_size)
-    against = None if asked.get("against") is None else int_field(asked, "against", vocab_size)
-    given = held.trace, target, against, token_of(held, asked)
-    return logit_terms_payload(held.study_in_pieces(engine, logit_terms_info, *given))
+    of = about_run(Terms, engine, held, asked)
+    return logit_terms_payload(held.study(engine, LOGIT_TERMS, of.target, of.against, of.token))
 
 
 def causal(engine: Engine, held: HeldRun, asked: Sent) -> CausalMapDetail:
     """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    texts, other = unchanged(held, asked, map_limit(engine, held)), check_text(asked.get("text"))
-    runs = stacks(held.trace)
-    counts = [texts.tokens] if len(runs) == 1 else [len(texts.ids), texts.tokens - len(texts.ids)]
-    # Both texts, and one run for each place: every token before every layer and after the last.
-    passes = 2 + sum((run.n_layers + 1) * count + 1 for run, count in zip(runs, counts, strict=True))
-    given = texts.ids, other, texts.written or None
-    found = held.study_in_pieces(engine, causal_info, *given, passes=passes, tokens=texts.tokens)
+    of = about_run(OtherText, engine, held, asked)
+    texts, other = unchanged(held, of.token, map_limit(engine, held)), check_text(of.text)
+    found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 
-def _logits_at(engine: Engine, held: HeldRun, asked: Sent) -> Float[np.ndarray, " V"]:
-    """What the model gave every token after a position: final norm and head on the recorded stream."""
-    token = token_of(held, asked) if "token" in asked else len(held.trace.token_ids) - 1
-    if token == len(held.trace.token_ids) - 1:
+def _logits_at(engine: Engine, held: HeldRun, token: int | None) -> Float[np.ndarray, " V"]:
+    """What the model gave every token after a position, the last one where none is named: final norm and head on the
+    recorded stream."""
+    if token is None or token == len(held.trace.token_ids) - 1:
         return held.trace.logits
-    return held.study(engine, norm_and_head, held.trace.residual[-1, token])[2]
+    return held.study(engine, NORM_AND_HEAD, held.trace.residual[-1, token])[2]
 
 
-def _targets(engine: Engine, held: HeldRun, target: Any, follow: bool) -> np.ndarray:
+def _targets(engine: Engine, held: HeldRun, target: int | None, follow: bool) -> np.ndarray:
     """(T,): one token everywhere, or each position's final choice; with `follow` the text's own next token instead."""
-    vocab_size = engine.about(held.model).config.vocab_size
     ids = held.trace.token_ids
     if target is not None:
-        return np.full(len(ids), int_field({"target": target}, "target", vocab_size))
-    best = held.study(engine, best_tokens, held.trace.residual[-1])
+        return np.full(len(ids), target)
+    best = held.study(engine, BEST_TOKENS, held.trace.residual[-1])
     if follow:
         best[:-1] = ids[1:]
     return best

@@ -1,10 +1,11 @@
 """The chapter that compares two runs."""
 
 from model import GlassLlamaError
-from visuals.compare import cost_info, cost_payload, difference_info, difference_payload
+from visuals.compare import cost_payload, difference_info, difference_payload
 from visuals.messages.compare import CostDetail, DifferenceDetail
 
 from ..engine import Engine
+from ..operations import NETWORK_COST
 from ..requests import Sent
 from ..session import HeldRun
 
@@ -20,7 +21,7 @@ def difference(_engine: Engine, held: HeldRun, asked: Sent) -> DifferenceDetail:
 
 def cost(engine: Engine, held: HeldRun, _asked: Sent) -> CostDetail:
     """What the network of this run costs: parameters, weights read for a token, and bytes kept of one."""
-    return cost_payload(held.study(engine, cost_info))
+    return cost_payload(held.study(engine, NETWORK_COST))
 
 
 DETAILS = {"difference": difference, "cost": cost}

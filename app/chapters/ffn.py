@@ -1,24 +1,35 @@
 """The chapter on SwiGLU, the feed-forward part, and on experts in its place."""
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 
 from model import GlassLlamaError
-from model.analysis.neurons import Written, firing
+from model.analysis.neurons import Written
 from visuals import ffn
-from visuals.experts import routing_info, routing_payload
+from visuals.experts import routing_payload
 from visuals.messages.ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 
 from ..engine import Engine
-from ..requests import Sent, int_field, layer_of, leader_of, token_of
+from ..fields import Request, below, read
+from ..operations import FIRING, ROUTING, WRITTEN_BY
+from ..requests import Place, Sent, about_run, layer_of, leader_of
 from ..session import HeldRun
+
+
+class OfNeuron(Request):
+    """A neuron; the strongest ones where it is null."""
+
+    neuron: Annotated[int, below("neurons")] | None = None
+
 
 PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
     """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
-    index = layer_of(held, data)
+    index = layer_of(engine, held, data)
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
     parts = held.ffn(index)
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
@@ -27,13 +38,14 @@ def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
 def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
     """{}: how sparsely each layer fires."""
     trace = held.trace
-    return ffn.firing_payload(held.study_in_pieces(engine, firing, trace.residual, trace.intervention))
+    return ffn.firing_payload(held.study(engine, FIRING, trace.residual, trace.intervention))
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail:
     """{layer, token, neuron, other}: what that neuron wrote, or the strongest ones where `neuron` is null: those of the
     run `other`, and to the tokens that they raise and lower most there, where that is named."""
-    index, token, leader = layer_of(held, data), token_of(held, data), leader_of(held, data)
+    of, leader = about_run(Place, engine, held, data), leader_of(held, data)
+    index, token = of.layer, of.token
 
     def inner_row(run: HeldRun) -> Float[np.ndarray, "f"]:
         layer = engine.layer(run.model, run.trace, index)
@@ -41,12 +53,12 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 
     def wrote(run: HeldRun, like: Written | None = None) -> Written:
         return held.study(
-            engine, ffn.written_by, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
+            engine, WRITTEN_BY, index, inner_row(run), float(run.trace.final_norm_rms[token]), neurons, like
         )
 
-    asked = data.get("neuron") is not None
     row = inner_row(leader)
-    neurons = [int_field(data, "neuron", len(row))] if asked else ffn.strongest(row)
+    asked = read(OfNeuron, data, neurons=len(row)).neuron
+    neurons = ffn.strongest(row) if asked is None else [asked]
     found = wrote(held) if leader is held else wrote(held, wrote(leader))
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
@@ -55,11 +67,11 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 
 def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     """{layer}: where the router of that layer sent each token."""
-    index = layer_of(held, data)
+    index = layer_of(engine, held, data)
     if not held.ffn(index).experts:
         raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
     layer = engine.layer(held.model, held.trace, index)
-    return routing_payload(held.study(engine, routing_info, layer, index))
+    return routing_payload(held.study(engine, ROUTING, layer, index))
 
 
 DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}

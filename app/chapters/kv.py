@@ -36,15 +36,23 @@ from visuals.messages.kv import (
 from visuals.payload import message_payload
 
 from ..engine import Engine
+from ..fields import Request, TokenId, read
+from ..operations import CACHE_CONTENTS, CONFIG_SPEC, RACE
 from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
-from ..requests import Sent, int_field
+from ..requests import Sent
 from ..session import HeldRun
 from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
 
+
+class Ids(Request):
+    """The token ids of a race."""
+
+    id: list[TokenId]
+
+
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
-RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time is over
 MAX_COMPARED = 5
 USERS, USER_TOKENS = 64, 32_768
 MOST_PLACES = 200
@@ -88,9 +96,8 @@ def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
 
 def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:
     """What the cache holds after this run's tokens, measured on the machine that runs the model."""
-    given = held.trace.token_ids, held.trace.intervention
-    found = held.study_in_pieces(engine, cacheless.cache_contents, *given)
-    spec, dtype = held.study(engine, kv.spec_of), kv.FORMAT_OF[engine.about(held.model).dtype]
+    found = held.study(engine, CACHE_CONTENTS, held.trace.token_ids, held.trace.intervention)
+    spec, dtype = held.study(engine, CONFIG_SPEC), kv.FORMAT_OF[engine.about(held.model).dtype]
     source = 0 if held.source is None else held.source.n_prompt
     return kv.live_message(spec, dtype, found.tokens, found.bytes, found.k_norm.numpy(), found.v_norm.numpy(), source)
 
@@ -104,11 +111,8 @@ def kv_race(engine: Engine, data: Sent) -> KvRaceAnswer:
     limit = min(2 * MAX_TOKENS, config.context_limit - 1)
     if not isinstance(ids, list) or not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
-    checked = [int_field({"id": i}, "id", config.vocab_size) for i in ids]
-    # As many tokens as fit into a few tenths of a second, each written both ways several times; and two more passes.
-    most = max(1, min(RACE_STEP, RACE_TOKENS // len(ids)))
-    cost = engine.about(name).n_parameters * float(len(ids)) * (2 + cacheless.REPEATS * most)
-    steps = engine.study_in_pieces(name, cacheless.race, checked, RACE_STEP, cost=cost)
+    checked = read(Ids, {"id": ids}, vocabulary=config.vocab_size).id
+    steps = engine.study(name, RACE, None, checked, RACE_STEP)
     return {"steps": [_race_step(one) for one in steps]}
 
 

@@ -1,31 +1,42 @@
 """The chapter on the norms."""
 
+from typing import Annotated
+
 from model import GlassLlamaError
 from model.errors import shortly
 from visuals import norm
 from visuals.messages.norm import NormDepthDetail, NormVectorsDetail
 
 from ..engine import Engine
-from ..requests import Sent, layer_of, token_of
+from ..fields import among
+from ..operations import NORM_INPUT, NORM_LEARNED, NORMS
+from ..requests import Neurons, Sent, about_run
 from ..session import HeldRun
+
+
+class Vectors(Neurons):
+    """A norm of a layer, and one of the run's tokens; every token where that is null."""
+
+    norm: Annotated[norm.Norm, among(norm.NORMS)]
+
 
 PANELS = ("rmsnorm", "norm-vector", "norm-scale")
 
 
 def norm_vectors(engine: Engine, held: HeldRun, data: Sent) -> NormVectorsDetail:
     """{layer, norm, token}: what a norm reads, of every token where `token` is null; the final norm has no layer."""
-    index, name = layer_of(held, data), data.get("norm")
-    offered = norm.norms_of(held.trace.lm)
+    of = about_run(Vectors, engine, held, data)
+    index, name = of.layer, of.norm
+    offered = held.study(engine, NORMS)
     if name not in offered:
         raise GlassLlamaError("bad_request", f"norm is {shortly(name)}; expected one of {', '.join(offered)}.")
     if name == "final":
         before = held.trace.residual[-1]
     else:
-        before = norm.vectors_before(held.trace.lm, engine.layer(held.model, held.trace, index), name)
-    if data.get("token") is not None:
-        token = token_of(held, data)
-        before = before[token : token + 1]
-    return norm.norm_payload(before, held.study(engine, norm.learned_of, name, index))
+        before = held.study(engine, NORM_INPUT, engine.layer(held.model, held.trace, index), name)
+    if of.token is not None:
+        before = before[of.token : of.token + 1]
+    return norm.norm_payload(before, held.study(engine, NORM_LEARNED, name, index))
 
 
 def norm_depth(_engine: Engine, held: HeldRun, _data: Sent) -> NormDepthDetail:

@@ -1,27 +1,32 @@
 """The chapter on RoPE."""
 
+from typing import Annotated
+
 from model import GlassLlamaError
-from model.errors import shortly
-from model.layer_metadata import network_metadata
 from visuals import position
 from visuals.messages.position import RopeScalingsDetail
 
 from ..engine import Engine
+from ..fields import Request, among, read
+from ..operations import ROTATES
 from ..requests import Sent
 from ..session import HeldRun
+
+
+class Scaling(Request):
+    """By how much the context grows."""
+
+    factor: Annotated[int, among(position.FACTORS)]
+
 
 PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
 
 
 def rope_scalings(engine: Engine, held: HeldRun, data: Sent) -> RopeScalingsDetail:
     """{factor}: the model's frequencies under every scaling method. Raises GlassLlamaError where nothing is rotated."""
-    if network_metadata(held.trace.lm.net, 1).rotary is None:
+    if not held.study(engine, ROTATES):
         raise GlassLlamaError("bad_request", f"{held.model} does not rotate its heads: there are no frequencies.")
-    factor = data.get("factor")
-    if isinstance(factor, bool) or factor not in position.FACTORS:
-        expected = ", ".join(map(str, position.FACTORS))
-        raise GlassLlamaError("bad_request", f"factor is {shortly(factor)}; expected one of {expected}.")
-    config = engine.about(held.model).config
+    config, factor = engine.about(held.model).config, read(Scaling, data).factor
     return position.scalings_payload(position.scalings_info(config, factor), position.trained_context(config))
 
 

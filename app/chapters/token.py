@@ -1,9 +1,10 @@
 """The chapter on tokens."""
 
 from visuals.messages.token import MergesDetail
-from visuals.token import merges_info, merges_payload
+from visuals.token import merges_payload
 
 from ..engine import Engine
+from ..operations import MERGES
 from ..requests import Sent
 from ..session import HeldRun
 
@@ -12,7 +13,7 @@ PANELS = ("merges",)
 
 def merges(engine: Engine, held: HeldRun, _asked: Sent) -> MergesDetail:
     """How the tokenizer made the run's tokens."""
-    return merges_payload(held.study(engine, merges_info, held.trace.token_ids))
+    return merges_payload(held.study(engine, MERGES, held.trace.token_ids))
 
 
 DETAILS = {"merges": merges}

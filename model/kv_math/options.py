@@ -3,11 +3,13 @@
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
-from ..errors import GlassLlamaError
-from ..published.expected import Expected, any_of, expected
+from ..errors import shortly
+from ..published.expected import any_of, expected
 from ..published.spec import ModelSpec
+from ..refusals import Refusals
 from .formats import KvFormat
 
 MAX_TOKENS = 10**8
@@ -123,16 +125,12 @@ def whole(field: str, value: Any, low: int, high: int) -> int:
     return number
 
 
-def refusal(field: str, value: object, right: Expected | str) -> GlassLlamaError:
-    """The error for a bad value: the field, what it was, and what would be right; plain text is what only a caller in
-    Python can do wrong."""
-    try:
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else repr(value)
-    except ValueError:  # Python prints no int beyond 4,300 digits
-        text = "too large to print"
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    told = right.as_params() if isinstance(right, Expected) else {"expected": right}
-    return GlassLlamaError("kv_value", f"{field} is {shown}; expected {right}.", field=field, value=shown, **told)
+def _separated(value: object) -> str:
+    """A value as the calculators write it: a count with separators."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else repr(value)
+
+
+refusal = Refusals("kv_value", quote=partial(shortly, write=_separated)).wrong
 
 
 def check(spec: ModelSpec, tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from ..errors import GlassLlamaError
+from ..errors import GlassLlamaError, shortly
 from .expected import expected
 from .hf import FAMILIES, MODEL_TYPES, gguf
-from .hf.fields import Fields, UnreadFieldError, missing, refusal, shown
+from .hf.fields import Fields, UnreadFieldError, missing, refusal
 from .hf.shape import Shape
 from .hub import config_text
 from .quantised import UnreadError, check_counted, quantised_note, quantised_of
@@ -44,8 +44,8 @@ def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
     """The shape that GGUF metadata describes. What is wrong with it is told by its own keys, not by config.json's."""
     architecture, known = metadata.get(gguf.PLACE), ", ".join(gguf.ARCHITECTURES)
     if not isinstance(architecture, str) or architecture not in gguf.ARCHITECTURES:
-        said = f"this calculator does not read the architecture {shown(architecture)} yet; it reads: {known}"
-        raise _unread(said, "unread_architecture", shown(architecture), known, "GGUF")
+        said = f"this calculator does not read the architecture {shortly(architecture)} yet; it reads: {known}"
+        raise _unread(said, "unread_architecture", shortly(architecture), known, "GGUF")
     keys: dict[str, str] = {}
     try:
         config, keys = gguf.config_of(metadata)
@@ -71,8 +71,8 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
     if kind is None:
         raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
     if not isinstance(kind, str) or kind not in FAMILIES:
-        said = f"this calculator does not read model_type {shown(kind)} yet; it reads: {names}"
-        raise _unread(said, "unread_type", shown(kind), names)
+        said = f"this calculator does not read model_type {shortly(kind)} yet; it reads: {names}"
+        raise _unread(said, "unread_type", shortly(kind), names)
     family = FAMILIES[kind]
     fields = Fields(config, defaults=family.defaults)
     try:

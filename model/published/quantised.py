@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .hf.fields import shown
+from ..errors import shortly
 from .parameters import weight_parts
 from .spec import ModelSpec, QuantSpec
 
@@ -34,13 +34,13 @@ class _Raw:
     def count(self, name: str, default: int | None = None, low: int = 1, high: int = 2**20) -> int:
         value = self.fields.get(name, default)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise UnreadError(f"its {name} is {shown(value)}")
+            raise UnreadError(f"its {name} is {shortly(value)}")
         return value
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.fields.get(name, default)
         if not isinstance(value, bool):
-            raise UnreadError(f"its {name} is {shown(value)}")
+            raise UnreadError(f"its {name} is {shortly(value)}")
         return value
 
     def names(self, *fields: str) -> list[str]:
@@ -73,7 +73,7 @@ def quantised_of(config: Mapping[str, Any]) -> QuantSpec | None:
         method = "bitsandbytes"
     reader = _READERS.get(method) if isinstance(method, str) else None
     if reader is None:
-        raise UnreadError(f"quant_method {shown(method)} is none of {', '.join(_READERS)}")
+        raise UnreadError(f"quant_method {shortly(method)} is none of {', '.join(_READERS)}")
     return reader(raw)
 
 
@@ -91,7 +91,7 @@ def _fp8(raw: _Raw) -> QuantSpec:
         return QuantSpec("fp8", 8, group_in=None, group_out=None, scale_bytes=4, each_bytes=activation, kept=kept)
     good = isinstance(block, list) and len(block) == 2
     if not good or not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in block):
-        raise UnreadError(f"its weight_block_size is {shown(block)}")
+        raise UnreadError(f"its weight_block_size is {shortly(block)}")
     return QuantSpec(f"fp8 {block[0]}×{block[1]}", 8, group_in=block[1], group_out=block[0], scale_bytes=4, kept=kept)
 
 
@@ -123,7 +123,7 @@ def _bitsandbytes(raw: _Raw) -> QuantSpec:
     if raw.flag("load_in_4bit", False):
         nested, kind = raw.flag("bnb_4bit_use_double_quant", False), raw.fields.get("bnb_4bit_quant_type", "fp4")
         if kind not in ("nf4", "fp4"):
-            raise UnreadError(f"its bnb_4bit_quant_type is {shown(kind)}")
+            raise UnreadError(f"its bnb_4bit_quant_type is {shortly(kind)}")
         scale, share = (1, 256) if nested else (4, 0)
         # 16 values that the codes stand for, in fp32; with double quantisation the 256 of the scales, and their mean.
         tables = 64 + (1024 + 4 if nested else 0)
@@ -146,7 +146,7 @@ def _compressed(raw: _Raw) -> QuantSpec:
     if not isinstance(weights, Mapping):
         raise UnreadError("its config_groups quantise no weights")
     if group.get("targets") != ["Linear"]:
-        raise UnreadError(f"its targets are {shown(group.get('targets'))}, and all Linear ones are read")
+        raise UnreadError(f"its targets are {shortly(group.get('targets'))}, and all Linear ones are read")
     one, kind, strategy = _Raw(weights), weights.get("type", "int"), weights.get("strategy")
     bits, form = one.count("num_bits", low=2, high=8), str(group.get("format") or raw.fields.get("format"))
     packed = form.startswith("pack-quantized")
@@ -167,7 +167,7 @@ def _compressed(raw: _Raw) -> QuantSpec:
     if strategy == "block" and isinstance(block, list) and len(block) == 2:
         rows, columns = (_Raw({"block_structure": n}).count("block_structure") for n in block)
         return replace(spec, name=f"{spec.name} {rows}×{columns}", group_in=columns, group_out=rows)
-    raise UnreadError(f"its strategy is {shown(strategy)}")
+    raise UnreadError(f"its strategy is {shortly(strategy)}")
 
 
 def _name(kind: str, bits: int, group: int | None) -> str:
@@ -202,10 +202,10 @@ def exceptions(names: list[str]) -> tuple[tuple[int, str], ...]:
             number, rest = rest[at + 1], rest[at + 2 :]
             layer = int(number) if number.isascii() and number.isdigit() and len(number) < 6 else -1
             if layer < 0 and number != "*":
-                raise UnreadError(f"it excepts {shown(entry)}, and no pattern but a layer's number is read")
+                raise UnreadError(f"it excepts {shortly(entry)}, and no pattern but a layer's number is read")
         module = ".".join(rest)
         if any(mark in module for mark in "*()[]{}|+?") or (not module and layer < 0):
-            raise UnreadError(f"it excepts {shown(entry)}, and no pattern but a layer's number is read")
+            raise UnreadError(f"it excepts {shortly(entry)}, and no pattern but a layer's number is read")
         if module not in _ROUTERS and not any(word in module for word in _NEVER):
             found[layer, module] = None
     return tuple(found)
@@ -239,7 +239,7 @@ def check_counted(spec: ModelSpec, quant: QuantSpec) -> None:
     modules = {matrix.module for part in parts for matrix in part.matrices}
     for name in dict.fromkeys([*quant.only, *(name for _, name in quant.kept)]):
         if not any(names_module(name, module) for module in modules):
-            raise UnreadError(f"it names {shown(name)}, which is no module that is counted")
+            raise UnreadError(f"it names {shortly(name)}, which is no module that is counted")
 
 
 def names_module(given: str, module: str) -> bool:

@@ -7,7 +7,6 @@ Names follow the design's notation: `d_model` is the width of the residual strea
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from types import MappingProxyType
 from typing import Literal
 
 from ..errors import GlassLlamaError
@@ -373,7 +372,7 @@ class ModelSpec:
         found: dict[LayerKind, list[int]] = {}
         for layer, kind in enumerate(self.layer_kinds):
             found.setdefault(kind, []).append(layer)
-        return MappingProxyType({kind: tuple(layers) for kind, layers in found.items()})
+        return {kind: tuple(layers) for kind, layers in found.items()}  # a plain dict, which pickle takes
 
     def layers_of(self, *kinds: LayerKind) -> tuple[int, ...]:
         """Indices of the layers of these kinds."""

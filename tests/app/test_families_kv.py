@@ -8,8 +8,8 @@ import transformers
 
 import model
 from app.engine import LocalEngine, Settings
+from app.operations import CACHE_CONTENTS
 from app.service import Service
-from model.analysis import cacheless
 from tests.families import SIZES, save
 
 GROUPED = {"num_key_value_heads": 2, "head_dim": 8}
@@ -56,5 +56,5 @@ def test_the_measured_cache_equals_the_calculators_at_every_step(family: str) ->
     assert live["bytes"] == int(live["formula"]) == int(own["bytes"]) * tokens == LAYERS * tokens * kept * BYTES
     latent = run["model"]["parts"]["latent"]
     assert (latent["rank"] + latent["rope"] if latent else None) == (kept if family.startswith("DeepSeek") else None)
-    found = engine.study(name, cacheless.cache_contents, run["tokens"]["ids"])
+    found = engine.study(name, CACHE_CONTENTS, None, run["tokens"]["ids"])
     assert found.bytes == live["bytes"]

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import GlassLlamaError
-from ..expected import Expected, any_of, expected
+from ...refusals import Refusals
+from ..expected import any_of, expected
 
 MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
 MAX_COUNT = 10**9
@@ -84,6 +84,8 @@ _CALLED = {
     "lines": "the text's number of lines",
     "number": "a number",
 }
+_REFUSALS = Refusals("hf_config", "config.json: ", _CALLED)
+refusal, missing = _REFUSALS.wrong, _REFUSALS.missing
 _NOTHING = (None, False, 0, [], {})
 _REQUIRED: Any = object()
 
@@ -94,28 +96,6 @@ class UnreadFieldError(Exception):
     def __init__(self, field: str, value: object):
         super().__init__(field, value)
         self.field, self.value = field, value
-
-
-def shown(value: object) -> str:
-    """A value as messages quote it."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python prints no int beyond 4,300 digits
-        text = "too large to print"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def refusal(field: str, value: object, right: Expected) -> GlassLlamaError:
-    """The error for a field with a wrong value, or for something in _CALLED."""
-    text = shown(value)
-    message = f"config.json: {_CALLED.get(field, field)} is {text}; expected {right}."
-    return GlassLlamaError("hf_config", message, field=field, value=text, **right.as_params())
-
-
-def missing(field: str, right: Expected) -> GlassLlamaError:
-    """The error for a field that is not there."""
-    message = f"config.json: {_CALLED.get(field, field)} is missing; expected {right}."
-    return GlassLlamaError("hf_config", message, field=field, value=None, **right.as_params())
 
 
 class Fields:

@@ -1,0 +1,289 @@
+"""What is worked out where the model is, by name, so that an engine in another process can be asked for it.
+
+An operation is a function of a model, or of one of its recorded runs. Its arguments and its result are data that a
+process can send: numbers, texts, lists, arrays, and tuples of such; never a function, never a live network. Long work
+has a cost, from which an engine knows beforehand what a visitor asks for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from model import LanguageModel, Trace
+from model.analysis import cacheless
+from model.analysis.exchange import ROUNDS, WIDTH
+from model.analysis.lens import (
+    best_tokens,
+    contributions,
+    lens_at_every_depth,
+    logit_lens,
+    norm_and_head,
+    normalised,
+    runners_up,
+)
+from model.analysis.matching import LARGEST as OTHER_TOKENS
+from model.analysis.neurons import firing
+from model.analysis.nodes import POINTS
+from model.analysis.outside import COMPARED, outside
+from model.analysis.stream import stream_sizes
+from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
+from model.analysis.swaps import swaps
+from model.analysis.switching import stacks
+from model.layer_metadata import network_metadata
+from model.pieces import InPieces, Work, in_pieces
+from model.record import read_record
+from visuals import ffn, glance, kv
+from visuals.attend import head_columns, head_names, projection_info, score_terms_info
+from visuals.choice import causal_info, logit_terms_info
+from visuals.compare import cost_info
+from visuals.experts import routing_info
+from visuals.latent import latent_info
+from visuals.messages.glance import CircuitDetail
+from visuals.messages.overview import TrainingDetail
+from visuals.norm import Learned, learned_of, norms_of, vectors_before
+from visuals.overview_training import training_payload
+from visuals.tensors import tensors_payload
+from visuals.token import merges_info
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# How many tokens pass through the whole network in a call: of the model, the run if there is one, and the arguments.
+Cost = Callable[..., float]
+
+# What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
+BACK = 3
+OPENED = 3  # of an opening besides one for each head: where the answer was read, by gradients
+PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
+MATCHED = 8  # layers run once more, for two scores and for what two writers carried
+RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
+EXCHANGED = 1 + ROUNDS * (BACK + WIDTH)
+CIRCUIT_PASSES = RANKED + EXCHANGED + 2 + glance.DRAWS
+EDGES_MEASURED = 4 + 3 * glance.EDGES // 2  # for each one run, and its target once more
+RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time of a race is over
+
+
+@dataclass(frozen=True)
+class Operation(Generic[P, T]):
+    """`function(lm, *arguments)`, or `function(lm, trace, *arguments)` of one that `reads_run`.
+
+    `cost` is there for long work, whose function comes in pieces (model/pieces.py). An operation is sent as its name.
+    """
+
+    name: str
+    function: Callable[..., T]
+    reads_run: bool = False
+    cost: Cost | None = None
+
+    def __reduce__(self) -> tuple[Callable[[str], "Operation[..., Any]"], tuple[str]]:
+        return named, (self.name,)
+
+    @property
+    def pieces(self) -> Callable[..., Work[T]]:
+        """The pieces of long work. Raises TypeError for a short operation."""
+        if not isinstance(self.function, InPieces):
+            raise TypeError(f"{self.name} is one piece of work.")
+        return self.function.pieces
+
+    def given(self, trace: Trace | None, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """What the function is called with after the model. Raises ValueError where it lacks the run that it needs."""
+        if not self.reads_run:
+            return tuple(arguments)
+        if trace is None:
+            raise ValueError(f"{self.name}: expected a recorded run.")
+        return (trace, *arguments)
+
+
+_OPERATIONS: dict[str, Operation[..., Any]] = {}
+OPERATIONS: Mapping[str, Operation[..., Any]] = MappingProxyType(_OPERATIONS)
+
+
+def named(name: str) -> Operation[..., Any]:
+    """The operation of this name. Raises KeyError where there is none."""
+    return _OPERATIONS[name]
+
+
+def _added(operation: Operation[P, T]) -> Operation[P, T]:
+    if operation.name in _OPERATIONS:
+        raise ValueError(f"two operations are named {operation.name}.")
+    _OPERATIONS[operation.name] = operation
+    return operation
+
+
+def of_model(name: str, function: Callable[Concatenate[LanguageModel, P], T]) -> Operation[P, T]:
+    """A short operation on a model."""
+    return _added(Operation(name, function))
+
+
+def of_run(name: str, function: Callable[Concatenate[LanguageModel, Trace, P], T]) -> Operation[P, T]:
+    """A short operation on a recorded run."""
+    return _added(Operation(name, function, reads_run=True))
+
+
+def long_of_model(name: str, function: InPieces[Concatenate[LanguageModel, P], T], cost: Cost) -> Operation[P, T]:
+    """Long work on a model."""
+    return _added(Operation(name, function, cost=cost))
+
+
+def long_of_run(name: str, function: InPieces[Concatenate[LanguageModel, Trace, P], T], cost: Cost) -> Operation[P, T]:
+    """Long work on a recorded run."""
+    return _added(Operation(name, function, reads_run=True, cost=cost))
+
+
+# What some of them do, where a function of the model gives what cannot be sent, or takes several.
+
+
+@in_pieces
+def _circuit_message(
+    lm: LanguageModel, ids: Sequence[int], other: str, nodes: int, written: Sequence[int] | None
+) -> Work[CircuitDetail]:
+    """The message of a circuit: a circuit itself holds the network that it is of."""
+    found = yield from glance.circuit_info.pieces(lm, ids, other, nodes, written)
+    return glance.circuit_payload(found, lm.tokenizer.pieces)
+
+
+def _layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
+    """What the norms of a layer have learned, by name."""
+    return {name: learned_of(lm, name, layer) for name in norms_of(lm) if name != "final"}
+
+
+def _training_message(lm: LanguageModel) -> TrainingDetail:
+    """What the files beside a model's weights say about its training."""
+    return training_payload(read_record(lm.directory))
+
+
+def _rotates(lm: LanguageModel) -> bool:
+    """Whether the network turns its queries and keys by RoPE."""
+    return network_metadata(lm.net, 1).rotary is not None
+
+
+# What long work costs.
+
+
+def _run_tokens(_lm: LanguageModel, trace: Trace, *_: object) -> float:
+    """One pass over a run's tokens, of both stacks where there are two."""
+    return sum(len(run.token_ids) for run in stacks(trace))
+
+
+def _passes(count: float) -> Cost:
+    """So many of them."""
+    return lambda lm, trace, *_: count * _run_tokens(lm, trace)
+
+
+def _opening_cost(lm: LanguageModel, trace: Trace) -> float:
+    return (OPENED + glance.heads_of_opening(trace)) * _run_tokens(lm, trace)
+
+
+def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
+    """A part that is off changes the layers from its own on: half of them."""
+    return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
+
+
+def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets: object) -> float:
+    """The head alone, at every depth."""
+    share = lm.config.vocab_size * lm.config.d_model / lm.n_parameters
+    return len(depths) * share * _run_tokens(lm, trace)
+
+
+def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
+    return MATCHED * len(trace.token_ids) + OTHER_TOKENS
+
+
+def _outside_cost(*_: object) -> float:
+    """The documents that a prompt is compared with are measured once, for all visitors."""
+    return COMPARED
+
+
+def _written_tokens(lm: LanguageModel, written: Sequence[int] | None) -> int:
+    """Of what a decoder reads after an encoder, with the start token."""
+    return 1 + len(written or ()) if lm.reads_source else 0
+
+
+def _swaps_cost(
+    lm: LanguageModel, _trace: object, text: str, _count: int, written: Sequence[int] | None = None
+) -> float:
+    return SWAPPED_TOKENS + len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
+
+
+def _circuit_cost(
+    lm: LanguageModel, _trace: object, ids: Sequence[int], _other: str, _nodes: int, written: Sequence[int] | None
+) -> float:
+    return CIRCUIT_PASSES * (len(ids) + _written_tokens(lm, written))
+
+
+def _edges_cost(
+    lm: LanguageModel,
+    _trace: object,
+    ids: Sequence[int],
+    _other: str,
+    _nodes: object,
+    _start: int,
+    written: Sequence[int] | None,
+) -> float:
+    return EDGES_MEASURED * (len(ids) + _written_tokens(lm, written))
+
+
+def _causal_cost(
+    lm: LanguageModel, trace: Trace, ids: Sequence[int], _other: str, written: Sequence[int] | None
+) -> float:
+    """Both texts, and one run for each place: every token before every layer and after the last."""
+    runs, after = stacks(trace), _written_tokens(lm, written)
+    counts = [len(ids)] if len(runs) == 1 else [len(ids), after]
+    passes = 2 + sum((run.n_layers + 1) * count + 1 for run, count in zip(runs, counts, strict=True))
+    return passes * (len(ids) + after)
+
+
+def _cache_cost(_lm: LanguageModel, _trace: object, ids: Sequence[int], *_: object) -> float:
+    return len(ids)
+
+
+def _race_cost(_lm: LanguageModel, _trace: object, ids: Sequence[int], count: int) -> float:
+    """As many tokens as fit into a few tenths of a second, each written both ways several times; two passes more."""
+    most = max(1, min(count, RACE_TOKENS // len(ids)))
+    return len(ids) * float(2 + cacheless.REPEATS * most)
+
+
+# Of the network and its files.
+MERGES = of_model("merges", merges_info)
+HEAD_NAMES = of_model("head_names", head_names)
+HEAD_COLUMNS = of_model("head_columns", head_columns)
+NORMS = of_model("norms", norms_of)
+NORM_LEARNED = of_model("norm_learned", learned_of)
+LAYER_NORMS = of_model("layer_norms", _layer_norms)
+ROTATES = of_model("rotates", _rotates)
+CONFIG_SPEC = of_model("config_spec", kv.spec_of)
+NETWORK_COST = of_model("network_cost", cost_info)
+TRAINING = of_model("training", _training_message)
+
+# Of vectors that a run recorded.
+BEST_TOKENS = of_model("best_tokens", best_tokens)
+RUNNERS_UP = of_model("runners_up", runners_up)
+LOGIT_LENS = of_model("logit_lens", logit_lens)
+LENS = long_of_model("lens", lens_at_every_depth, _lens_cost)
+NORMALISED = of_model("normalised", normalised)
+NORM_AND_HEAD = of_model("norm_and_head", norm_and_head)
+CONTRIBUTIONS = long_of_model("contributions", contributions, _passes(2))  # every layer, and the head for both tokens
+STREAM_SIZES = long_of_model("stream_sizes", stream_sizes, _run_tokens)
+FIRING = long_of_model("firing", firing, _run_tokens)
+NORM_INPUT = of_model("norm_input", vectors_before)
+PROJECTION = of_model("projection", projection_info)
+LATENT = of_model("latent", latent_info)
+ROUTING = of_model("routing", routing_info)
+WRITTEN_BY = of_model("written_by", ffn.written_by)
+
+# Of tokens.
+CACHE_CONTENTS = long_of_model("cache_contents", cacheless.cache_contents, _cache_cost)
+RACE = long_of_model("race", cacheless.race, _race_cost)
+SWAPS = long_of_model("swaps", swaps, _swaps_cost)
+CIRCUIT = long_of_model("circuit", _circuit_message, _circuit_cost)
+EDGES = long_of_model("edges", glance.edges_info, _edges_cost)
+CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
+
+# Of a recorded run.
+TENSORS = of_run("tensors", tensors_payload)
+OPENING = long_of_run("opening", glance.opening, _opening_cost)
+LOOKS = long_of_run("looks", glance.looks, _looks_cost)
+MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
+OUTSIDE = long_of_run("outside", outside, _outside_cost)
+SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)
+LOGIT_TERMS = long_of_run("logit_terms", logit_terms_info, _run_tokens)
