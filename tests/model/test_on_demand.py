@@ -78,8 +78,8 @@ def test_what_is_at_work_stays_until_it_is_done(checkpoint: Path) -> None:
 def test_threads_that_want_one_network_read_it_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = several(checkpoint, 10**9, "a")
     read: list[int] = []
-    plain = on_demand.filled
-    monkeypatch.setattr(on_demand, "filled", lambda *given: read.append(1) or plain(*given))
+    plain = on_demand.load_weights
+    monkeypatch.setattr(on_demand, "load_weights", lambda *given: read.append(1) or plain(*given))
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(one.net)) for _ in range(8)]
     for thread in threads:
