@@ -17,7 +17,7 @@ from app.prompts import MAX_CHARACTERS as MOST_OF_A_PROMPT
 from app.prompts import check_text
 from app.remarks import in_chinese
 from model import GlassLlamaError
-from model.corpus.words import strangers
+from model.analysis.strangers import strangers
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import find_gpu
 from model.published.catalogue import catalogue
