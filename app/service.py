@@ -22,6 +22,7 @@ from visuals.messages.run import (
     NeuronsMessage,
     Notice,
     RunMessage,
+    Start,
     StepsMessage,
 )
 from visuals.payload import layer_payload, neurons_payload
@@ -141,7 +142,8 @@ class Service:
         layer = None if asked.layer is None else nearest_layer(self.engine, name, asked.layer)
         how = {"changes": changes_of(asked.changes), "visitor": visitor, "layer": layer}
         held = self._trace(name, prompt, ids, generated, **how)
-        return self._opened(held, layer) | ({"note": note} if note else {})
+        opened = self._opened(held, layer)
+        return {**opened, "note": note} if note else opened
 
     @answered
     def layer(self, data: Sent, visitor: Visitor = NOBODY) -> LayerMessage:
@@ -247,7 +249,7 @@ class Service:
         if layer is not None:
             return self.show(held, layer)
         try:
-            start = held.study(self._engine(held.visitor), OPENING)
+            start: Start = held.study(self._engine(held.visitor), OPENING)
         except GlassLlamaError as error:
             if error.code != "budget":
                 raise

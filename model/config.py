@@ -1,10 +1,14 @@
 """The shape of a LLaMA, and reading it from Hugging Face's config.json. Knows nothing about torch."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .errors import GlassLlamaError
-from .fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from .fields import NetworkFields, eos, expect_fixed, expect_type, refusal
+from .published.expected import expected
+from .published.hf.fields import Fields
+from .published.hf.sizes import Sizes, llama_sizes, rms_eps, rope_base, rope_part, tied
 
 RopeKind = Literal["linear", "dynamic", "yarn", "llama3"]
 
@@ -170,7 +174,7 @@ class LlamaConfig(NetworkConfig):
         """
         expect_type(raw, "llama")
         expect_fixed(raw, FIXED_FIELDS)
-        return cls(**read_shape(raw))
+        return cls(**read_shape(network_fields(raw)))
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model; only unscaled RoPE is written."""
@@ -193,61 +197,66 @@ class LlamaConfig(NetworkConfig):
         }
 
 
-def read_shape(raw: dict[str, Any]) -> dict[str, Any]:
-    """LlamaConfig's fields from a config.json that names them as LLaMA's does; its relatives' configs do."""
-    n_heads, d_model = count(raw, "num_attention_heads"), count(raw, "hidden_size")
-    if d_model % n_heads and raw.get("head_dim") is None:
-        raise refusal("head_dim", None, f"a number: hidden_size ({d_model}) is no multiple of the heads ({n_heads})")
-    max_context = count(raw, "max_position_embeddings", 2048)
-    theta, scaling = rope(raw, max_context)
-    return {
-        "n_layers": count(raw, "num_hidden_layers"),
-        "d_model": d_model,
-        "n_heads": n_heads,
-        "n_kv_heads": count(raw, "num_key_value_heads", n_heads),
-        "head_dim": count(raw, "head_dim", d_model // n_heads),
-        "ffn_hidden": count(raw, "intermediate_size"),
-        "vocab_size": count(raw, "vocab_size"),
-        "norm_eps": number(raw.get("rms_norm_eps", 1e-6), "rms_norm_eps"),
-        "rope_theta": theta,
-        "rope_scaling": scaling,
-        "max_context": max_context,
-        "tied_embeddings": flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", False),
-        "eos_ids": eos(raw.get("eos_token_id")),
+# What stands in for a field that is absent or null, where LLaMA's class has a value for it.
+BLANKS = {"max_position_embeddings": 2048}
+
+
+def network_fields(raw: Mapping[str, Any], defaults: Mapping[str, Any] | None = None, **blanks: Any) -> NetworkFields:
+    """The fields of a config.json that names them as LLaMA's does.
+
+    `defaults` stand in for fields that are absent, `blanks` and BLANKS for those that are absent or null.
+    """
+    return NetworkFields(raw, defaults=defaults, blanks=BLANKS | blanks)
+
+
+def read_shape(f: NetworkFields, share: float = 1) -> dict[str, Any]:
+    """LlamaConfig's fields from a config.json that names them as LLaMA's does; its relatives' configs do.
+
+    Raises where RoPE turns another `share` of a head.
+    """
+    sizes = llama_sizes(f)
+    return config_fields(f, sizes, rms_eps(f), tied(f, False)) | rope_fields(f, sizes.max_context, share)
+
+
+def config_fields(f: NetworkFields, sizes: Sizes, norm_eps: float, tied_embeddings: bool) -> dict[str, Any]:
+    """NetworkConfig's fields. Raises where a head's width is neither stated nor what the heads share evenly."""
+    if sizes.head_dim is None and sizes.d_model % sizes.n_heads:
+        evenly = f"a number: hidden_size ({sizes.d_model}) is no multiple of the heads ({sizes.n_heads})"
+        raise refusal("head_dim", None, evenly)
+    return vars(sizes) | {
+        "head_dim": sizes.head_dim or sizes.d_model // sizes.n_heads,
+        "norm_eps": norm_eps,
+        "tied_embeddings": tied_embeddings,
+        "eos_ids": eos(f.get("eos_token_id")),
     }
 
 
-def rope(raw: dict[str, Any], max_context: int) -> tuple[float, RopeScaling | None]:
-    """(rope_theta, scaling) from `rope_parameters` (transformers 5) or `rope_theta` and `rope_scaling` (before)."""
-    given = raw.get("rope_scaling") or raw.get("rope_parameters") or {}
-    if not isinstance(given, dict):
-        raise refusal("rope_scaling", given, "an object with a rope_type")
-    fields = {name: value for name, value in given.items() if value is not None}
-    theta = number(fields.pop("rope_theta", raw.get("rope_theta", 10_000.0)), "rope_theta", above=1.0, most=1e15)
-    kind = fields.pop("rope_type", fields.get("type", "default"))
-    fields.pop("type", None)
-    if (rotated := fields.pop("partial_rotary_factor", 1)) != 1:
+def rope_fields(f: NetworkFields, max_context: int | None, share: float = 1) -> dict[str, Any]:
+    """LlamaConfig's `rope_theta` and `rope_scaling`, from both forms of config.json. Raises as `read_shape`."""
+    part = rope_part(f)
+    given = {name for name, value in part.raw.items() if value is not None}
+    theta = rope_base(f, part)
+    if (rotated := part.get("partial_rotary_factor", default=share)) != share:
         raise refusal("partial_rotary_factor", rotated, "1 (all of head_dim is rotated)")
-    if not isinstance(kind, str) or kind not in ROPE_FIELDS:
-        raise refusal("rope_scaling.rope_type", kind, "one of " + ", ".join(ROPE_FIELDS))
+    kind = part.word("rope_type", "type", among=tuple(ROPE_FIELDS), default="default")
     required, optional = ROPE_FIELDS[kind]
-    for name in sorted(required - fields.keys()):
-        raise GlassLlamaError("config", f"config.json: rope_scaling.{name} is missing.", field=name)
+    for name in sorted(required - given):
+        raise part.absent(name, expected("above_zero"))
     if kind == "default":  # what the other kinds read is without effect here
         optional = {name for needed, free in ROPE_FIELDS.values() for name in needed | free}
-    for name in sorted(fields.keys() - required - optional):
-        raise refusal(f"rope_scaling.{name}", fields[name], f"no such field for {kind} scaling")
-    return theta, None if kind == "default" else _scaling(kind, fields, raw, max_context)
+    for name in sorted(given - {"rope_theta", "rope_type", "type", "partial_rotary_factor"} - required - optional):
+        raise refusal(f"rope_scaling.{name}", part.raw[name], f"no such field for {kind} scaling")
+    scaling = None if kind == "default" else _scaling(kind, f, part, given & (required | optional), max_context)
+    return {"rope_theta": theta, "rope_scaling": scaling}
 
 
-def _scaling(kind: Any, fields: dict[str, Any], raw: dict[str, Any], max_context: int) -> RopeScaling:
+def _scaling(kind: Any, f: NetworkFields, part: Fields, given: Collection[str], max_context: int | None) -> RopeScaling:
     """The scaling from its fields, once their names are known to be right."""
     original = "original_max_position_embeddings"  # some checkpoints keep it beside the scaling; that one then counts
-    original_max_context = count(raw if raw.get(original) is not None else fields, original, max_context)
-    truncate = flag(fields.get("truncate"), "rope_scaling.truncate", True)
-    numbers = {
-        name: number(value, f"rope_scaling.{name}", above=1e-6)
-        for name, value in fields.items()
-        if name not in (original, "truncate")
-    }
-    return RopeScaling(kind=kind, original_max_context=original_max_context, truncate=truncate, **numbers)
+    holder = f if f.get(original) is not None else part
+    return RopeScaling(
+        kind=kind,
+        original_max_context=holder.count(original, default=max_context),
+        truncate=part.flag("truncate", default=True),
+        **{name: part.number(name) for name in given if name not in (original, "truncate")},
+    )

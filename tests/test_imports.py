@@ -21,6 +21,8 @@ LAYERS = {
 }
 COMPARES = {"model/bench.py": {"transformers"}}  # the bench runs a peer beside ours
 OURS = {"model", "visuals", "app", "tests"}
+# What makes and measures checkpoints. The page knows of it what is written beside the weights, and little_world.json.
+MAKERS = ("model.corpus", "model.train", "model.evaluate")
 
 
 def imports(source: str, package: tuple[str, ...]) -> Iterator[str]:
@@ -78,6 +80,33 @@ def test_every_module_imports_in_the_right_direction(layer: str) -> None:
 )
 def test_the_check_itself(layer: str, source: str, wrong: list[str]) -> None:
     assert faults(source, layer, (layer,)) == wrong
+
+
+def module_path(name: str) -> Path | None:
+    """The file of one of our modules; None for a name that is no module of ours."""
+    place = ROOT.joinpath(*name.split("."))
+    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+
+
+def reached(starts: list[Path]) -> set[str]:
+    """Every module of ours that these files import, and that those import in turn, wherever in a file."""
+    found: set[str] = set()
+    waiting = [*starts]
+    while waiting:
+        path = waiting.pop()
+        for name in imports(path.read_text(encoding="utf-8"), path.relative_to(ROOT).parts[:-1]):
+            imported = module_path(name)
+            if imported and name not in found:
+                found.add(name)
+                waiting.append(imported)
+    return found
+
+
+def test_the_page_imports_nothing_that_makes_or_measures_checkpoints() -> None:
+    names = reached([path for layer in ("app.py", "app", "visuals") for path in files(layer)])
+    assert {"app.service", "visuals.payload", "model.analysis.swaps", "model.families.llama"} <= names
+    assert sorted(name for name in names if f"{name}.".startswith(tuple(f"{maker}." for maker in MAKERS))) == []
+    assert "model.corpus.lexicon" in reached([ROOT / "model" / "train" / "curriculum.py"])
 
 
 def test_bytes_are_counted_without_torch() -> None:

@@ -17,7 +17,7 @@ from app.prompts import check_text
 from app.remarks import in_chinese
 from app.request_validator import RefusedError, checked
 from model import GlassLlamaError
-from model.corpus.words import strangers
+from model.analysis.strangers import strangers
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import find_gpu
 from model.published.catalogue import catalogue

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
 from model.attention import Attention
-from model.evaluate.head_names import HeadKind, read_heads
+from model.head_names import HeadKind, read_heads
 from model.pieces import Work, in_pieces
 
 from .messages.attend import (

@@ -6,7 +6,6 @@ measured with the same weights on the beginnings of held-out documents, of as ma
 
 import math
 from collections.abc import Sequence
-from itertools import islice
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,15 +14,14 @@ import torch
 from jaxtyping import Float, Int
 
 from ..checkpoint import BUNDLED, LanguageModel
-from ..corpus import documents
-from ..corpus.words import strangers
+from ..little_world import little_world
 from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .lens import unembed
+from .strangers import strangers
 
 COMPARED = 32  # tokens of a text, at most
-DOCUMENTS, ROWS = 128, 16
-SEED = 5
+ROWS = 16
 MARGIN = 1.1  # by so much a text of known words must surprise more than every document
 
 
@@ -103,10 +101,9 @@ _measured: WeakKeyDictionary[torch.nn.Module, np.ndarray] = WeakKeyDictionary()
 def _held_out(lm: LanguageModel) -> Work[Float[np.ndarray, "documents following"]]:
     """Surprisal of each token after the first, NaN after a document's end; measured once for a model."""
     if lm.net not in _measured:
-        texts = [document.text for document in islice(documents(SEED, "heldout"), DOCUMENTS)]
-        encoded = [lm.tokenizer.encode(text)[:COMPARED] for text in texts]
+        encoded = [lm.tokenizer.encode(text)[:COMPARED] for text in little_world().held_out]
         rows: list[np.ndarray] = []
-        for start in range(0, DOCUMENTS, ROWS):
+        for start in range(0, len(encoded), ROWS):
             yield
             rows.append(_measure(lm, encoded[start : start + ROWS]))
         _measured[lm.net] = np.concatenate(rows)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 
 from ..checkpoint import LanguageModel
-from ..corpus import lexicon
+from ..little_world import little_world
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import target_ids
 
@@ -110,10 +110,8 @@ def _kind(word: str) -> tuple[str, ...]:
 
 @cache
 def _kinds() -> dict[str, tuple[str, ...]]:
-    groups = [lexicon.PLACES, lexicon.ANIMALS, lexicon.THINGS, lexicon.FOODS, lexicon.COLOURS, lexicon.NATURE]
-    groups += [lexicon.FURNITURE, lexicon.FEELINGS, lexicon.NUMBERS, lexicon.NAMES]
     kinds: dict[str, tuple[str, ...]] = {}
-    for words in (*([row[i].replace(" ", "") for row in group] for group in groups for i in (0, 1)), *_OTHERS):
+    for words in (*little_world().kinds, *_OTHERS):
         for word in words:
-            kinds.setdefault(word, tuple(words))
+            kinds.setdefault(word, words)
     return kinds

@@ -18,12 +18,12 @@ from tqdm import tqdm
 from model.checkpoint import BUNDLED, LanguageModel, load
 from model.evaluate.cases import SKILLS, collect
 from model.evaluate.circuits import report_circuits
-from model.evaluate.head_names import FILE as HEADS
 from model.evaluate.heads import report_heads
 from model.evaluate.judges import Judge, exactly
 from model.evaluate.report import Figure, Typed, skill_figure, story_figure, table
 from model.evaluate.stories import openings, tell
 from model.evaluate.writing import write
+from model.head_names import FILE as HEADS
 
 # What a person types in the world's words, not from the generator, and how it must go on.
 TYPED = [

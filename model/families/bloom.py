@@ -13,12 +13,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..attention import Attention
-from ..config import NetworkConfig
+from ..config import NetworkConfig, config_fields
 from ..feedforward import Mlp
-from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..llama import Block, Llama
 from ..norms import LayerNorm
 from ..positions import Bias, alibi
+from ..published.hf.sizes import bloom
 from .family import Family
 
 # Fields that change the result and that this code implements in one way only.
@@ -42,23 +43,11 @@ class BloomConfig(NetworkConfig):
         """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
         expect_type(raw, "bloom")
         expect_fixed(raw, FIXED)
-        d_model = count(raw, "n_embed" if raw.get("n_embed") is not None else "hidden_size")
-        n_heads = count(raw, "num_attention_heads" if raw.get("num_attention_heads") is not None else "n_head")
-        if d_model % n_heads:
-            raise refusal("n_head", n_heads, f"a divisor of hidden_size ({d_model})")
-        return cls(
-            n_layers=count(raw, "num_hidden_layers" if raw.get("num_hidden_layers") is not None else "n_layer"),
-            d_model=d_model,
-            n_heads=n_heads,
-            n_kv_heads=n_heads,
-            head_dim=d_model // n_heads,
-            ffn_hidden=4 * d_model,
-            vocab_size=count(raw, "vocab_size"),
-            norm_eps=number(raw.get("layer_norm_epsilon", 1e-5), "layer_norm_epsilon"),
-            max_context=count(raw, "seq_length", 2048),
-            tied_embeddings=flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True),
-            eos_ids=eos(raw.get("eos_token_id", 2)),
-        )
+        fields = NetworkFields(raw, defaults={"eos_token_id": 2}, blanks={"seq_length": 2048})
+        read = bloom(fields)
+        if read.sizes.d_model % read.sizes.n_heads:
+            raise refusal("n_head", read.sizes.n_heads, f"a divisor of hidden_size ({read.sizes.d_model})")
+        return cls(**config_fields(fields, read.sizes, read.norm_eps, read.tied_embeddings))
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model."""

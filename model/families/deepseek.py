@@ -13,16 +13,17 @@ from typing import Any
 from torch import Tensor
 
 from ..cache import KVCache
-from ..config import FIXED_FIELDS, LlamaConfig, read_shape
+from ..config import FIXED_FIELDS, LlamaConfig, config_fields, network_fields, rope_fields
 from ..feedforward import SwiGLU
-from ..fields import count, expect_fixed, expect_type, flag, number, refusal
+from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..mla import LatentAttention
 from ..moe import Experts, Routing
 from ..positions import PairRotation, Rotation, interleaved, rope_frequencies, rotation
+from ..published.hf.sizes import Routed, latent, rms_eps, routed, tied
 from .family import Family
-from .packed import expert_counts, unpacked
+from .packed import checked_experts, unpacked
 
 # What is read or has no effect here; and what changes the result and is implemented in one way only.
 _READ = ("rope_interleaved", "auto_map")
@@ -107,21 +108,22 @@ class DeepseekConfig(LlamaConfig):
         kind = raw["model_type"]
         raw = DEFAULTS[kind] | raw
         expect_fixed(raw, FIXED | OF_KIND[kind])
-        sizes: dict[str, Any] = {name: count(raw, name) for name in _BOTH if name != "q_lora_rank"}
-        n_experts, top_k = expert_counts(raw, "n_routed_experts", 1)
-        width = count(raw, "moe_intermediate_size")
-        heads = {"num_key_value_heads": raw.get("num_attention_heads")}  # each head's are rebuilt from the one latent
-        heads["head_dim"] = sizes["qk_nope_head_dim"] + sizes["qk_rope_head_dim"]
+        fields = network_fields(raw, n_routed_experts=1)
+        sizes, mla = latent(fields)
+        if mla.q_lora_rank is None and raw["q_lora_rank"] is not None:
+            raise refusal("q_lora_rank", raw["q_lora_rank"], "a whole number of at least 1, or null")
+        experts = checked_experts(routed(fields, "n_routed_experts"), "n_routed_experts")
+        width = fields.count("moe_intermediate_size")
         return cls(
-            **read_shape(raw | heads),
-            **sizes,
-            q_lora_rank=None if raw["q_lora_rank"] is None else count(raw, "q_lora_rank"),
-            pairs_interleaved=kind == "deepseek_v2" or flag(raw.get("rope_interleave"), "rope_interleave", True),
-            dense_layers=count(raw, "first_k_dense_replace", least=0),
-            n_experts=n_experts,
+            **config_fields(fields, sizes, rms_eps(fields), tied(fields, False)),
+            **rope_fields(fields, sizes.max_context),
+            **vars(mla),
+            pairs_interleaved=kind == "deepseek_v2" or fields.flag("rope_interleave", default=True),
+            dense_layers=fields.count("first_k_dense_replace", low=0),
+            n_experts=experts.n_experts,
             expert_hidden=width,
-            shared_hidden=width * count(raw, "n_shared_experts"),
-            routing=_routing(raw, top_k, n_experts),
+            shared_hidden=width * fields.count("n_shared_experts"),
+            routing=_routing(fields, experts),
         )
 
     def to_hf(self) -> dict[str, Any]:
@@ -153,17 +155,18 @@ class DeepseekConfig(LlamaConfig):
         return whole | fields
 
 
-def _routing(raw: dict[str, Any], top_k: int, n_experts: int) -> Routing:
-    scaling = number(raw["routed_scaling_factor"], "routed_scaling_factor")
-    newer = raw["model_type"] == "deepseek_v3"
-    grouped = newer or raw["topk_method"] == "group_limited_greedy"
-    groups, kept = (count(raw, "n_group"), count(raw, "topk_group")) if grouped else (1, 1)
+def _routing(fields: NetworkFields, experts: Routed) -> Routing:
+    n_experts, top_k = experts
+    scaling = fields.number("routed_scaling_factor")
+    newer = fields.raw["model_type"] == "deepseek_v3"
+    grouped = newer or fields.get("topk_method") == "group_limited_greedy"
+    groups, kept = (fields.count("n_group"), fields.count("topk_group")) if grouped else (1, 1)
     if n_experts % groups:
         raise refusal("n_group", groups, f"a divisor of n_routed_experts ({n_experts})")
     if kept > groups or kept * (n_experts // groups) < top_k:
         raise refusal("topk_group", kept, f"groups that hold {top_k} experts, at most {groups}")
     if newer:
-        normalised = flag(raw["norm_topk_prob"], "norm_topk_prob", True)
+        normalised = fields.flag("norm_topk_prob", default=True)
         return Routing(top_k, "sigmoid", normalised, scaling, groups, kept, group_best=2, balanced=True)
     return Routing(top_k, "softmax", normalised=False, scaling=scaling, groups=groups, kept_groups=kept)
 

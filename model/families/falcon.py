@@ -14,13 +14,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..attention import Attention
-from ..config import LlamaConfig, rope
+from ..config import BLANKS, LlamaConfig, config_fields, rope_fields
 from ..feedforward import ACTIVATIONS, FeedForward, Mlp
-from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..forward_pass import Pass
 from ..llama import Llama
 from ..network import Layer
 from ..norms import LayerNorm, Norm
+from ..published.hf.sizes import falcon
 from ..taps import Tap
 from .family import Family, Names
 
@@ -50,38 +51,24 @@ class FalconConfig(LlamaConfig):
         """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
         expect_type(raw, "falcon")
         expect_fixed(raw, FIXED)
-        grouped = flag(raw.get("new_decoder_architecture"), "new_decoder_architecture", False)
-        if not grouped and not flag(raw.get("multi_query"), "multi_query", True):
+        fields = NetworkFields(
+            raw, defaults={"eos_token_id": 11, "activation": "gelu"}, blanks=BLANKS | {"activation": None}
+        )
+        read = falcon(fields)
+        if not read.grouped and not read.multi_query:
             raise refusal("multi_query", False, "true, or new_decoder_architecture: Falcon-RW is not implemented")
-        norms = count(raw, "num_ln_in_parallel_attn", 2 if grouped else 1)
-        if norms > 1 + grouped:
-            raise refusal("num_ln_in_parallel_attn", norms, "1 or 2" if grouped else "1")
-        activation = raw.get("activation", "gelu")
-        if not isinstance(activation, str) or activation not in ACTIVATIONS:
-            raise refusal("activation", activation, " or ".join(map(repr, ACTIVATIONS)))
-        d_model, n_heads = count(raw, "hidden_size"), count(raw, "num_attention_heads")
-        if d_model % n_heads:
-            raise refusal("num_attention_heads", n_heads, f"a divisor of hidden_size ({d_model})")
-        max_context = count(raw, "max_position_embeddings", 2048)
-        theta, scaling = rope(raw, max_context)
+        if read.norms > 1 + read.grouped:
+            raise refusal("num_ln_in_parallel_attn", read.norms, "1 or 2" if read.grouped else "1")
+        sizes, activation = read.sizes, fields.word("activation", among=tuple(ACTIVATIONS), default="gelu")
+        if sizes.d_model % sizes.n_heads:
+            raise refusal("num_attention_heads", sizes.n_heads, f"a divisor of hidden_size ({sizes.d_model})")
         return cls(
-            n_layers=count(raw, "num_hidden_layers"),
-            d_model=d_model,
-            n_heads=n_heads,
-            n_kv_heads=count(raw, "num_kv_heads", n_heads) if grouped else 1,
-            head_dim=d_model // n_heads,
-            ffn_hidden=count(raw, "ffn_hidden_size", 4 * d_model),
-            vocab_size=count(raw, "vocab_size"),
-            norm_eps=number(raw.get("layer_norm_epsilon", 1e-5), "layer_norm_epsilon"),
-            max_context=max_context,
-            tied_embeddings=flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True),
-            eos_ids=eos(raw.get("eos_token_id", 11)),
-            rope_theta=theta,
-            rope_scaling=scaling,
-            grouped=grouped,
-            two_norms=norms == 2,
+            **config_fields(fields, sizes, read.norm_eps, read.tied_embeddings),
+            **rope_fields(fields, sizes.max_context),
+            grouped=read.grouped,
+            two_norms=read.norms == 2,
             activation=activation,
-            biases=flag(raw.get("bias"), "bias", False),
+            biases=read.biases,
         )
 
     def to_hf(self) -> dict[str, Any]:

@@ -11,21 +11,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..attention import Attention
-from ..config import FIXED_FIELDS, LlamaConfig, read_shape
+from ..config import FIXED_FIELDS, LlamaConfig, config_fields, network_fields, read_shape
 from ..errors import GlassLlamaError
 from ..feedforward import SwiGLU
-from ..fields import count, expect_fixed, expect_type, flag, number, refusal
+from ..fields import NetworkFields, expect_fixed, expect_type
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..masks import prefix_mask
 from ..positions import PairRotation, interleaved, rope_frequencies, rotation
+from ..published.hf.sizes import chatglm, rope_part, rope_share, tied
 from .family import Family, Names
 
 FIXED = {
     name: accepted for name, accepted in FIXED_FIELDS.items() if name not in ("attention_bias", "partial_rotary_factor")
 }
 # What transformers' class takes for a field that the file leaves out, where LLaMA's does not.
-DEFAULTS = {"num_key_value_heads": 2, "head_dim": 128, "max_position_embeddings": 131_072, "rms_norm_eps": 1.5625e-7}
+DEFAULTS = {
+    "num_key_value_heads": 2, "head_dim": 128, "max_position_embeddings": 131_072, "rms_norm_eps": 1.5625e-7,
+    "partial_rotary_factor": 0.5,
+}  # fmt: skip
 # ChatGLM's fields that change the result and that this code implements in one way only.
 CHATGLM_FIXED: dict[str, tuple[Any, ...]] = {
     "multi_query_attention": (True,),
@@ -60,15 +64,10 @@ class GlmConfig(LlamaConfig):
         """Read a parsed config.json. Raises GlassLlamaError, naming the field, for what is wrong or not implemented."""
         expect_type(raw, "glm")
         expect_fixed(raw, FIXED)
-        name, rope = "partial_rotary_factor", raw.get("rope_parameters") or {}
-        stated = None
-        if isinstance(rope, dict):  # anything else is refused with the other fields
-            stated, rope = rope.get(name), {field: value for field, value in rope.items() if field != name}
-        factor = number(raw.get(name, 0.5) if stated is None else stated, name)
-        if factor > 1:
-            raise refusal(name, factor, "a number above 0, at most 1")
-        bias = flag(raw.get("attention_bias"), "attention_bias", True)
-        return cls(**read_shape(DEFAULTS | raw | {"rope_parameters": rope}), rotary_factor=factor, qkv_bias=bias)
+        fields = network_fields(raw, DEFAULTS, partial_rotary_factor=None)
+        share = rope_share(fields, rope_part(fields))
+        bias = fields.flag("attention_bias", default=True)
+        return cls(**read_shape(fields, share), rotary_factor=share, qkv_bias=bias)
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers' GLM class reads for this model; ChatGLM's is not written."""
@@ -83,18 +82,9 @@ class GlmConfig(LlamaConfig):
         if raw.get("multi_query_attention") is None:
             raise GlassLlamaError("config", "config.json: multi_query_attention is missing; expected true, as in "
                                   "ChatGLM2 and 3: the first ChatGLM is another network.")  # fmt: skip
-        names = {
-            "num_hidden_layers": "num_layers",
-            "num_key_value_heads": "multi_query_group_num",
-            "head_dim": "kv_channels",
-            "intermediate_size": "ffn_hidden_size",
-            "vocab_size": "padded_vocab_size",
-            "max_position_embeddings": "seq_length",
-        }
-        same = ("hidden_size", "num_attention_heads", "eos_token_id", "tie_word_embeddings")
-        shape = {ours: count(raw, theirs) for ours, theirs in names.items()} | {name: raw.get(name) for name in same}
-        shape["rms_norm_eps"] = raw.get("layernorm_epsilon", 1e-5)
-        return cls(**read_shape(shape), qkv_bias=flag(raw.get("add_qkv_bias"), "add_qkv_bias", False))
+        fields = NetworkFields(raw)
+        read = chatglm(fields)
+        return cls(**config_fields(fields, read.sizes, read.norm_eps, tied(fields, False)), qkv_bias=read.qkv_bias)
 
 
 class Glm(Llama):

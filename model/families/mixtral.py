@@ -10,13 +10,14 @@ from typing import Any
 from torch import Tensor
 
 from ..attention import Attention
-from ..config import FIXED_FIELDS, LlamaConfig, read_shape
+from ..config import FIXED_FIELDS, LlamaConfig, network_fields, read_shape
 from ..fields import expect_fixed, expect_type
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
 from ..moe import Experts, Routing
+from ..published.hf.sizes import routed
 from .family import Family
-from .packed import expert_counts, unpacked
+from .packed import checked_experts, unpacked
 
 FIXED = {name: accepted for name, accepted in FIXED_FIELDS.items() if name != "num_local_experts"}
 # What transformers' class takes for a field that the file leaves out, where LLaMA's does not.
@@ -35,8 +36,9 @@ class MixtralConfig(LlamaConfig):
         """Read a parsed config.json. Raises GlassLlamaError, naming the field, as LlamaConfig's reader does."""
         expect_type(raw, "mixtral")
         expect_fixed(raw, FIXED)
-        n_experts, top_k = expert_counts(raw, "num_local_experts", 8, 2)
-        return cls(**read_shape(DEFAULTS | raw), n_experts=n_experts, top_k=top_k)
+        fields = network_fields(raw, DEFAULTS, num_local_experts=8, num_experts_per_tok=2)
+        experts = checked_experts(routed(fields, "num_local_experts"), "num_local_experts")
+        return cls(**read_shape(fields), n_experts=experts.n_experts, top_k=experts.top_k)
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model."""

@@ -1,22 +1,20 @@
 """Reading what configs and files of networks with experts have in common."""
 
-from typing import Any
-
 from torch import Tensor
 
-from ..fields import count, refusal
+from ..fields import refusal
+from ..published.hf.sizes import Routed
 
 MOST_EXPERTS = 1024  # more than any published model has; a network is built before its files are read
 
 
-def expert_counts(raw: dict[str, Any], field: str, experts: int, chosen: int | None = None) -> tuple[int, int]:
-    """How many routed experts there are and how many a token goes to, with what stands in for absent fields."""
-    n_experts, top_k = count(raw, field, experts), count(raw, "num_experts_per_tok", chosen)
-    if n_experts > MOST_EXPERTS:
-        raise refusal(field, n_experts, f"at most {MOST_EXPERTS}")
-    if top_k > n_experts:
-        raise refusal("num_experts_per_tok", top_k, f"at most the {n_experts} experts")
-    return n_experts, top_k
+def checked_experts(experts: Routed, field: str) -> Routed:
+    """The experts, if a network can be built with them; `field` is config.json's name for their number."""
+    if experts.n_experts > MOST_EXPERTS:
+        raise refusal(field, experts.n_experts, f"at most {MOST_EXPERTS}")
+    if experts.top_k > experts.n_experts:
+        raise refusal("num_experts_per_tok", experts.top_k, f"at most the {experts.n_experts} experts")
+    return experts
 
 
 def unpacked(raw: dict[str, Tensor], gate: str, up: str, down: str) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..attention import Attention
-from ..config import FIXED_FIELDS, LlamaConfig, read_shape
+from ..config import FIXED_FIELDS, LlamaConfig, network_fields, read_shape
 from ..feedforward import SwiGLU
 from ..fields import expect_fixed, expect_type, refusal
 from ..llama import TENSORS as LLAMA
@@ -40,7 +40,8 @@ class QwenConfig(LlamaConfig):
         if not isinstance(kinds, list) or any(kind != "full_attention" for kind in kinds):
             raise refusal("layer_types", kinds, 'a list of "full_attention" alone: sliding windows are not implemented')
         newer = raw["model_type"] == "qwen3"
-        return cls(**read_shape(DEFAULTS[raw["model_type"]] | raw), qkv_bias=not newer, qk_norm=newer)
+        fields = network_fields(raw, DEFAULTS[raw["model_type"]])
+        return cls(**read_shape(fields), qkv_bias=not newer, qk_norm=newer)
 
     def to_hf(self) -> dict[str, Any]:
         """The `config.json` that transformers reads for this model."""

@@ -17,14 +17,15 @@ from torch import Tensor, nn
 
 from ..attention import Attention, CrossAttention
 from ..cache import KVCache, SourceCache
-from ..config import NetworkConfig
+from ..config import NetworkConfig, config_fields
 from ..feedforward import FeedForward, GeGLU, Mlp
-from ..fields import count, eos, expect_fixed, expect_type, flag, number, refusal
+from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..forward_pass import Pass
 from ..llama import Block
 from ..network import Network
 from ..norms import RMSNorm
 from ..positions import Bias, buckets
+from ..published.hf.sizes import t5
 from ..taps import Tap
 from .family import Family, Names
 
@@ -35,6 +36,9 @@ FIXED: dict[str, tuple[Any, ...]] = {
     "quantization_config": (None,),
     "auto_map": (None, {}),
 }
+# What stands in for a field that is absent or null, as transformers' class has it.
+BLANKS = {"d_kv": 64, "d_ff": 2048, "vocab_size": 32_128, "n_positions": 512}
+LEAST_BUCKETS = 4
 
 
 @dataclass(frozen=True)
@@ -60,29 +64,19 @@ class T5Config(NetworkConfig):
         kind = raw.get("feed_forward_proj", "relu")
         if kind not in ("relu", "gated-gelu"):
             raise refusal("feed_forward_proj", kind, "'relu' or 'gated-gelu'")
-        layers, d_model, heads = count(raw, "num_layers"), count(raw, "d_model"), count(raw, "num_heads")
+        fields = NetworkFields(raw, defaults={"eos_token_id": 1}, blanks=BLANKS)
+        read = t5(fields, LEAST_BUCKETS)
         # transformers 5 writes the scale itself; before, a tied head said so.
-        tied = flag(raw.get("tie_word_embeddings"), "tie_word_embeddings", True)
-        scaled = flag(raw.get("scale_decoder_outputs"), "scale_decoder_outputs", tied)
-        n_buckets = count(raw, "relative_attention_num_buckets", 32, least=4)
+        scaled = fields.flag("scale_decoder_outputs", default=read.tied_embeddings)
+        padding = fields.count("pad_token_id", default=0, low=0)
         return cls(
-            n_layers=count(raw, "num_decoder_layers", layers),
-            d_model=d_model,
-            n_heads=heads,
-            n_kv_heads=heads,
-            head_dim=count(raw, "d_kv", 64),
-            ffn_hidden=count(raw, "d_ff", 2048),
-            vocab_size=count(raw, "vocab_size", 32_128),
-            norm_eps=number(raw.get("layer_norm_epsilon", 1e-6), "layer_norm_epsilon"),
-            max_context=count(raw, "n_positions", 512),
-            tied_embeddings=scaled,
-            eos_ids=eos(raw.get("eos_token_id", 1)),
-            encoder_layers=layers,
-            buckets=n_buckets,
-            max_distance=count(raw, "relative_attention_max_distance", 128, least=n_buckets // 2 + 1),
+            **config_fields(fields, read.sizes, read.norm_eps, scaled),
+            encoder_layers=read.encoder_layers,
+            buckets=read.buckets,
+            max_distance=fields.count("relative_attention_max_distance", default=128, low=read.buckets // 2 + 1),
             gated=kind != "relu",
-            head_scale=d_model**-0.5 if scaled else 1.0,
-            start_id=count(raw, "decoder_start_token_id", count(raw, "pad_token_id", 0, least=0), least=0),
+            head_scale=read.sizes.d_model**-0.5 if scaled else 1.0,
+            start_id=fields.count("decoder_start_token_id", default=padding, low=0),
         )
 
     def __post_init__(self) -> None:

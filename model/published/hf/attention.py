@@ -7,6 +7,7 @@ from typing import Any
 from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
 from .fields import Fields, missing, refusal
+from .sizes import Heads, rope_base, rope_part, rope_share
 
 _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
     {"full_attention": "full", "sliding_attention": "sliding", "chunked_attention": "chunked"}
@@ -15,20 +16,17 @@ _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
 _SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "mrope")
 
 
-def llama_heads(f: Fields) -> dict[str, int]:
-    """n_heads, n_kv_heads, head_dim. Where missing, head_dim is hidden_size / heads and K/V heads as many as heads."""
-    n_heads = f.count("num_attention_heads")
-    n_kv_heads = f.count("num_key_value_heads", default=n_heads)
+def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
+    """n_heads, n_kv_heads and head_dim, which is hidden_size / heads where the file does not state it."""
+    n_heads, n_kv_heads, head_dim = heads.n_heads, heads.n_kv_heads, heads.head_dim
     if n_heads % n_kv_heads:
-        raise refusal(
-            f"{f.path}num_key_value_heads", n_kv_heads, expected("divisor", name="num_attention_heads", value=n_heads)
-        )
-    if f.get("head_dim") is None:
+        raise f.wrong("num_key_value_heads", n_kv_heads, expected("divisor", name="num_attention_heads", value=n_heads))
+    if head_dim is None:
         d_model = f.count("hidden_size")
         if d_model % n_heads:
-            raise missing(f"{f.path}head_dim", expected("head_dim_given", width=d_model, heads=n_heads))
-        return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": d_model // n_heads}
-    return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": f.count("head_dim")}
+            raise f.absent("head_dim", expected("head_dim_given", width=d_model, heads=n_heads))
+        head_dim = d_model // n_heads
+    return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": head_dim}
 
 
 def layer_cycle(f: Fields, n_layers: int, *implied: str) -> tuple[str, ...]:
@@ -71,11 +69,6 @@ def attention(
     return AttentionSpec(kind, cycle, window, chunk)  # type: ignore[arg-type]
 
 
-def tied(f: Fields, default: bool) -> bool:
-    """Whether the output reuses the embedding; `default` is that of the family's class."""
-    return f.flag("tie_word_embeddings", default=default)
-
-
 def rope(
     f: Fields,
     head_dim: int,
@@ -89,10 +82,8 @@ def rope(
     `local`: sliding layers have a base of their own (Gemma 3). `base` and `share` are the family's names for the base
     and the rotated share of a head.
     """
-    given = f.get("rope_parameters", "rope_scaling", default={})
-    name = f.path + ("rope_parameters." if f.raw.get("rope_parameters") is not None else "rope_scaling.")
-    if not isinstance(given, Mapping):
-        raise refusal(name.rstrip("."), given, expected("object"))
+    r = rope_part(f)
+    given, name = r.raw, r.path
     local_theta = None
     inner = given.get("sliding_attention")
     if isinstance(inner, Mapping):  # each kind of layer has its own (transformers 5)
@@ -103,12 +94,8 @@ def rope(
     elif local:
         local_theta = f.number("rope_local_base_freq", default=10_000.0)
     r = Fields(given, name)
-    theta = r.number("rope_theta") if given.get("rope_theta") is not None else f.number(*base, default=10_000.0)
-    part = r.get("partial_rotary_factor")
-    if part is None:
-        part = f.get(*share, default=1)
-    if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1:
-        raise refusal(f"{f.path}{share[0]}", part, expected("share"))
+    theta = rope_base(f, r, *base)
+    part = rope_share(f, r, *share)
     note = "theta and scaling are those of the full layers; sliding layers use local_theta, unscaled." if local else ""
     return PositionSpec("rope", theta, local_theta, int(head_dim * part), layout, _scaling(f, r), note=note)
 

@@ -1,11 +1,12 @@
 """DeepSeek's files: fine-grained experts beside shared ones (V1), MLA (V2, V3) and its indexer (V3.2)."""
 
 from ..expected import expected
-from ..spec import AttentionSpec, IndexerSpec, MlaSpec, MoeSpec
-from .attention import rope, tied
+from ..spec import AttentionSpec, IndexerSpec, MoeSpec
+from .attention import rope
 from .fields import MAX_LAYERS, Fields, refusal
 from .llama_like import llama
 from .shape import Shape, checked_moe, finish, gated_ffn, rms_norm
+from .sizes import latent, routed, tied
 
 
 def deepseek_v1(f: Fields) -> Shape:
@@ -14,37 +15,20 @@ def deepseek_v1(f: Fields) -> Shape:
 
 
 def deepseek_mla(f: Fields) -> Shape:
-    """DeepSeek V2, V3, V3.2: MLA. `head_dim` in newer files is the RoPE part alone, and MLA has no K/V heads: neither
-    counts."""
+    """DeepSeek V2, V3, V3.2: MLA."""
     kind = f.raw["model_type"]
-    f.get("head_dim", "num_key_value_heads")
-    n_heads = f.count("num_attention_heads")
-    mla = MlaSpec(
-        kv_lora_rank=f.count("kv_lora_rank"),
-        qk_rope_head_dim=f.count("qk_rope_head_dim"),
-        qk_nope_head_dim=f.count("qk_nope_head_dim"),
-        v_head_dim=f.count("v_head_dim"),
-        q_lora_rank=f.maybe_count("q_lora_rank"),
-    )
-    n_layers = f.count("num_hidden_layers", high=MAX_LAYERS)
+    sizes, mla = latent(f)
     indexer = None
     if kind == "deepseek_v32":
         indexer = IndexerSpec(f.count("index_n_heads"), f.count("index_head_dim"), f.count("index_topk"))
-        f.strings("layer_types", n_layers)
+        f.strings("layer_types", sizes.n_layers)
     biased = kind != "deepseek_v2"
     f.only("attention_bias", False, default=False)
     f.only("mlp_bias", False, default=False)
     moe = deepseek_moe(f, "sigmoid, with a bias for selection only" if biased else "softmax")
     return finish(
         f,
-        n_layers=n_layers,
-        d_model=f.count("hidden_size"),
-        n_heads=n_heads,
-        n_kv_heads=n_heads,
-        head_dim=mla.qk_nope_head_dim + mla.qk_rope_head_dim,
-        ffn_hidden=f.count("intermediate_size"),
-        vocab_size=f.count("vocab_size"),
-        max_context=f.count("max_position_embeddings"),
+        **vars(sizes),
         tied_embeddings=tied(f, False),
         attention=AttentionSpec("MLA"),
         mla=mla,
@@ -59,10 +43,10 @@ def deepseek_mla(f: Fields) -> Shape:
 
 def deepseek_moe(f: Fields, router: str) -> MoeSpec | None:
     """The first first_k_dense_replace layers are dense. transformers 5 writes V3.2's as mlp_layer_types instead."""
-    experts = f.maybe_count("n_routed_experts")
+    sparse = f.maybe_count("n_routed_experts") is not None
     f.only("moe_layer_freq", 1, None, default=None)
     shared = f.maybe_count("n_shared_experts")
-    if experts is None:
+    if not sparse:
         return None
     dense = f.get("first_k_dense_replace", default=0)
     if kinds := f.strings("mlp_layer_types", f.count("num_hidden_layers", high=MAX_LAYERS)):
@@ -72,8 +56,7 @@ def deepseek_moe(f: Fields, router: str) -> MoeSpec | None:
     if not isinstance(dense, int) or isinstance(dense, bool) or dense < 0:
         raise refusal("first_k_dense_replace", dense, expected("whole_from", low=0))
     moe = MoeSpec(
-        n_experts=experts,
-        top_k=f.count("num_experts_per_tok"),
+        *routed(f, "n_routed_experts"),
         shared_experts=shared or 0,
         expert_ffn=f.count("moe_intermediate_size"),
         first_dense_layers=dense,

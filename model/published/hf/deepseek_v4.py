@@ -9,10 +9,11 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import AttentionSpec, CompressedSpec, ExtraWeights, IndexerSpec, MoeSpec, PositionSpec
-from .attention import rope, tied
+from .attention import rope
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import layers_of
 from .shape import Shape, checked_moe, finish, gated_ffn, rms_norm
+from .sizes import tied
 
 # What transformers' class takes for what a file leaves out.
 DEFAULTS = MappingProxyType({"compress_rope_theta": 160_000.0})

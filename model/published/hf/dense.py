@@ -4,9 +4,10 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import Bias, FfnSpec, NormSpec, PositionSpec
-from .attention import attention, layer_cycle, rope, tied
+from .attention import attention, layer_cycle, rope
 from .fields import MAX_LAYERS, Fields, refusal
 from .shape import PLAIN, Shape, finish, gated_ffn, llama_sizes, rms_norm
+from .sizes import tied
 
 
 def dense(

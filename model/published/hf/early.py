@@ -1,9 +1,10 @@
 """Earlier families with names of their own: OPT, GPT-NeoX (Pythia), MPT, and the first Qwen."""
 
 from ..spec import Bias, FfnSpec, NormSpec, PositionSpec
-from .attention import attention, rope, tied
+from .attention import attention, rope
 from .fields import MAX_LAYERS, Fields
 from .shape import PLAIN, Shape, finish, head_width, llama_sizes
+from .sizes import tied
 
 NEOX_DEFAULTS = {"rotary_pct": 0.25}
 OPT_OFFSET = 2  # OPTLearnedPositionalEmbedding: positions begin at row 2

@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...errors import GlassLlamaError
 from ...refusals import Refusals
-from ..expected import any_of, expected
+from ..expected import Expected, any_of, expected
 
 MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
 MAX_COUNT = 10**9
@@ -87,7 +88,7 @@ _CALLED = {
 _REFUSALS = Refusals("hf_config", "config.json: ", _CALLED)
 refusal, missing = _REFUSALS.wrong, _REFUSALS.missing
 _NOTHING = (None, False, 0, [], {})
-_REQUIRED: Any = object()
+REQUIRED: Any = object()  # as a default: a field that must be there
 
 
 class UnreadFieldError(Exception):
@@ -103,12 +104,29 @@ class Fields:
 
     `defaults` holds what transformers' class takes for fields that the file may leave out; those that were needed are
     collected in `assumed`. `path` is what the object is called in messages, such as "text_config.".
+
+    `wrong` and `absent` word what is refused, and the class's numbers bound what is read: a reader with errors and
+    bounds of its own, as the network's (model/fields.py), overrides these.
     """
+
+    most, most_layers = MAX_COUNT, MAX_LAYERS
 
     def __init__(self, raw: Mapping[str, Any], path: str = "", defaults: Mapping[str, Any] | None = None):
         self.raw, self.path, self.defaults = raw, path, defaults or {}
         self.assumed: dict[str, Any] = {}
         self._read: set[str] = set()
+
+    def wrong(self, name: str, value: object, right: Expected) -> GlassLlamaError:
+        """The error for a field of this object with a wrong value."""
+        return refusal(self.path + name, value, right)
+
+    def absent(self, name: str, right: Expected) -> GlassLlamaError:
+        """The error for a field that this object lacks."""
+        return missing(self.path + name, right)
+
+    def bounds(self, _name: str) -> tuple[float, float]:
+        """A number that is no count lies above the first and is at most the second."""
+        return 0.0, 1e299
 
     def get(self, *names: str, default: Any = None) -> Any:
         """The value under the first of `names` that is there and not null, else the class's default, else `default`."""
@@ -121,60 +139,69 @@ class Fields:
             return self.defaults[names[0]]
         return default
 
-    def count(self, *names: str, default: int | None = _REQUIRED, high: int = MAX_COUNT) -> int:
-        """A whole number from 1 to `high`; `default` for a field that is absent or null."""
-        value = self.get(*names, default=default)
-        within = expected("whole", low=1, high=high)
-        if value is _REQUIRED:
-            raise missing(self.path + names[0], within)
+    def count(self, *names: str, default: int | None = REQUIRED, low: int = 1, high: int | None = None) -> int:
+        """A whole number from `low` to `high` (`most` by default); `default` for a field that is absent or null."""
+        value, high = self.get(*names, default=default), high or self.most
+        within = expected("whole", low=low, high=high)
+        if value is REQUIRED:
+            raise self.absent(names[0], within)
         if value is default and value is None:
             return value  # type: ignore[return-value]  # only where the caller gave None
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
-            raise refusal(self._name(names), value, within)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise self.wrong(self._given(names), value, within)
         return value
 
-    def maybe_count(self, *names: str, high: int = MAX_COUNT) -> int | None:
+    def layers(self, *names: str, default: int | None = REQUIRED) -> int:
+        """As `count`, of layers."""
+        return self.count(*names, default=default, high=self.most_layers)
+
+    def maybe_count(self, *names: str, high: int | None = None) -> int | None:
         """As `count`; None where the field is absent, null or 0."""
         return None if self.get(*names) in (None, 0) else self.count(*names, high=high)
 
-    def number(self, *names: str, default: float = _REQUIRED) -> float:
-        """A finite number above 0."""
+    def number(self, *names: str, default: float = REQUIRED) -> float:
+        """A finite number within the field's `bounds`."""
         value = self.get(*names, default=default)
-        if value is _REQUIRED:
-            raise missing(self.path + names[0], expected("above_zero"))
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not 0 < value < 1e300 or not math.isfinite(value):
-            raise refusal(self._name(names), value, expected("finite_above_zero"))
+        if value is REQUIRED:
+            raise self.absent(names[0], expected("above_zero"))
+        good, (low, high) = isinstance(value, int | float) and not isinstance(value, bool), self.bounds(names[0])
+        if not good or not low < value <= high or not math.isfinite(value):
+            raise self.wrong(self._given(names), value, expected("finite_above_zero"))
         return float(value)
 
     def flag(self, *names: str, default: bool) -> bool:
+        """True or False."""
         value = self.get(*names, default=default)
         if not isinstance(value, bool):
-            raise refusal(self._name(names), value, expected("boolean"))
+            raise self.wrong(self._given(names), value, expected("boolean"))
         return value
 
-    def word(self, *names: str, among: Sequence[str], default: str = _REQUIRED) -> str:
+    def word(self, *names: str, among: Sequence[str], default: str = REQUIRED) -> str:
         """One of the strings in `among`."""
         value = self.get(*names, default=default)
-        if value is _REQUIRED:
-            raise missing(self.path + names[0], any_of(among))
+        if value is REQUIRED:
+            raise self.absent(names[0], any_of(among))
         if not isinstance(value, str) or value not in among:
-            raise refusal(self._name(names), value, any_of(among))
+            raise self.wrong(self._given(names), value, any_of(among))
         return value
 
     def only(self, name: str, *accepted: object, default: object) -> None:
         """Refuses any value but these; a field that is absent or null stands for `default`."""
         if (value := self.get(name, default=default)) not in accepted:
-            raise refusal(self.path + name, value, expected("exactly", value=" or ".join(map(repr, accepted))))
+            raise self.wrong(name, value, expected("exactly", value=" or ".join(map(repr, accepted))))
 
     def part(self, name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
         """The object under `name`."""
-        value = self.get(name, default=_REQUIRED)
-        if value is _REQUIRED:
-            raise missing(self.path + name, expected("object"))
+        value = self.get(name, default=REQUIRED)
+        if value is REQUIRED:
+            raise self.absent(name, expected("object"))
         if not isinstance(value, Mapping):
-            raise refusal(self.path + name, value, expected("object"))
-        return Fields(value, f"{self.path}{name}.", defaults)
+            raise self.wrong(name, value, expected("object"))
+        return self.inner(value, name, defaults)
+
+    def inner(self, raw: Mapping[str, Any], name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
+        """The fields of an object that stands under `name` in this one."""
+        return Fields(raw, f"{self.path}{name}.", defaults)
 
     def strings(self, name: str, length: int) -> list[str] | None:
         """A list of exactly `length` strings, or None where there is none."""
@@ -182,7 +209,7 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != length or not all(isinstance(item, str) for item in value):
-            raise refusal(self.path + name, value, expected("strings_a_layer", count=length))
+            raise self.wrong(name, value, expected("strings_a_layer", count=length))
         return value
 
     def refuse_unread(self) -> None:
@@ -198,5 +225,6 @@ class Fields:
                     continue
                 raise UnreadFieldError(self.path + name, value)
 
-    def _name(self, names: tuple[str, ...]) -> str:
-        return self.path + next((name for name in names if self.raw.get(name) is not None), names[0])
+    def _given(self, names: tuple[str, ...]) -> str:
+        """That of the names under which the file has the field."""
+        return next((name for name in names if self.raw.get(name) is not None), names[0])

@@ -5,12 +5,13 @@ from types import MappingProxyType
 
 from ..expected import expected
 from ..spec import AttentionSpec, ExtraWeights, MlaSpec, MoeSpec
-from .attention import llama_heads, rope, shortest, tied
+from .attention import checked_heads, rope, shortest
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import NOPE, kinds_of, layers_of, mixed
 from .llama_like import outer
 from .mixers import delta_net, kimi_delta, lightning, short_convolution
 from .shape import Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
+from .sizes import llama_heads, tied
 
 # What transformers' classes take for what a file leaves out.
 QWEN_DEFAULTS = MappingProxyType(
@@ -33,7 +34,7 @@ def qwen_hybrid(f: Fields) -> Shape:
         "ffn_hidden": f.count("moe_intermediate_size" if routed else "intermediate_size"),
         "vocab_size": f.count("vocab_size"),
         "max_context": f.count("max_position_embeddings"),
-        **llama_heads(f),
+        **checked_heads(f, llama_heads(f)),
     }
     mixer = delta_net(f, d, layers_of(kinds, "linear"))
     f.only("attn_output_gate", True, default=True)
@@ -124,7 +125,7 @@ def lfm2(f: Fields) -> Shape:
         "ffn_hidden": given if routed else _adjusted(f, given),
         "vocab_size": f.count("vocab_size"),
         "max_context": f.count("max_position_embeddings"),
-        **llama_heads(f),
+        **checked_heads(f, llama_heads(f)),
     }
     attending = f.get("full_attn_idxs")
     if attending is not None and not isinstance(attending, list):

@@ -5,9 +5,10 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import FfnSpec, MoeSpec
-from .attention import attention, layer_cycle, rope, tied
+from .attention import attention, layer_cycle, rope
 from .fields import MAX_LAYERS, Fields, refusal
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
+from .sizes import routed, tied
 
 # What Gemma 3's files with a vision tower leave out of text_config: transformers' Gemma3TextConfig.
 GEMMA3_DEFAULTS = MappingProxyType(
@@ -47,12 +48,7 @@ def mistral(f: Fields) -> Shape:
 
 
 def mixtral(f: Fields) -> Shape:
-    moe = MoeSpec(
-        n_experts=f.count("num_local_experts"),
-        top_k=f.count("num_experts_per_tok"),
-        shared_experts=0,
-        expert_ffn=f.count("intermediate_size"),
-    )
+    moe = MoeSpec(*routed(f, "num_local_experts"), shared_experts=0, expert_ffn=f.count("intermediate_size"))
     return llama(f, window=f.maybe_count("sliding_window"), moe=checked_moe(f, moe))
 
 

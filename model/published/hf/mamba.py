@@ -5,11 +5,12 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import AttentionSpec, ExtraWeights, FfnSpec, MoeSpec
-from .attention import rope, tied
+from .attention import rope
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import KINDS, NOPE, attention_bias, kinds_of, layers_of, mixed
 from .mixers import Mamba2, inner_width, mamba1, mamba2_heads
 from .shape import Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
+from .sizes import tied
 
 # What transformers' classes take for what a file leaves out.
 JAMBA_DEFAULTS = MappingProxyType({"mamba_d_state": 16, "mamba_d_conv": 4})

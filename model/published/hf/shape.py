@@ -7,8 +7,9 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import FfnSpec, MoeSpec, NormSpec
-from .attention import llama_heads
-from .fields import MAX_LAYERS, Fields, refusal
+from . import sizes
+from .attention import checked_heads
+from .fields import Fields, refusal
 
 GATED = MappingProxyType(
     {"silu": "SwiGLU", "swish": "SwiGLU", "gelu": "GeGLU", "gelu_new": "GeGLU (tanh GELU)", "relu": "ReGLU"}
@@ -47,19 +48,13 @@ def finish(f: Fields, *others: Fields, **spec: Any) -> Shape:
 
 
 def llama_sizes(f: Fields, *limits: str) -> dict[str, Any]:
-    """What LLaMA and its many relatives call by the same names; `limits` are names for the longest context."""
-    return {
-        "n_layers": f.count("num_hidden_layers", high=MAX_LAYERS),
-        "d_model": f.count("hidden_size"),
-        "ffn_hidden": f.count("intermediate_size"),
-        "vocab_size": f.count("vocab_size"),
-        "max_context": f.count(*(limits or ("max_position_embeddings",))),
-        **llama_heads(f),
-    }
+    """ModelSpec's sizes, of a file that names them as LLaMA's does; `limits` are names for the longest context."""
+    stated = sizes.llama_sizes(f, *limits)
+    return vars(stated) | checked_heads(f, stated)
 
 
 def rms_norm(f: Fields, placement: str = "pre", names: tuple[str, ...] = ("rms_norm_eps",), **more: Any) -> NormSpec:
-    return NormSpec("RMSNorm", placement, f.number(*names, default=1e-6), **more)
+    return NormSpec("RMSNorm", placement, sizes.rms_eps(f, *names), **more)
 
 
 def gated_ffn(f: Fields, *names: str) -> FfnSpec:

@@ -5,10 +5,11 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import ExtraWeights, FfnSpec, FullHeads, MoeSpec, PositionSpec
-from .attention import attention, layer_cycle, rope, tied
+from .attention import attention, layer_cycle, rope
 from .fields import Fields, UnreadFieldError, refusal
 from .llama_like import outer
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
+from .sizes import tied
 
 # What transformers' text classes take for what a file leaves out.
 GEMMA3N_DEFAULTS = MappingProxyType(

@@ -2,8 +2,9 @@
 
 from itertools import islice
 
+from model.analysis.strangers import strangers
 from model.corpus import MIX, documents
-from model.corpus.words import known_words, strangers
+from model.corpus.words import known_words
 
 EVERY_KIND = {kind: share or 2 for kind, share in MIX.items()}
 

@@ -8,7 +8,7 @@ import pytest
 
 import model
 from model import GlassLlamaError
-from model.evaluate.head_names import HeadScore, read_heads
+from model.head_names import HeadScore, read_heads
 
 
 def write(directory: Path, found: Any) -> Path:

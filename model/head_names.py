@@ -8,8 +8,8 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..config import NetworkConfig
-from ..errors import GlassLlamaError, reason
+from .config import NetworkConfig
+from .errors import GlassLlamaError, reason
 
 FILE = "heads.json"
 MOST_BYTES = 4_000_000
