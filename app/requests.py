@@ -193,13 +193,7 @@ def changes_of(data: object) -> Changes:
     Raises GlassLlamaError for anything else.
     """
     given = object_of(object_of(data).get("changes") or {}, "changes")
-    pairs = {name: _listed(given, name) for name in PAIRS}
-    for name, listed in pairs.items():
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in listed):
-            raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
-    read: dict[str, list[int] | list[list[int]] | str] = {
-        name: [_numbers(name, pair) for pair in listed] for name, listed in pairs.items()
-    }
+    read: dict[str, list[int] | list[list[int]] | str] = {name: _pairs(given, name) for name in PAIRS}
     read |= {name: _numbers(name, _listed(given, name)) for name in SINGLE}
     if given.get("source") is not None:
         read["source"] = text_of(given, "source")
@@ -211,6 +205,14 @@ def _listed(given: Sent, name: str) -> list[object]:
     if not isinstance(value, list) or len(value) > MOST_CHANGES:
         raise GlassLlamaError("bad_request", f"{name} is not a list of up to {MOST_CHANGES}.")
     return value
+
+
+def _pairs(given: Sent, name: str) -> list[list[int]]:
+    listed = _listed(given, name)
+    found = [pair for pair in listed if isinstance(pair, list) and len(pair) == 2]
+    if len(found) < len(listed):
+        raise GlassLlamaError("bad_request", f"{name}: expected pairs of whole numbers.")
+    return [_numbers(name, pair) for pair in found]
 
 
 def _numbers(name: str, values: list[object]) -> list[int]:
