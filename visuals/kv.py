@@ -141,7 +141,7 @@ def card_message(spec: ModelSpec, say: InLanguages) -> Card:
         "max_context": spec.max_context,
         "window": spec.attention.window,
         "chunk": spec.attention.chunk,
-        "latent": (spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim) if spec.mla else None,
+        "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
         "parameters": parameter_count(spec),
         "published": published_message(spec),
         "source": [say(remark) for remark in spec.source],
@@ -195,7 +195,7 @@ def kinds_message(
             "own": kind == spec.attention.kind and (kind == "MLA" or variant.n_kv_heads == spec.n_kv_heads),
             "n_kv_heads": 0 if variant.mla else variant.n_kv_heads,
             "head_dim": spec.v_head_dim,
-            "latent": (variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim) if variant.mla else None,
+            "latent": [variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim] if variant.mla else None,
             "assumed": kind == "MLA" and spec.mla is None,
         }
         try:

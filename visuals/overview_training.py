@@ -121,7 +121,7 @@ def training_payload(record: Record) -> TrainingDetail:
         "loss": _plotly(loss_figure(log)) if log else None,
         "answers": _plotly(answers_figure(log)) if any(entry.answers for entry in log) else None,
         "stages": [{"number": one.number, "name": one.name, "tokens": one.tokens} for one in beginnings(log)],
-        "log": [(entry.stage, entry.tokens, entry.loss, entry.heldout) for entry in log],
+        "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
         "measured": [_skill(line) for line in record.measured],
     }
 

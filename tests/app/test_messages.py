@@ -99,8 +99,8 @@ def test_a_run_and_what_is_asked_about_it(service: Service, name: str) -> None:
     changed = check(RunMessage, service.change({"run": run["id"], "changes": changes, "layer": 0}))
     for what, params in (*of_any_stack(run), *of_a_choice(run)):
         answer(service, run, what, **params)
-    place = {"layer": 2, "head": 1, "query": 1, "key": 0}
-    asked = ("stream", {}), ("score_terms", place), ("logit_terms", {"token": 1, "target": 5, "against": None})
+    place = {"layer": 1, "head": 1, "query": 0, "key": 0}
+    asked = ("stream", {}), ("score_terms", place), ("logit_terms", {"token": 0, "target": 5, "against": None})
     for what, params in (*asked, ("contributions", {"target": 5}), ("difference", {"other": run["id"]})):
         answer(service, changed, what, **params)
     if run["encoder"]:

@@ -45,7 +45,7 @@ def typescript(hint: object) -> str:
         return f"Record<string, {typescript(args[1])}>"
     if origin is list or (origin is tuple and args[-1] is Ellipsis):
         item = typescript(args[0])
-        return f"({item})[]" if " | " in item else f"{item}[]"
+        return f"({item})[]" if get_origin(args[0]) in (Union, UnionType, Literal) and " | " in item else f"{item}[]"
     if origin is tuple:
         return f"[{', '.join(map(typescript, args))}]"
     raise TypeError(f"{hint}: a message holds TypedDicts, lists, tuples, dicts by str, literals and plain values")

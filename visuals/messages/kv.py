@@ -84,7 +84,7 @@ class Card(TypedDict):
     max_context: int | None
     window: int | None
     chunk: int | None
-    latent: tuple[int, int] | None
+    latent: list[int] | None
     parameters: int
     published: PublishedCount | None
     source: list[Remark]
@@ -125,7 +125,7 @@ class KindRow(TypedDict):
     own: bool
     n_kv_heads: int
     head_dim: int
-    latent: tuple[int, int] | None
+    latent: list[int] | None
     assumed: bool
     bytes: NotRequired[str]
     per_token: NotRequired[str]

@@ -120,5 +120,5 @@ class TrainingDetail(TypedDict):
     loss: PlotlyFigure | None
     answers: PlotlyFigure | None
     stages: list[TrainingStage]
-    log: list[tuple[str, int, float, float]]
+    log: list[list[str | float]]
     measured: list[MeasuredSkill]

@@ -745,7 +745,7 @@ export interface Card {
   max_context: number | null;
   window: number | null;
   chunk: number | null;
-  latent: [number, number] | null;
+  latent: number[] | null;
   parameters: number;
   published: PublishedCount | null;
   source: Remark[];
@@ -768,7 +768,7 @@ export interface CalledCard {
   max_context: number | null;
   window: number | null;
   chunk: number | null;
-  latent: [number, number] | null;
+  latent: number[] | null;
   parameters: number;
   published: PublishedCount | null;
   source: Remark[];
@@ -802,7 +802,7 @@ export interface KindRow {
   own: boolean;
   n_kv_heads: number;
   head_dim: number;
-  latent: [number, number] | null;
+  latent: number[] | null;
   assumed: boolean;
   bytes?: string;
   per_token?: string;
@@ -1128,7 +1128,7 @@ export interface TrainingDetail {
   loss: PlotlyFigure | null;
   answers: PlotlyFigure | null;
   stages: TrainingStage[];
-  log: [string, number, number, number][];
+  log: (string | number)[][];
   measured: MeasuredSkill[];
 }
 
