@@ -8,7 +8,7 @@ import type { createPage } from "./page.js";
 import type { createPace } from "./reading-speed.js";
 import type { WayBack } from "./return-to.js";
 import type { createSettings } from "./settings.js";
-import type { ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
+import type { Changes, ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
 import type { Selection } from "./selection.js";
 import type { createStore } from "./store.js";
 import type { createTexts } from "./texts.js";
@@ -25,6 +25,16 @@ export type Model = Decoded<ModelMessage>;
 
 /** A run as it is published: `source` is the run whose stream its patches took. */
 export type RunPayload = RunMessage & { source?: Trace | null };
+/** What is to be run, or run again: what is left out the server chooses. */
+export interface RunRequest {
+  prompt?: string;
+  model?: string;
+  generated: number[];
+  layer?: number;
+  changes?: Changes;
+}
+/** A refusal of the server's, or what the page says in its place (unanswered.js). */
+export type Refusal = Notice & { unanswered?: true };
 /** What the store is told. */
 export type Payload = RunPayload | StepsMessage | Notice;
 
@@ -56,14 +66,11 @@ type FromStore = Pick<
   | "toEnd"
 >;
 
-export interface Glass
-  extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Omit<Page, "parts"> {
+export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Page {
   settings: Settings;
   pace: Pace;
   way: WayBack;
   link: ReturnType<typeof readLink>;
-  /** The page's fixed pieces by name: each is told its element. */
-  parts: Record<string, (element: HTMLElement) => void>;
   /** The answer to one of app/chapters' DETAILS about a run, or null until it has come. */
   detail: (what: string, params?: object, trace?: Trace) => any;
   /** One layer of a run that is compared, or null until it has come. */
