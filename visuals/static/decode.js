@@ -77,7 +77,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   details: Map<string, any>;
  *   generating: boolean;
  *   seconds: number;
- *   changes: object;
+ *   changes: import("./messages.d.ts").Changes;
  *   source: Trace | null;
  *   encoder: Trace | null;
  *   whole: Trace | null;

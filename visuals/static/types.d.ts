@@ -8,7 +8,18 @@ import type { createPage } from "./page.js";
 import type { createPace } from "./reading-speed.js";
 import type { WayBack } from "./return-to.js";
 import type { createSettings } from "./settings.js";
-import type { Changes, ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
+import type {
+  CalculationMessage,
+  Changes,
+  DetailMessage,
+  LayerMessage,
+  ModelMessage,
+  NeuronsMessage,
+  Notice,
+  Packed,
+  RunMessage,
+  StepsMessage,
+} from "./messages.d.ts";
 import type { Selection } from "./selection.js";
 import type { createStore } from "./store.js";
 import type { createTexts } from "./texts.js";
@@ -35,6 +46,27 @@ export interface RunRequest {
 }
 /** A refusal of the server's, or what the page says in its place (unanswered.js). */
 export type Refusal = Notice & { unanswered?: true };
+
+/** The server's functions (app/direct_calls.py); each gives a message, a refusal in the place of an answer too. */
+export interface Server {
+  [name: string]: (request: any) => Promise<any>;
+  layer: (request: { run: string; layer: number; token: number }) => Promise<LayerMessage | Refusal>;
+  neurons: (request: { run: string; layer: number; token: number | null }) => Promise<NeuronsMessage | Refusal>;
+  rerun: (request: {
+    model: string;
+    ids: number[];
+    prompt: string;
+    n_prompt: number;
+    layer: number;
+    changes: Changes;
+  }) => Promise<RunPayload | Refusal>;
+  detail: (request: { run: string; what: string }) => Promise<DetailMessage | Refusal>;
+  calculate: (request: { what: string }) => Promise<CalculationMessage | Refusal>;
+  change: (request: { run: string; changes: Changes; layer: number }) => Promise<RunPayload | Refusal>;
+  recall: (request: RunRequest) => Promise<RunPayload | Refusal>;
+  cut: (request: { run: string; count: number; layer: number; instead: string[] }) => Promise<RunPayload | Refusal>;
+}
+
 /** What the store is told. */
 export type Payload = RunPayload | StepsMessage | Notice;
 
