@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shortCount } from "../../visuals/static/page.js";
+import { shortCount } from "../../visuals/static/counts.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
 test("texts are looked up and filled in", () => {

@@ -1,3 +1,4 @@
+// @ts-check
 // The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened.
 
 import { h } from "./dom.js";
@@ -10,24 +11,110 @@ import { chapterForms } from "./parts.js";
 const panelsIn = (place) => document.querySelectorAll(`${place} .glass-panel`);
 
 /**
- * @param store
- * @param texts
+ * @typedef {Pick<import("./messages.d.ts").PageConfig, "chapters" | "homes">} Config the chapters in order, the
+ *   first shown first, and in which one's folder each panel's module is
+ *
+ * @typedef {import("./types.d.ts").Store} Store
+ */
+
+/**
+ * Fetches a chapter's styles when it is first opened.
+ *
+ * @param {Config["chapters"]} chapters
+ */
+function createStyles(chapters) {
+  /** @type {Set<string>} */
+  const styled = new Set();
+  return (/** @type {string} */ name) => {
+    const { style } = chapters[name];
+    if (!style || styled.has(style)) return;
+    styled.add(style);
+    document.head.append(h("link", { rel: "stylesheet", href: style }));
+  };
+}
+
+/**
+ * The row of buttons that open the chapters.
+ *
+ * @param {string[]} names
+ * @param {import("./types.d.ts").Texts} texts
+ * @param {(name: string) => void} go opens a chapter
+ */
+function createRow(names, texts, go) {
+  /** @type {HTMLElement | null} */
+  let row = null;
+  return {
+    /** @param {HTMLElement} place */
+    attach(place) {
+      row = place;
+      for (const name of names) {
+        row.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) }));
+      }
+      texts.translate(row);
+    },
+    /** @param {string} open */
+    mark(open) {
+      for (const button of /** @type {HTMLElement[]} */ ([...(row?.children ?? [])])) {
+        if (button.dataset.chapter === open) button.setAttribute("aria-current", "page");
+        else button.removeAttribute("aria-current");
+      }
+    },
+    /**
+     * Calls the chapters on norm, position and feed-forward by what the network that is shown has there.
+     *
+     * @param {import("./decode.js").Trace} trace
+     */
+    speak({ model }) {
+      if (!row) return;
+      for (const [name, form] of Object.entries(chapterForms(model))) {
+        /** @type {HTMLElement | null} */
+        const button = row.querySelector(`[data-chapter="${name}"]`);
+        if (button) button.dataset.text = `chapter.${name}${form && `_${form}`}`;
+      }
+      texts.translate(row);
+    },
+    /** From far down in another chapter to where this one begins. */
+    toTop() {
+      const panels = document.querySelector(".page-grid");
+      if (!row || !panels) return;
+      if (panels.getBoundingClientRect().top < row.getBoundingClientRect().bottom)
+        panels.scrollIntoView({ block: "start", behavior: "instant" });
+      else row.scrollIntoView({ block: "nearest" });
+    },
+  };
+}
+
+/**
+ * @param {Store} store
+ * @param {import("./types.d.ts").Texts} texts
  * @param {string | undefined} wanted the chapter of the link
- * @param {{
- *   chapters: Object<string, { panels: string[]; style: string | null }>;
- *   homes: Object<string, string>;
- * }} config
- *   the chapters in order, the first shown first, and in which one's folder each panel's module is
+ * @param {Config} config
  */
 export function createChapters(store, texts, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
-  state.chapter = names.includes(wanted) ? wanted : names[0];
-  const styled = new Set();
+  let chapter = wanted !== undefined && names.includes(wanted) ? wanted : names[0];
+  state.chapter = chapter;
+  /** @type {string | null} */
   let alone = null; // the one panel that is presented
-  let nav = null;
+  const fetchStyle = createStyles(chapters);
+  const row = createRow(names, texts, go);
 
-  /** Resolves when a chapter that shows this panel is open. */
+  /**
+   * Whether a panel is in view now; what no chapter lists (the token strip) always is.
+   *
+   * @param {string | undefined} kind
+   */
+  const shows = (kind = "") =>
+    (alone ? kind === alone : chapters[chapter].panels.includes(kind)) ||
+    !names.some((name) => chapters[name].panels.includes(kind));
+
+  /**
+   * Resolves when a chapter that shows this panel is open.
+   *
+   * @param {string} kind
+   * @returns {Promise<void>}
+   */
   const opened = (kind) =>
     new Promise((done) => {
       const look = () => (shows(kind) ? (stop(), done()) : undefined);
@@ -35,99 +122,70 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
       look();
     });
 
-  /** Whether a panel is in view now; what no chapter lists (the token strip) always is. */
-  const shows = (kind) =>
-    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) ||
-    !names.some((name) => chapters[name].panels.includes(kind));
-
-  /** Where a panel's module is, relative to this one. */
-  const pathOf = (kind) => `./panels/${homes[kind]}/${kind}.js`;
-
-  function fetchStyle() {
-    const { style } = chapters[state.chapter];
-    if (!style || styled.has(style)) return;
-    styled.add(style);
-    document.head.append(h("link", { rel: "stylesheet", href: style }));
+  /** Puts the panels of the open chapter in view, in its order, and marks its button. */
+  function show() {
+    fetchStyle(chapter);
+    document.body.dataset.chapter = chapter;
+    const { panels } = chapters[chapter];
+    for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
+    for (const section of panelsIn(".page-grid")) {
+      section.style.order = chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind ?? ""));
+    }
+    row.mark(chapter);
   }
 
   /** @param {string} name one of the chapters; others are ignored */
   function open(name) {
     if (!names.includes(name)) return;
-    const moved = name !== state.chapter;
-    state.chapter = name;
+    const moved = name !== chapter;
+    state.chapter = chapter = name;
     show();
     store.emit("chapter", name);
-    if (moved) queueMicrotask(toTop); // once the token strip has seen whether it sticks in this chapter
+    if (moved) queueMicrotask(row.toTop); // once the token strip has seen whether it sticks in this chapter
     store.repaint(true);
-  }
-
-  /** From far down in another chapter to where this one begins. */
-  function toTop() {
-    const panels = document.querySelector(".page-grid");
-    if (!nav || !panels) return;
-    if (panels.getBoundingClientRect().top < nav.getBoundingClientRect().bottom)
-      panels.scrollIntoView({ block: "start", behavior: "instant" });
-    else nav.scrollIntoView({ block: "nearest" });
   }
 
   /**
-   * Shows one panel of the open chapter alone, beside what no chapter lists; null: all again.
+   * Opens a chapter for its button; what the first begins with stands above the row of buttons.
    *
-   * @param {string | null} kind
+   * @param {string} name
    */
-  function present(kind) {
-    alone = kind;
-    show();
-    store.emit("chapter", state.chapter);
-    store.repaint(true);
-  }
-
-  /** Puts the panels of the open chapter in view, in its order, and marks its button. */
-  function show() {
-    fetchStyle();
-    document.body.dataset.chapter = state.chapter;
-    const { panels } = chapters[state.chapter];
-    for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
-    for (const section of panelsIn(".page-grid")) {
-      section.style.order = state.chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind));
-    }
-    for (const button of nav?.children ?? []) {
-      const current = button.dataset.chapter === state.chapter;
-      if (current) button.setAttribute("aria-current", "page");
-      else button.removeAttribute("aria-current");
-    }
-  }
-
-  /** Opens a chapter for its button; what the first begins with stands above the row of buttons. */
   function go(name) {
     open(name);
     if (name === names[0])
       document.querySelector(`section[data-kind="${chapters[name].panels[0]}"]`)?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Calls the chapters on norm, position and feed-forward by what the network that is shown has there. */
-  function speak({ model }) {
-    for (const [name, form] of Object.entries(chapterForms(model))) {
-      const button = nav.querySelector(`[data-chapter="${name}"]`);
-      if (button) button.dataset.text = `chapter.${name}${form && `_${form}`}`;
-    }
-    texts.translate(nav);
-  }
-
-  /**
-   * Fills the row of chapters and puts the panels of the open one in view.
-   *
-   * @param {Element} row
-   */
-  function attach(row) {
-    nav = row;
-    for (const name of names) {
-      nav.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) }));
-    }
-    texts.translate(nav);
-    store.on("run", speak);
-    show();
-  }
-
-  return { open, present, attach, opened, shows, pathOf };
+  return {
+    open,
+    opened,
+    shows,
+    /**
+     * Shows one panel of the open chapter alone, beside what no chapter lists; null: all again.
+     *
+     * @param {string | null} kind
+     */
+    present(kind) {
+      alone = kind;
+      show();
+      store.emit("chapter", chapter);
+      store.repaint(true);
+    },
+    /**
+     * Fills the row of chapters and puts the panels of the open one in view.
+     *
+     * @param {HTMLElement} place
+     */
+    attach(place) {
+      row.attach(place);
+      store.on("run", row.speak);
+      show();
+    },
+    /**
+     * Where a panel's module is, relative to this one.
+     *
+     * @param {string} kind
+     */
+    pathOf: (kind) => `./panels/${homes[kind]}/${kind}.js`,
+  };
 }

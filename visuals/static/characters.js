@@ -1,3 +1,4 @@
+// @ts-check
 // Tokens as text: the bytes of a character that several tokens hold are put together.
 
 const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character
@@ -11,7 +12,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function textOf(pieces) {
   return pieces.join("").replace(BYTES, (shown) => {
     try {
-      return utf8.decode(Uint8Array.from(shown.match(/[0-9A-F]{2}/g), (byte) => parseInt(byte, 16)));
+      return utf8.decode(Uint8Array.from(shown.match(/[0-9A-F]{2}/g) ?? [], (byte) => parseInt(byte, 16)));
     } catch {
       return shown;
     }
@@ -25,7 +26,9 @@ export function textOf(pieces) {
  * @returns {{ position: number; text: string }[]}
  */
 export function shownTokens(tokens) {
+  /** @type {{ position: number; text: string }[]} */
   const found = [];
+  /** @type {{ piece: string; position: number }[]} */
   let open = []; // tokens whose bytes are no whole character yet
   tokens.forEach((token, i) => {
     open.push(token);

@@ -1,3 +1,4 @@
+// @ts-check
 // When the server does not answer: the page says what happened and, where there may be no server, asks until there is
 // one again.
 
@@ -22,7 +23,7 @@ async function answers(ask) {
 /**
  * Says in which way the server did not answer, once, and that one that was away is back.
  *
- * @param {object} store
+ * @param {import("./types.d.ts").Store} store
  * @param {() => Promise<void>} found goes on where the page stood
  */
 export function watchConnection(store, found) {

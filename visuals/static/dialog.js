@@ -1,3 +1,4 @@
+// @ts-check
 // A modal dialog: the browser keeps the focus in it, closes it with Escape and gives the focus back to where it was.
 
 import { h } from "./dom.js";
@@ -25,6 +26,7 @@ export function createDialog({ name, look = "", title: words, close = "shortcuts
   element.addEventListener("click", ({ target }) => {
     if (target === element) element.close();
   });
+  /** @param {(element: Element) => void} translate */
   function show(translate) {
     if (!element.isConnected) document.querySelector(".gradio-container")?.append(element);
     translate(element);

@@ -1,3 +1,4 @@
+// @ts-check
 // Every event of gradio's ends, whatever becomes of its requests: the one that joins the queue, and the stream that
 // brings the answers of all. By itself gradio keeps an event without an end under way, and then no press on its
 // button does anything; told that the connection broke, it shuts its events down for good and loads the page anew, and
@@ -10,6 +11,7 @@ const SILENCE = 60_000; // ms without a byte after which a connection is given u
 const CLOSE = { msg: "close_stream", event_id: null };
 
 const bytes = new TextEncoder();
+/** @param {object} message */
 const written = (message) => `data: ${JSON.stringify(message)}`;
 /**
  * The message that ends an event without a change of anything.
@@ -45,7 +47,7 @@ async function* partsOf(body) {
       const { done, value } = await soon(reader.read());
       if (done) return;
       const parts = (rest + value).split("\n\n");
-      rest = parts.pop();
+      rest = parts.pop() ?? "";
       yield* parts.filter(Boolean);
     }
   } finally {
@@ -53,69 +55,91 @@ async function* partsOf(body) {
   }
 }
 
-const addressOf = (asked) => new URL(asked.url ?? asked, "http://page").pathname;
+/** @param {Parameters<typeof fetch>[0]} asked */
+const addressOf = (asked) => new URL(asked instanceof Request ? asked.url : asked, "http://page").pathname;
+/** @param {Response} answer */
 const isJson = (answer) => answer.headers.get("content-type")?.includes("json") ?? false;
 
 /**
- * @param {typeof fetch} ask the browser's own
- * @param {(trouble: import("./unanswered.js").Trouble) => void} tell called whenever an event, or all that are
- *   under way, cannot be answered
- * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble,
- *   which is a message like any of the server's.
+ * @typedef {import("./unanswered.js").Trouble} Trouble
+ *
+ * @typedef {(trouble: Trouble) => void} Tell called whenever an event, or all that are under way, cannot be
+ *   answered
+ *
+ * @typedef {{ answer: Response; trouble?: undefined } | { answer?: undefined; trouble: Trouble }} Answered
+ *
+ * @typedef {(asked: Parameters<typeof fetch>, brief: boolean) => Promise<Answered>} Ask `brief`: a server answers
+ *   this at once
  */
-export function withEnds(ask, tell) {
-  const waiting = new Set(); // events under way, by gradio's names of them
+
+/**
+ * A good answer, or what is to be said in its place.
+ *
+ * @param {typeof fetch} ask
+ * @returns {Ask}
+ */
+const answering = (ask) => async (asked, brief) => {
+  try {
+    const coming = ask(...asked);
+    const answer = await (brief ? soon(coming) : coming);
+    return answer.ok ? { answer } : { trouble: await troubleOf(answer) };
+  } catch (error) {
+    if (error instanceof Error && error.name === "AbortError") throw error;
+    return { trouble: LOST };
+  }
+};
+
+/** The events under way, by gradio's names of them. */
+function createEvents() {
+  /** @type {Set<string>} */
+  const waiting = new Set();
+  /** @type {Set<string>} */
   const early = new Set(); // whose end came before the answer to their joining
+  /** @type {Set<string>} */
   const failed = new Set(); // that did not come into the queue, and have had no end yet
-  let flush = null; // while there is a stream: ends what has failed
   let made = 0;
-
-  /**
-   * A good answer, or what is to be said in its place.
-   *
-   * @param {Parameters<typeof fetch>} asked
-   * @param {boolean} brief whether a server answers this at once
-   */
-  async function answerTo(asked, brief) {
-    try {
-      const coming = ask(...asked);
-      const answer = await (brief ? soon(coming) : coming);
-      return answer.ok ? { answer } : { trouble: await troubleOf(answer) };
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      return { trouble: LOST };
-    }
-  }
-
-  /** @type {typeof fetch} */
-  async function join(...asked) {
-    const { answer, trouble } = await answerTo(asked, true);
-    const { event_id: id } = answer
-      ? await answer
-          .clone()
-          .json()
-          .catch(() => ({}))
-      : {};
-    if (id) {
+  return {
+    waiting,
+    failed,
+    /** @param {string} id of an event that came into the queue */
+    join(id) {
       if (!early.delete(id)) waiting.add(id);
-      return answer;
-    }
-    const mine = `unanswered-${made++}`;
-    failed.add(mine);
-    tell(trouble ?? (await troubleOf(answer)));
-    flush?.();
-    await new Promise((done) => setTimeout(done)); // gradio hears of a stream's end before it decides to open one
-    return Response.json({ event_id: mine });
-  }
+    },
+    /** @param {string} id of an event that has had its end */
+    end(id) {
+      if (!waiting.delete(id)) early.add(id);
+    },
+    /** A name for an event that did not come into the queue. */
+    fail() {
+      const id = `unanswered-${made++}`;
+      failed.add(id);
+      return id;
+    },
+  };
+}
+
+/**
+ * The stream that brings the answers of all events, and goes on over connections that break.
+ *
+ * @param {ReturnType<typeof createEvents>} events
+ * @param {Ask} answerTo
+ * @param {Tell} tell
+ */
+function createStream(events, answerTo, tell) {
+  /** @type {(() => void) | null} */
+  let flush = null; // while there is a stream: ends what has failed
 
   /**
    * Hands on what one connection brings, to its end.
    *
-   * @returns {Promise<import("./unanswered.js").Trouble | null>} null where the server ended it
+   * @param {Parameters<typeof fetch>} asked
+   * @param {(part: string) => void} send
+   * @returns {Promise<Trouble | null>} null where the server ended it
    */
   async function relay(asked, send) {
     const { answer, trouble } = await answerTo(asked, true);
     if (trouble) return trouble;
+    if (!answer.body) return LOST;
     let heard = false;
     for await (const part of partsOf(answer.body)) {
       const message = JSON.parse(part.slice("data: ".length));
@@ -124,7 +148,7 @@ export function withEnds(ask, tell) {
       if (msg === "unexpected_error") return LOST; // such as from a server that was started afresh
       heard = true;
       const over = msg === "process_completed";
-      if (over && !waiting.delete(id)) early.add(id);
+      if (over) events.end(id);
       if (over && !message.success) tell(failedOnServer(message.output?.error));
       send(over && !message.success ? written(nothing(id)) : part);
     }
@@ -139,6 +163,7 @@ export function withEnds(ask, tell) {
    * @param {() => boolean} left whether nobody reads it
    */
   async function flow(asked, send, left) {
+    const { waiting, failed } = events;
     flush = () => {
       for (const id of failed) send(written(nothing(id)));
       failed.clear();
@@ -162,7 +187,7 @@ export function withEnds(ask, tell) {
     const left = () => over || Boolean(signal?.aborted);
     const body = new ReadableStream({
       start(out) {
-        const send = (part) => left() || out.enqueue(bytes.encode(`${part}\n\n`));
+        const send = (/** @type {string} */ part) => left() || out.enqueue(bytes.encode(`${part}\n\n`));
         flow(asked, send, left).then(() => over || out.close());
       },
       cancel() {
@@ -170,6 +195,39 @@ export function withEnds(ask, tell) {
       },
     });
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+  }
+  return { stream, flush: () => flush?.() };
+}
+
+/**
+ * @param {typeof fetch} ask the browser's own
+ * @param {Tell} tell
+ * @returns {typeof fetch} to be used in its place. What the page asks past the queue is answered by a trouble,
+ *   which is a message like any of the server's.
+ */
+export function withEnds(ask, tell) {
+  const answerTo = answering(ask);
+  const events = createEvents();
+  const { stream, flush } = createStream(events, answerTo, tell);
+
+  /** @type {typeof fetch} */
+  async function join(...asked) {
+    const { answer, trouble } = await answerTo(asked, true);
+    const joined = answer
+      ? await answer
+          .clone()
+          .json()
+          .catch(() => ({}))
+      : {};
+    if (answer && joined.event_id) {
+      events.join(joined.event_id);
+      return answer;
+    }
+    const mine = events.fail();
+    tell(trouble ?? (await troubleOf(answer)));
+    flush();
+    await new Promise((done) => setTimeout(done)); // gradio hears of a stream's end before it decides to open one
+    return Response.json({ event_id: mine });
   }
 
   /**

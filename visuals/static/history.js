@@ -14,69 +14,95 @@ const keyOf = ({ model, prompt, nPrompt, tokens, changes }) =>
 const isOther = (seen, last) => seen.trace !== last?.trace && (!last || keyOf(seen.trace) !== keyOf(last.trace));
 
 /**
- * @param {object} store
- * @param {{
- *   open: (chapter: string) => void;
- *   fill: (bar: { prompt: string; model: string }) => void;
- *   stop: () => void;
- *   bring: (hash: string) => Promise<void>;
- *   follow: () => Promise<void>;
- *   settings: { set: Function };
- * }} page
- *   `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
- *   describes, and `follow` opens an address that was pasted
+ * What an entry shows.
+ *
+ * @param {import("./types.d.ts").Store} store
  */
-export function keepHistory(store, { open, fill, stop, bring, follow, settings }) {
-  const { state } = store;
-  const name = `${performance.timeOrigin}-`; // of this load: an entry of an earlier one has only its address
+function viewOf({ state, runs, chosen }) {
+  const { kept, side, locked, language, chapter, settings } = state;
+  const two = runs();
+  return {
+    trace: two?.B ?? state.run,
+    kept,
+    side,
+    two,
+    locked: { ...locked },
+    chosen: chosen(),
+    language,
+    chapter,
+    settings: { ...settings },
+  };
+}
+
+/** @typedef {ReturnType<typeof viewOf>} View */
+/**
+ * @typedef {{ name: string; grows: boolean; view?: View }} Entry of the browser's history; `grows`: a text is being
+ *   written in it
+ */
+
+/**
+ * The address of a view; null while linked.js, which it needs, is on its way.
+ *
+ * @param {View} view
+ * @param {typeof import("./linked.js") | null} linked
+ */
+function addressOf({ trace, kept, side, two, locked, language, chapter, settings }, linked) {
+  const changed = kept || Object.keys(trace.changes).length > 0;
+  if (changed && !linked) return null;
+  const more = changed ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
+  return writeLink({
+    chapter,
+    prompt: trace.prompt,
+    language,
+    model: trace.model.name,
+    generated: trace.tokens.ids.slice(trace.nPrompt),
+    selection: locked,
+    settings,
+    more,
+  });
+}
+
+/** The entries whose runs stay here: of the newest. */
+function createEntries() {
+  const own = `${performance.timeOrigin}-`; // of this load: an entry of an earlier one has only its address
+  /** @type {Map<string, Entry>} */
   const entries = new Map(); // by name, the last used last
-  let here = null; // the entry that is shown
+  let made = 0;
+  return {
+    /** @returns {Entry} */
+    create: () => ({ name: own + made++, grows: false }),
+    get: (name) => entries.get(name),
+    /** Holds the newest entries' runs and lets go of the others'. */
+    hold(entry) {
+      entries.delete(entry.name);
+      entries.set(entry.name, entry);
+      for (const old of [...entries.keys()].slice(0, -HELD)) entries.delete(old);
+    },
+  };
+}
+
+/**
+ * The entry that is shown, and its address in the browser's bar.
+ *
+ * @param {import("./types.d.ts").Store} store
+ * @param {() => boolean} away whether another entry, or address, is on its way
+ */
+function createHere(store, away) {
+  const { state } = store;
+  const { create, get, hold } = createEntries();
+  /** @type {Entry | null} */
+  let here = null;
   let linked = null; // linked.js, where a run is changed or kept
   let timer = 0;
-  let going = 0; // which way back is under way, 0 for none
-  let ways = 0;
-  let left = false; // a pasted address is being opened
 
-  /** @returns what an entry shows */
-  function view() {
-    const { kept, side, locked, language, chapter, settings } = state;
-    const two = store.runs();
-    return {
-      trace: two?.B ?? state.run,
-      kept,
-      side,
-      two,
-      locked: { ...locked },
-      chosen: store.chosen(),
-      language,
-      chapter,
-      settings: { ...settings },
-    };
-  }
-
-  /** The address of a view; null while linked.js, which it needs, is on its way. */
-  function addressOf({ trace, kept, side, two, locked, language, chapter, settings }) {
-    const changed = kept || Object.keys(trace.changes).length > 0;
-    if (changed && !linked) return null;
-    const more = changed ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
-    const generated = trace.tokens.ids.slice(trace.nPrompt);
-    return writeLink({
-      chapter,
-      prompt: trace.prompt,
-      language,
-      model: trace.model.name,
-      generated,
-      selection: locked,
-      settings,
-      more,
-    });
-  }
-
-  function write() {
+  const stop = () => {
     clearTimeout(timer);
     timer = 0;
-    if (left || going || !here) return;
-    const address = addressOf(here.view);
+  };
+  function write() {
+    stop();
+    if (away() || !here) return;
+    const address = addressOf(here.view, linked);
     if (address) return void history.replaceState({ entry: here.name }, "", address);
     import("./linked.js").then((module) => {
       linked = module;
@@ -84,62 +110,106 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     });
   }
 
-  /** Holds the newest entries' runs and lets go of the others'. */
-  function hold(entry) {
-    entries.delete(entry.name);
-    entries.set(entry.name, entry);
-    for (const old of [...entries.keys()].slice(0, -HELD)) entries.delete(old);
-  }
-
   /** Whether what is seen is no entry: while another is on its way; and a lesson is one way, not a heap of entries. */
-  const passing = () => left || going || !state.trace || state.presenting;
+  const passing = () => away() || !state.trace || state.presenting;
 
   /** Makes what is seen an entry of the browser's history: a new one, or at first the one that there is. */
   function enter(seen, isNew) {
-    const [entry, address] = [{ entry: here.name }, addressOf(seen) ?? location.hash];
+    const [entry, address] = [{ entry: here.name }, addressOf(seen, linked) ?? location.hash];
     if (isNew) history.pushState(entry, "", address);
     else history.replaceState(entry, "", address);
   }
 
-  /** A text that is being written is one entry, however often the run of it so far is shown. */
+  /**
+   * Takes what is seen into the entry, or begins the next with it. A text that is being written is one entry,
+   * however often the run of it so far is shown.
+   */
   function note() {
     if (passing()) return;
-    const [seen, last] = [view(), here?.view];
+    const [seen, last] = [viewOf(store), here?.view];
+    const { generating } = seen.trace;
     const other = isOther(seen, last);
     if (last && (seen.chapter !== last.chapter || (other && !here.grows))) {
       if (timer) write();
       here = null;
     }
     const fresh = here === null;
-    here ??= { name: name + ways++, grows: false };
-    if (fresh || other || !seen.trace.generating)
-      here.grows = (other || fresh) && seen.trace.generating && Boolean(last);
+    here ??= create();
+    if (fresh || other || !generating) here.grows = (other || fresh) && generating && Boolean(last);
     // The run from which a text is being written stays as it was: what is written is the next entry.
-    here.view =
-      last && !other && !fresh && seen.trace.generating ? { ...seen, trace: last.trace, two: last.two } : seen;
+    here.view = last && !other && !fresh && generating ? { ...seen, trace: last.trace, two: last.two } : seen;
     hold(here);
     if (fresh) enter(seen, Boolean(last));
     clearTimeout(timer);
     timer = setTimeout(write, PAUSE);
   }
-  for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, note);
 
-  /** Resolves when nothing is being written any more. */
-  const written = () =>
-    new Promise((done) => {
-      if (state.status !== "generating") return done();
-      const off = [store.on("run", (trace) => trace.generating || end()), store.on("message", () => end())];
-      const end = () => {
-        off.forEach((one) => one());
-        done();
-      };
-      stop();
-    });
+  return {
+    note,
+    stop,
+    /** Goes to an entry by its name; gives what it held, if that is still here. */
+    goTo(name) {
+      const held = get(name);
+      here = held ?? { name, grows: false };
+      return held?.view;
+    },
+    /** What is shown now is what the entry shows. */
+    settle() {
+      here.view = viewOf(store);
+      hold(here);
+      write();
+    },
+    /** @returns {Promise<string>} the address of what is shown now */
+    async address() {
+      linked ??= await import("./linked.js");
+      return addressOf(viewOf(store), linked);
+    },
+  };
+}
 
+/**
+ * Resolves when nothing is being written any more.
+ *
+ * @param {import("./types.d.ts").Store} store
+ * @param {() => void} stop ends what is being written
+ * @returns {Promise<void>}
+ */
+const written = ({ state, on }, stop) =>
+  new Promise((done) => {
+    if (state.status !== "generating") return done();
+    const off = [on("run", (trace) => trace.generating || end()), on("message", () => end())];
+    const end = () => {
+      off.forEach((one) => one());
+      done();
+    };
+    return stop();
+  });
+
+/**
+ * @param {import("./types.d.ts").Store} store
+ * @param {{
+ *   open: (chapter: string) => void;
+ *   fill: (bar: { prompt: string; model: string }) => void;
+ *   stop: () => void;
+ *   bring: (hash: string) => Promise<void>;
+ *   follow: () => Promise<void>;
+ *   settings: Pick<import("./types.d.ts").Settings, "set">;
+ * }} page
+ *   `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
+ *   describes, and `follow` opens an address that was pasted
+ */
+export function keepHistory(store, { open, fill, stop, bring, follow, settings }) {
+  const { state } = store;
+  let going = 0; // which way back is under way, 0 for none
+  let ways = 0;
+  let left = false; // a pasted address is being opened
+  const here = createHere(store, () => left || going > 0);
+
+  /** @param {View} view */
   function show({ trace, kept, side, locked, chosen, chapter, settings: { run: read = {} } }) {
     settings.set("run", read); // which of two stacks panels read: a place is one in that
     if (chapter !== state.chapter) open(chapter);
-    const last = view();
+    const last = viewOf(store);
     if (trace !== last.trace) fill({ prompt: trace.prompt, model: trace.model.name });
     if (trace !== last.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
     if (chosen) store.select(locked);
@@ -148,32 +218,23 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
 
   /** To an entry that Back or Forward lead to. */
   async function go(to) {
-    clearTimeout(timer);
-    timer = 0;
+    here.stop();
     const mine = (going = ++ways);
-    const held = entries.get(to);
     const { hash } = location;
-    await written();
+    await written(store, stop);
     if (mine !== going) return; // gone on meanwhile
-    here = held ?? { name: to, grows: false };
-    if (held) show(held.view);
+    const held = here.goTo(to);
+    if (held) show(held);
     else await bring(hash);
     if (mine !== going) return;
     going = 0;
-    if (!state.trace) return;
-    here.view = view();
-    hold(here);
-    write();
+    if (state.trace) here.settle();
   }
 
+  for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, here.note);
   addEventListener("popstate", (event) => {
     if (event.state?.entry) go(event.state.entry);
   });
-  /** @returns {Promise<string>} the address of what is shown now */
-  async function address() {
-    linked ??= await import("./linked.js");
-    return addressOf(view());
-  }
   addEventListener("hashchange", () => {
     if (history.state?.entry) return; // one of this page's own, which popstate leads to
     left = true;
@@ -181,5 +242,5 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
       left = false;
     });
   });
-  return { address };
+  return { address: here.address };
 }

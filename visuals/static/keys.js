@@ -1,8 +1,10 @@
+// @ts-check
 // The keyboard: arrows move the selected token and, where a panel has the focus, the layer; [ and ] the head; Escape
 // releases what the pointer previews; ? lists all this (shortcuts.js).
 
 import { icon } from "./dom.js";
 
+/** @type {Map<string, ["layer" | "head" | "query", 1 | -1]>} */
 const MOVES = new Map([
   ["ArrowLeft", ["query", -1]],
   ["ArrowRight", ["query", 1]],
@@ -26,9 +28,17 @@ function taken(event) {
   return event.target instanceof Element && event.target.closest(TYPING) !== null;
 }
 
-/** Whether the page, not the selection, moves with this key. */
-const scrolls = ({ key, target }) => SCROLL.has(key) && !target.closest?.(PANEL);
+/**
+ * Whether the page, not the selection, moves with this key.
+ *
+ * @param {KeyboardEvent} event
+ */
+const scrolls = ({ key, target }) => SCROLL.has(key) && !(target instanceof Element && target.closest(PANEL));
 
+/**
+ * @param {import("./types.d.ts").Store} store
+ * @param {Texts} texts
+ */
 export function listenToKeys(store, texts) {
   document.addEventListener("keydown", (event) => {
     if (taken(event)) return;
@@ -37,21 +47,33 @@ export function listenToKeys(store, texts) {
     if (event.key === "Escape") {
       store.endPreview();
       store.select({ neuron: null, pair: null });
-    } else if (MOVES.has(event.key) && !scrolls(event)) {
-      const [name, step] = MOVES.get(event.key);
+      return;
+    }
+    const move = MOVES.get(event.key);
+    if (move && !scrolls(event)) {
+      const [name, step] = move;
       store.select({ [name]: store.state.locked[name] + step });
       event.preventDefault();
     }
   });
 }
 
-/** Opens the list of the keys, which is fetched when it is first asked for. */
+/** @typedef {import("./types.d.ts").Texts} Texts */
+
+/**
+ * Opens the list of the keys, which is fetched when it is first asked for.
+ *
+ * @param {Texts} texts
+ */
 async function list(texts) {
   const { showShortcuts } = await import("./shortcuts.js");
   showShortcuts(texts);
 }
 
-/** @param {HTMLElement} button that opens the list, too */
+/**
+ * @param {HTMLElement} button that opens the list, too
+ * @param {Texts} texts
+ */
 export function listsKeys(button, texts) {
   button.append(icon("M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5"));
   button.addEventListener("click", () => list(texts));

@@ -1,14 +1,19 @@
+// @ts-check
 // Latest wins: while one question is under way only the newest of those that follow is kept, and asked next.
 
 /**
- * @param {(request: any) => Promise<any>} ask
- * @param {(answer: any, request: any) => void} use
- * @returns {(request: any) => void} asks as soon as nothing else is under way
+ * @template Request
+ * @template Answer
+ * @param {(request: Request) => Promise<Answer>} ask
+ * @param {(answer: Answer, request: Request) => void} use
+ * @returns {(request: Request) => void} asks as soon as nothing else is under way
  */
 export function latest(ask, use) {
   let busy = false;
+  /** @type {[Request] | null} */
   let waiting = null;
 
+  /** @param {Request} request */
   async function next(request) {
     busy = true;
     const answer = await ask(request);

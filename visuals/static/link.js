@@ -1,8 +1,13 @@
+// @ts-check
 // The address of a view: prompt, language and selection in the part after "#", so that a link brings them back.
 
 import { pairsOf } from "./rotation.js";
 
+/** @typedef {import("./selection.js").Selection} Selection */
+
+/** @type {Record<keyof Selection, string>} what the address calls each part of the selection */
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
+const PLACES = /** @type {(keyof Selection)[]} */ (Object.keys(SHORT));
 const RUNS = /^(a-|from-|off-|patch$|prefix$|side$)/; // fields of linked.js
 const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
 const SAID = 40; // characters of a wrong value that a message repeats
@@ -21,7 +26,7 @@ const ID = /^\d{1,7}$/;
  *   language?: string;
  *   model?: string;
  *   generated: number[];
- *   selection: object;
+ *   selection: Partial<Selection>;
  *   settings: Object<string, Object<string, string>>;
  *   runs: boolean;
  *   faults: Fault[];
@@ -30,8 +35,12 @@ const ID = /^\d{1,7}$/;
  */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const [selection, faults] = [{}, []];
-  for (const [name, short] of Object.entries(SHORT)) {
+  /** @type {Partial<Selection>} */
+  const selection = {};
+  /** @type {Fault[]} */
+  const faults = [];
+  for (const name of PLACES) {
+    const short = SHORT[name];
     const value = fields.get(short);
     if (value === null) continue;
     if (/^\d{1,6}$/.test(value)) selection[name] = Number(value);
@@ -49,6 +58,7 @@ export function readLink(hash) {
   const generated = ids.filter((id) => ID.test(id)).map(Number);
   const bad = ids.find((id) => !ID.test(id));
   if (bad !== undefined) faults.push({ field: "more", value: bad.slice(0, SAID) });
+  /** @param {string} name */
   const optional = (name) => fields.get(name) ?? undefined;
   return {
     chapter: optional("chapter"),
@@ -64,14 +74,22 @@ export function readLink(hash) {
 }
 
 /**
+ * @typedef {Pick<import("./messages.d.ts").ModelMessage, "n_layers" | "n_heads" | "vocab_size"> & {
+ *   parts: { rotary: { inv_freq: { shape: number[] } } | null; ffn: { neurons: number }[] };
+ * }} Counts
+ *   of a network, as a run or a message has them
+ */
+
+/**
  * What the link asks for and the run that it brought does not have.
  *
  * @param {ReturnType<typeof readLink>} link
- * @param {Pick<import("./decode.js").Trace, "model" | "T">} trace
+ * @param {{ model: Counts; T: number }} trace
  * @returns {Fault[]}
  */
 export function outside({ selection, generated }, { model, T }) {
   const layer = Math.min(selection.layer ?? 0, model.n_layers - 1);
+  /** @type {Record<keyof Selection, number>} */
   const counts = {
     layer: model.n_layers,
     head: model.n_heads,
@@ -80,8 +98,9 @@ export function outside({ selection, generated }, { model, T }) {
     pair: Math.max(1, pairsOf(model)),
     neuron: model.parts.ffn[layer].neurons,
   };
+  /** @type {(field: string, value: unknown, count: number) => Fault} */
   const fault = (field, value, count) => ({ field, value: String(value), expected: `0–${count - 1}` });
-  const beyond = Object.keys(SHORT).filter((name) => selection[name] >= counts[name]);
+  const beyond = PLACES.filter((name) => (selection[name] ?? -1) >= counts[name]);
   const unknown = generated.find((id) => id >= model.vocab_size);
   return [
     ...beyond.map((name) => fault(SHORT[name], selection[name], counts[name])),
@@ -90,7 +109,17 @@ export function outside({ selection, generated }, { model, T }) {
 }
 
 /**
- * @param {object} view, with `more`: the fields of linked.js
+ * @param {{
+ *   chapter?: string;
+ *   prompt?: string;
+ *   language?: string;
+ *   model?: string;
+ *   generated?: number[];
+ *   selection?: Partial<Selection>;
+ *   settings?: Record<string, Record<string, string>>;
+ *   more?: [string, string][];
+ * }} view
+ *   `more`: the fields of linked.js
  * @returns {string} the hash that readLink reads back
  */
 export function writeLink({
@@ -107,8 +136,9 @@ export function writeLink({
   if (language) fields.set("lang", language);
   if (model) fields.set("model", model);
   if (chapter) fields.set("chapter", chapter);
-  for (const [name, short] of Object.entries(SHORT)) {
-    if (selection[name] !== null && selection[name] !== undefined) fields.set(short, selection[name]);
+  for (const name of PLACES) {
+    const place = selection[name] ?? null;
+    if (place !== null) fields.set(SHORT[name], String(place));
   }
   for (const [name, values] of Object.entries(settings)) {
     for (const [key, value] of Object.entries(values)) fields.set(`${name}.${key}`, value);

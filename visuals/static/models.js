@@ -1,3 +1,4 @@
+// @ts-check
 // The networks that this page offers, and what a reader calls them.
 
 /**
@@ -6,12 +7,13 @@
  */
 
 /**
- * @param {Function} text of texts.js
+ * @param {import("./types.d.ts").Texts["text"]} text
  * @param {(count: number) => string} count parameters as people say them
  */
 export function createModels(text, count) {
   /** @type {Offer[]} */
   let offered = [];
+  /** @param {Offer} offer */
   const called = ({ name, kind, family, parameters }) =>
     kind ? text(`bar.model_${kind}`, { family, parameters: count(parameters) }) : name;
   /** @returns {{ name: string; label: string; parameters: number; small: boolean }[]} in the order of the picker */
@@ -30,6 +32,7 @@ export function createModels(text, count) {
     style.setProperty("--small-networks", JSON.stringify(text("bar.models_small")));
     return list().map(({ name, label }) => [label, name]);
   }
+  /** @param {Offer[]} models */
   const offer = (models) => {
     offered = models;
   };

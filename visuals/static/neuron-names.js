@@ -3,7 +3,7 @@
 /**
  * The expert of a neuron and its number there; the expert is null for the shared one.
  *
- * @param {import("./decode.js").Ffn} ffn
+ * @param {import("./messages.d.ts").Ffn} ffn
  */
 export function expertOf({ experts, width }, neuron) {
   const expert = Math.floor(neuron / width);
@@ -13,7 +13,7 @@ export function expertOf({ experts, width }, neuron) {
 /**
  * Whose a neuron is, as the columns of a saved table: of a layer without experts none.
  *
- * @param {import("./decode.js").Ffn} ffn
+ * @param {import("./messages.d.ts").Ffn} ffn
  */
 export const ownerHeads = ({ experts }) => (experts ? ["expert", "own"] : []);
 export const ownerOf = (ffn, neuron) =>
@@ -35,7 +35,7 @@ export function neuronName(ffn, neuron, text) {
 /**
  * `neuronName` of a neuron of a layer.
  *
- * @param {{ parts: { ffn: import("./decode.js").Ffn[] } }} model
+ * @param {{ parts: { ffn: import("./messages.d.ts").Ffn[] } }} model
  */
 export const neuronIn = ({ parts: { ffn } }, layer, neuron, text) => neuronName(ffn[layer], neuron, text);
 

@@ -1,3 +1,4 @@
+// @ts-check
 // What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
 
 /** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
@@ -24,7 +25,7 @@ export const neuronBytes = (trace) =>
 /** Resolves when the browser has nothing else to do, or has had enough to do for a second. */
 export const idleNow = () =>
   new Promise((resolve) =>
-    globalThis.requestIdleCallback ? requestIdleCallback(resolve, { timeout: 1000 }) : setTimeout(resolve),
+    "requestIdleCallback" in globalThis ? requestIdleCallback(resolve, { timeout: 1000 }) : setTimeout(resolve),
   );
 
 const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart", "scroll"];
@@ -36,11 +37,12 @@ export const reader = () =>
   });
 
 /**
- * @param {object} state of the store
+ * @typedef {import("./decode.js").Trace} Trace
+ * @param {import("./store.js").State} state
  * @param {{
- *   fetchLayer: Function;
- *   comparable: () => object[];
- *   used: (trace: object) => boolean;
+ *   fetchLayer: (trace: Trace, layer: number, token: number) => Promise<boolean>;
+ *   comparable: () => Trace[];
+ *   used: (trace: Trace) => boolean;
  *   idle: () => Promise<unknown>;
  * }} fetching
  *   of fetching.js
@@ -49,7 +51,11 @@ export const reader = () =>
 export function createAhead(state, { fetchLayer, comparable, used, idle }) {
   let prefetching = false;
 
-  /** The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large. */
+  /**
+   * The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large.
+   *
+   * @param {Trace} trace
+   */
   function missingLayer(trace) {
     const { locked } = state;
     if (trace.generating || layerBytes(trace) > PREFETCH_BYTES) return undefined; // a longer run is about to follow
@@ -65,8 +71,10 @@ export function createAhead(state, { fetchLayer, comparable, used, idle }) {
     for (let working = true; working && incomplete();) {
       await idle();
       const trace = incomplete();
-      const token = trace && Math.min(state.locked.query, trace.T - 1);
-      working = !trace || (await fetchLayer(trace, missingLayer(trace), token)) || !used(trace);
+      const layer = trace && missingLayer(trace);
+      if (!trace || layer === undefined) continue;
+      const token = Math.min(state.locked.query, trace.T - 1);
+      working = (await fetchLayer(trace, layer, token)) || !used(trace);
     }
     prefetching = false;
   }

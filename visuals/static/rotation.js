@@ -22,9 +22,9 @@ export const wavelength = (frequency) => (2 * Math.PI) / frequency;
 /**
  * How many pairs RoPE turns in each head; 0 where nothing is rotated.
  *
- * @param {{ parts: { rotary: Rotary | null } }} model
+ * @param {{ parts: { rotary: { inv_freq: { shape: number[] } } | null } }} model a run's, or as a message has it
  */
-export const pairsOf = ({ parts: { rotary } }) => (rotary ? rotary.inv_freq.data.length : 0);
+export const pairsOf = ({ parts: { rotary } }) => (rotary ? rotary.inv_freq.shape[0] : 0);
 
 /**
  * The two channels of a head that make up a pair.

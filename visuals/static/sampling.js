@@ -1,3 +1,4 @@
+// @ts-check
 // How the next token is chosen: one set of settings for the bar at the top, the chapter Next token, the link, and what
 // Generate and "+1 token" are asked with.
 
@@ -5,6 +6,8 @@ const NAME = "sampling";
 /**
  * Bounds, and what holds where nothing is set: the most probable token, out of all. In the order of the bar's
  * fields.
+ *
+ * @type {Record<keyof Sampling, { min: number; max: number; step?: number; first: number; whole?: boolean }>}
  */
 const RANGES = {
   temperature: { min: 0, max: 2, step: 0.05, first: 0 },
@@ -12,15 +15,27 @@ const RANGES = {
   top_p: { min: 0, max: 1, step: 0.01, first: 1 },
   seed: { min: 0, max: Number.MAX_SAFE_INTEGER, first: 0, whole: true },
 };
-const NAMES = Object.keys(RANGES);
-/** A setting's bounds, for a slider. */
+const NAMES = /** @type {(keyof Sampling)[]} */ (Object.keys(RANGES));
+/**
+ * A setting's bounds, for a slider.
+ *
+ * @param {keyof Sampling} name
+ */
 export const rangeOf = (name) => ({ min: RANGES[name].min, max: RANGES[name].max, step: RANGES[name].step });
 
-/** @typedef {{ temperature: number; top_k: number; top_p: number; seed: number }} Sampling */
+/**
+ * @typedef {{ temperature: number; top_k: number; top_p: number; seed: number }} Sampling
+ *
+ * @typedef {import("./types.d.ts").Settings} Settings
+ */
 
-/** @returns {Sampling} within their bounds */
+/**
+ * @param {Pick<Settings, "get">} settings
+ * @returns {Sampling} within their bounds
+ */
 export function samplingOf(settings) {
   const given = settings.get(NAME);
+  /** @param {keyof Sampling} name */
   const read = (name) => {
     const { min, max, first, whole } = RANGES[name];
     const value = Object.hasOwn(given, name) ? Number(given[name]) : first;
@@ -32,7 +47,8 @@ export function samplingOf(settings) {
 /**
  * Changes some of them.
  *
- * @param {Object<string, number>} change
+ * @param {Pick<Settings, "get" | "set">} settings
+ * @param {Partial<Sampling>} change
  */
 export function setSampling(settings, change) {
   const before = samplingOf(settings);
@@ -48,21 +64,29 @@ export function setSampling(settings, change) {
  * The bar's field of a setting; null while gradio has not built it, which it does when the settings are first
  * opened.
  *
+ * @param {string} name
  * @returns {HTMLInputElement | null}
  */
 const fieldOf = (name) => document.querySelector(`#${name} input[type=number]`);
 
-/** Keeps the bar's fields and the settings the same, whichever of them is changed. */
+/**
+ * Keeps the bar's fields and the settings the same, whichever of them is changed.
+ *
+ * @param {import("./types.d.ts").Store} store
+ * @param {Settings} settings
+ */
 export function followBar(store, settings) {
   function fill() {
     const wanted = samplingOf(settings);
-    const differing = NAMES.filter((name) => fieldOf(name) && Number(fieldOf(name).value) !== wanted[name]);
-    for (const name of differing) {
+    let moved = false;
+    for (const name of NAMES) {
       const field = fieldOf(name);
+      if (!field || Number(field.value) === wanted[name]) continue;
+      moved = true;
       field.value = String(wanted[name]);
       field.dispatchEvent(new Event("input", { bubbles: true })); // so that gradio's own slider moves
     }
-    return differing.length > 0;
+    return moved;
   }
   /** gradio sets fields that it has just built once more itself: until it is done, again. */
   function settle(tries = 60, calm = 0) {

@@ -1,14 +1,15 @@
+// @ts-check
 // The button save of a panel: its picture as PNG or SVG, its values as CSV. What makes the files comes with the first
 // one.
 
 import { h } from "./dom.js";
 
-const FORMATS = ["PNG", "SVG", "CSV"];
+const FORMATS = /** @type {const} */ (["PNG", "SVG", "CSV"]);
 
 /**
  * The button save with its choice of formats, and the line that says why a file could not be made.
  *
- * @param {Function} button of frame.js
+ * @param {(name: string, act: () => void) => HTMLElement} button of frame.js
  * @param {object} panel title and body
  * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
@@ -20,14 +21,16 @@ export function saving(button, panel, glass, kind, own) {
   const trouble = h("p.gp-trouble", { role: "alert", hidden: "" });
   const menu = h("div.gp-menu", { hidden: "" });
 
+  /** @param {(typeof FORMATS)[number]} format */
   async function save(format) {
     trouble.hidden = true;
     try {
       const { saveAs } = await import("./file.js");
       await saveAs(format, panel, glass, kind, own);
     } catch (error) {
-      if (!error.key) console.error(`save ${kind} as ${format}:`, error);
-      trouble.textContent = glass.text(error.key ?? "frame.save_failed", { format, reason: error.message });
+      const { key, message } = /** @type {Error & { key?: string }} */ (error);
+      if (!key) console.error(`save ${kind} as ${format}:`, error);
+      trouble.textContent = glass.text(key ?? "frame.save_failed", { format, reason: message });
       trouble.hidden = false;
     } finally {
       menu.hidden = true; // not before: the pointer would be over what lies under it, and the file would show that

@@ -1,14 +1,16 @@
+// @ts-check
 // Holds the page where it was brought while what is drawn there still grows, until the reader does something.
 
 const LONG = 3000; // ms; by then all has come
 const READER = ["wheel", "touchmove", "pointerdown", "keydown"];
+/** @type {(() => void) | null} */
 let end = null;
 
 /** @param {() => void} scroll brings the page there; called again whenever the panels have become another height */
 export function hold(scroll) {
   end?.();
   const grown = new ResizeObserver(scroll);
-  const timer = setTimeout(() => end(), LONG);
+  const timer = setTimeout(() => end?.(), LONG);
   const reader = () => end?.();
   end = () => {
     end = null;
@@ -18,5 +20,5 @@ export function hold(scroll) {
   };
   for (const event of READER) addEventListener(event, reader, { capture: true, passive: true });
   scroll();
-  grown.observe(document.querySelector(".page-body"));
+  grown.observe(/** @type {Element} */ (document.querySelector(".page-body")));
 }

@@ -1,9 +1,12 @@
+// @ts-check
 // What panels let a reader set, by panel and name, so that a link restores it. Values are texts, as in the address.
 
 import { same, reactive } from "./reads.js";
 
+/** @typedef {Record<string, Record<string, string>>} Given settings by panel and name */
+
 /**
- * @param store
+ * @param {{ state: { settings?: Given }; emit: (event: string, name?: string) => void }} store
  * @param {Object<string, Object<string, string>>} linked what the address held when the page opened
  * @param {string[]} own names of settings that are the reader's own, whatever a link says
  * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them;
@@ -13,12 +16,21 @@ export function createSettings(store, linked = {}, own = []) {
   const all = reactive({ ...linked });
   store.state.settings = all;
 
+  /**
+   * @param {string} name
+   * @returns {Record<string, string>}
+   */
   function get(name) {
     const found = all[name]; // read in any case, so that a drawing follows what is not set yet
     return Object.hasOwn(all, name) ? found : {};
   }
 
-  /** Empty values are left out, so that a link holds only what was changed. */
+  /**
+   * Empty values are left out, so that a link holds only what was changed.
+   *
+   * @param {string} name
+   * @param {Record<string, unknown>} values
+   */
   function set(name, values) {
     const kept = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
     all[name] = Object.fromEntries(kept.map(([key, value]) => [key, String(value)]));
@@ -65,6 +77,7 @@ export function linkedState(glass, name, first, fields, { names = Object.keys(fi
   glass.on?.("restored", () => {
     state.settings = same(state.settings, linked());
   });
+  /** @param {Record<string, string>} change */
   function set(change) {
     state.settings = { ...state.settings, ...change };
     const changed = Object.entries(state.settings).filter(([one, value]) => value !== (first[one] ?? ""));
@@ -77,6 +90,7 @@ export function linkedState(glass, name, first, fields, { names = Object.keys(fi
  * The channel that a panel's settings hold, where there is one and a vector of this width has it; else null.
  *
  * @param {{ channel?: string }} given
+ * @param {number} width
  */
 export const keptChannel = ({ channel }, width) =>
   /^\d{1,6}$/.test(channel ?? "") && Number(channel) < width ? Number(channel) : null;

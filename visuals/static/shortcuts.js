@@ -1,9 +1,14 @@
+// @ts-check
 // Help: where to begin, what explains words, and the list of the keys that the page knows.
 
 import { createDialog } from "./dialog.js";
 import { h } from "./dom.js";
 
-/** The keys of a line, and the text that says what they do. */
+/**
+ * The keys of a line, and the text that says what they do.
+ *
+ * @type {[string[], string][]}
+ */
 const SHORTCUTS = [
   [["←", "→"], "token"],
   [["[", "]"], "head"],
@@ -17,9 +22,11 @@ const SHORTCUTS = [
   [["?"], "list"],
 ];
 
+/** @type {ReturnType<typeof createDialog> | null} */
 let dialog = null;
 
 function build() {
+  /** @type {(names: string[], together: boolean) => (Node | string)[]} */
   const keys = (names, together) =>
     names.flatMap((name, i) => [...(i && together ? [" + "] : i ? [" "] : []), h("kbd", null, name)]);
   const lines = SHORTCUTS.map(([names, text]) =>
@@ -33,7 +40,7 @@ function build() {
   const ways = h(
     "p.page-ways",
     null,
-    h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog.element.close() }),
+    h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog?.element.close() }),
     h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }),
   );
   const parts = [
@@ -45,6 +52,7 @@ function build() {
   return createDialog({ name: "shortcuts-title", look: ".page-shortcuts", title: "shortcuts.title" }, ...parts);
 }
 
+/** @param {import("./types.d.ts").Texts} texts */
 export function showShortcuts(texts) {
   dialog ??= build();
   dialog.show(texts.translate);

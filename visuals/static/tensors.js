@@ -1,3 +1,4 @@
+// @ts-check
 // "What is this tensor?": the captured tensors that a panel shows, with shape, meaning and the line that makes each.
 
 import { h } from "./dom.js";
@@ -12,14 +13,16 @@ const shapeText = ({ dims, shape }) => `(${dims.join(", ")}) = (${shape.join(", 
 /**
  * A list that fills itself when it is opened.
  *
+ * @param {import("./types.d.ts").Glass} glass
  * @param {string[]} names of model/shapes.py; those that the network has are shown
- * @returns {{ element: HTMLElement; show: Function }}
+ * @returns {{ element: HTMLElement; show: () => void }}
  */
 export function tensorList(glass, names) {
   const list = h("ul.gp-tensors");
   const element = h("div.gp-part", null, h("strong", { "data-text": "frame.tensor" }), list);
+  /** @type {unknown} */
   let listed = null;
-  let language = null;
+  let language = "";
 
   /** Draws the list for the layer of the run that is shown, once it is known; then it is called again. */
   function show() {

@@ -1,3 +1,4 @@
+// @ts-check
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here.
 
 import { reactive } from "./reads.js";
@@ -12,19 +13,22 @@ const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
 /**
  * @param {Table | undefined} table
  * @param {string} key "section.name"
- * @param {object} params
+ * @param {Record<string, any>} [params]
  * @returns {string}
  */
 export function lookUp(table, key, params = {}) {
   const dot = key.indexOf(".");
+  /** @type {<Value>(of: Record<string, Value> | undefined, name: string) => Value | undefined} */
   const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
   const template = own(own(table, key.slice(0, dot)), key.slice(dot + 1));
   if (template === undefined) return key;
-  return template.replace(PLACE, (whole, name, section, one, several) => {
+  /** @type {(whole: string, name: string, section?: string, one?: string, several?: string) => string} */
+  const filled = (whole, name, section, one, several) => {
     if (!Object.hasOwn(params, name)) return whole;
     if (section) return lookUp(table, `${section}.${params[name]}`, params);
-    return one === undefined ? String(params[name]) : String(params[name]) === "1" ? one : several;
-  });
+    return (String(params[name]) === "1" ? one : several) ?? String(params[name]);
+  };
+  return template.replace(PLACE, filled);
 }
 
 /**
@@ -32,9 +36,14 @@ export function lookUp(table, key, params = {}) {
  * @returns texts: load(code), text(key, params), translate(root)
  */
 export function createTexts(addresses) {
+  /** @type {Record<string, Table>} */
   const tables = {};
   const now = reactive({ language: "en" });
 
+  /**
+   * @param {string} code of a language
+   * @returns {Promise<boolean>} whether there is one
+   */
   async function load(code) {
     if (!Object.hasOwn(addresses, code)) return false;
     tables[code] ??= await (await fetch(addresses[code])).json();
@@ -42,14 +51,21 @@ export function createTexts(addresses) {
     return true;
   }
 
+  /** @type {(key: string, params?: Record<string, any>) => string} */
   const text = (key, params) => lookUp(tables[now.language], key, params);
 
-  /** Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label). */
+  /**
+   * Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label).
+   *
+   * @param {ParentNode} root
+   */
   function translate(root) {
-    for (const element of root.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
-    for (const element of root.querySelectorAll("[data-text-title]")) element.title = text(element.dataset.textTitle);
-    for (const element of root.querySelectorAll("[data-text-label]")) {
-      element.setAttribute("aria-label", text(element.dataset.textLabel));
+    /** @type {(attribute: string) => NodeListOf<HTMLElement>} */
+    const named = (attribute) => root.querySelectorAll(`[${attribute}]`);
+    for (const element of named("data-text")) element.textContent = text(element.dataset.text ?? "");
+    for (const element of named("data-text-title")) element.title = text(element.dataset.textTitle ?? "");
+    for (const element of named("data-text-label")) {
+      element.setAttribute("aria-label", text(element.dataset.textLabel ?? ""));
     }
   }
 

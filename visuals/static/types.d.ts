@@ -1,30 +1,65 @@
 // What panels draw from, as glass.js puts it together.
 
 import type { createChapters } from "./chapters.js";
-import type { NumArray, Trace } from "./decode.js";
+import type { Trace } from "./decode.js";
+import type { Decoded } from "./decoded.d.ts";
 import type { createFetching } from "./fetching.js";
 import type { readLink } from "./link.js";
 import type { createPage } from "./page.js";
 import type { createPace } from "./reading-speed.js";
 import type { WayBack } from "./return-to.js";
 import type { createSettings } from "./settings.js";
-import type { ModelMessage, Notice, Packed, RunMessage, StepsMessage } from "./messages.d.ts";
+import type {
+  CalculationMessage,
+  Changes,
+  DetailMessage,
+  LayerMessage,
+  ModelMessage,
+  NeuronsMessage,
+  Notice,
+  RunMessage,
+  StepsMessage,
+} from "./messages.d.ts";
 import type { Selection } from "./selection.js";
 import type { createStore } from "./store.js";
 import type { createTexts } from "./texts.js";
-
-/** A message whose packed arrays are unpacked, however deep (decode.js). */
-export type Decoded<Message> = Message extends Packed
-  ? NumArray
-  : Message extends object
-    ? { [Name in keyof Message]: Decoded<Message[Name]> }
-    : Message;
 
 /** The network of a run. */
 export type Model = Decoded<ModelMessage>;
 
 /** A run as it is published: `source` is the run whose stream its patches took. */
 export type RunPayload = RunMessage & { source?: Trace | null };
+/** What is to be run, or run again: what is left out the server chooses. */
+export interface RunRequest {
+  prompt?: string;
+  model?: string;
+  generated: number[];
+  layer?: number;
+  changes?: Changes;
+}
+/** A refusal of the server's, or what the page says in its place (unanswered.js). */
+export type Refusal = Notice & { unanswered?: true };
+
+/** The server's functions (app/direct_calls.py); each gives a message, a refusal in the place of an answer too. */
+export interface Server {
+  [name: string]: (request: any) => Promise<any>;
+  layer: (request: { run: string; layer: number; token: number }) => Promise<LayerMessage | Refusal>;
+  neurons: (request: { run: string; layer: number; token: number | null }) => Promise<NeuronsMessage | Refusal>;
+  rerun: (request: {
+    model: string;
+    ids: number[];
+    prompt: string;
+    n_prompt: number;
+    layer: number;
+    changes: Changes;
+  }) => Promise<RunPayload | Refusal>;
+  detail: (request: { run: string; what: string }) => Promise<DetailMessage | Refusal>;
+  calculate: (request: { what: string }) => Promise<CalculationMessage | Refusal>;
+  change: (request: { run: string; changes: Changes; layer: number }) => Promise<RunPayload | Refusal>;
+  recall: (request: RunRequest) => Promise<RunPayload | Refusal>;
+  cut: (request: { run: string; count: number; layer: number; instead: string[] }) => Promise<RunPayload | Refusal>;
+}
+
 /** What the store is told. */
 export type Payload = RunPayload | StepsMessage | Notice;
 
@@ -56,16 +91,13 @@ type FromStore = Pick<
   | "toEnd"
 >;
 
-export interface Glass
-  extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Omit<Page, "parts"> {
+export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Page {
   settings: Settings;
   pace: Pace;
   way: WayBack;
   link: ReturnType<typeof readLink>;
-  /** The page's fixed pieces by name: each is told its element. */
-  parts: Record<string, (element: HTMLElement) => void>;
   /** The answer to one of app/chapters' DETAILS about a run, or null until it has come. */
-  detail: (what: string, params?: object, trace?: Trace) => any;
+  detail: Fetching["detail"];
   /** One layer of a run that is compared, or null until it has come. */
   layerOf: Fetching["layerOf"];
   /** The answer of one of app/chapters' CALCULATORS, or what went wrong. */

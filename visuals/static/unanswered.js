@@ -1,8 +1,15 @@
+// @ts-check
 // What is said where an answer is none: a message of the page's own, as the server's messages are, for each way in
 // which a request can fail.
 
 /**
- * @typedef {{ kind: "message"; level: "error"; code: string; params: object; unanswered: true }} Trouble
+ * @typedef {{
+ *   kind: "message";
+ *   level: "error";
+ *   code: string;
+ *   params: Record<string, unknown>;
+ *   unanswered: true;
+ * }} Trouble
  *   `unanswered`: no service has read the request
  */
 
@@ -14,13 +21,21 @@ const BY_STATUS = new Map([
   [429, "asked_too_much"],
 ]);
 
-/** @returns {Trouble} */
+/**
+ * @param {string} code
+ * @param {Record<string, unknown>} [params]
+ * @returns {Trouble}
+ */
 const trouble = (code, params = {}) => ({ kind: "message", level: "error", code, params, unanswered: true });
 
 /** There is no answer at all. */
 export const LOST = trouble("no_connection");
 
-/** Troubles in which there may be no server: the page asks until there is one again. */
+/**
+ * Troubles in which there may be no server: the page asks until there is one again.
+ *
+ * @param {{ code: string }} message
+ */
 export const isAway = ({ code }) => code === "no_connection" || code === "server_away";
 
 /**
@@ -30,6 +45,10 @@ export const isAway = ({ code }) => code === "no_connection" || code === "server
  */
 export const failedOnServer = (detail) => trouble("internal", { detail: detail ?? "gradio" });
 
+/**
+ * @param {Response} answer
+ * @returns {Promise<{ error?: string; detail?: unknown } | null>}
+ */
 const jsonOf = (answer) => answer.json().catch(() => null);
 
 /**

@@ -135,95 +135,151 @@ function flipped(values, rows, tokens) {
   );
 }
 
-/** @param {What} what */
+/**
+ * @typedef {{
+ *   width: number;
+ *   left: number;
+ *   rows: number;
+ *   tokens: number;
+ *   cell: number;
+ *   column: number;
+ *   high: number;
+ *   written: boolean;
+ *   lines: number;
+ *   above: number;
+ * }} Size
+ *   in pixels to draw in; `written`: there is room for words in the cells
+ */
+
+/**
+ * What is under a point.
+ *
+ * @param {Size | null} size
+ * @returns {Place | null}
+ */
+function placeAt(size, x, y) {
+  if (!size) return null;
+  const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
+  return token < 0 || token >= size.tokens || down < 0 || down >= size.rows
+    ? null
+    : { token, row: size.rows - 1 - down };
+}
+
+/**
+ * Sizes for a width.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {What} what
+ * @param {ReturnType<typeof shownOf>} shown
+ * @param {number} width
+ * @returns {Size}
+ */
+function measure(context, what, shown, width) {
+  const { left = 112 } = what;
+  const tokens = shown.pieces.length;
+  const rows = shown.values.length / tokens;
+  const column = (width - left - RIGHT) / tokens;
+  const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
+  const lines = shown.second ? LINE : 0;
+  const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
+  const cell = written ? 22 : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
+  const beside = width - RIGHT - barOf(width, left) - 16;
+  const above = textWidth(context, shown.name) > beside ? LINE : 0;
+  return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };
+}
+
+/**
+ * What is drawn of one run, or of A and B, and what was read for it.
+ *
+ * @param {What} what
+ * @param {object[]} runs
+ * @param {object} state
+ */
+function shownOf(what, runs, state) {
+  const run = runs.at(-1);
+  const single = runs.length === 1;
+  const read = runs.map((one) => what.values(one, state));
+  const values = single ? read[0] : subtract(read[1], read[0]);
+  const scale = single ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
+  return {
+    read,
+    values,
+    pieces: what.pieces?.(run) ?? run.trace.tokens.pieces,
+    ...scale,
+    word: single ? what.word?.(run) : undefined,
+    off: (single && what.off?.(run)) || [],
+    second: what.second?.(run),
+    same: Array.prototype.every.call(
+      values,
+      (value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i]))),
+    ),
+  };
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {ReturnType<typeof shownOf>} shown
+ * @param {What} what
+ * @param {Function} text glass.text
+ */
+function drawGround(context, size, shown, what, run, text) {
+  const { values, table, place, pieces, word, second } = shown;
+  const { tokens, rows, left, column, cell, high } = size;
+  const image = cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place);
+  enlarge(context, image, left, TOP, tokens * column, high);
+  for (const [row, count] of shown.off)
+    drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
+  if (size.written) drawWords(context, size, shown, word, tokens);
+  drawRowLabels(context, size, what, run);
+  drawTokenLabels(context, size, pieces, what.axis?.() ?? text("marks.tokens"), second);
+  drawScale(context, size, shown);
+}
+
+/**
+ * The frame around the selected cell, or around the token's column where no row is selected.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {{ row: number; token?: number }} place
+ * @param {number} query the selected token
+ */
+function drawMark(context, size, { row, token: own }, query) {
+  const token = own ?? query;
+  const x = size.left + token * size.column;
+  if (row >= 0) return cross(context, x, TOP + (size.rows - 1 - row) * size.cell, size.column, size.cell);
+  context.strokeStyle = ink().colour("muted");
+  context.lineWidth = 1.5;
+  return context.strokeRect(x, TOP, size.column, size.high);
+}
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {What} what
+ */
 export function createDepthMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const element = h("div.gp-scroll", null, canvas);
   const surface = createSurface(canvas);
   const remembered = createMemory();
-  // the last run, what is drawn of it, and what was read
-  let [size, run, shown, read, under] = [null, null, null, [], null];
+  // the last run, what is drawn of it, and what the pointer is on
+  let [size, run, shown, under] = [null, null, null, null];
 
-  /** @returns {Place | null} what is under a point */
-  function find(x, y) {
-    if (!size) return null;
-    const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
-    return token < 0 || token >= size.tokens || down < 0 || down >= size.rows
-      ? null
-      : { token, row: size.rows - 1 - down };
-  }
-  // Before link's own listener, which draws.
+  // Before bindPointer's own listener, which draws.
   canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run));
   bindPointer(canvas, glass, (x, y) => {
-    under = find(x, y);
+    under = placeAt(size, x, y);
     what.hover?.(under, run);
     return under && what.pick(under, state, run);
   });
   canvas.addEventListener("click", () => under && what.keep?.(under, run));
   bindArrowKeys(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
-  /** Sizes for a width, in pixels to draw in. */
-  function measure(width, rows, tokens) {
-    const { left = 112 } = what;
-    const column = (width - left - RIGHT) / tokens;
-    const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
-    const lines = shown.second ? LINE : 0;
-    const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
-    const cell = written ? 22 : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
-    const beside = width - RIGHT - barOf(width, left) - 16;
-    const above = textWidth(canvas.getContext("2d"), shown.name) > beside ? LINE : 0;
-    return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };
-  }
-
   const make = memo((width, runs) => {
-    read = runs.map((one) => what.values(one, state));
-    const values = runs.length === 1 ? read[0] : subtract(read[1], read[0]);
-    const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
-    const scale =
-      runs.length === 1 ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
-    const word = runs.length === 1 ? what.word?.(run) : undefined;
-    shown = {
-      values,
-      pieces,
-      ...scale,
-      word,
-      second: what.second?.(run),
-      same: values.every(
-        (value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i]))),
-      ),
-    };
-    size = measure(width, values.length / pieces.length, pieces.length);
+    shown = shownOf(what, runs, state);
+    size = measure(canvas.getContext("2d"), what, shown, width);
   });
-
-  function drawGround(context, single) {
-    const { values, table, place, pieces, word, second } = shown;
-    const { tokens, rows, left, column, cell, high } = size;
-    enlarge(
-      context,
-      cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place),
-      left,
-      TOP,
-      tokens * column,
-      high,
-    );
-    for (const [row, count] of (single && what.off?.(run)) || [])
-      drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, glass.text("off.word"));
-    if (size.written) drawWords(context, size, shown, word, tokens);
-    drawRowLabels(context, size, what, run);
-    drawTokenLabels(context, size, pieces, what.axis?.() ?? glass.text("marks.tokens"), second);
-    drawScale(context, size, shown);
-  }
-
-  /** The frame around the selected cell, or around the token's column where no row is selected. */
-  function mark(context) {
-    const { row, token = state.query } = what.at(state, run);
-    const x = size.left + token * size.column;
-    if (row >= 0) return cross(context, x, TOP + (size.rows - 1 - row) * size.cell, size.column, size.cell);
-    context.strokeStyle = ink().colour("muted");
-    context.lineWidth = 1.5;
-    return context.strokeRect(x, TOP, size.column, size.high);
-  }
 
   /**
    * The map is drawn once for what it shows; a hover moves the frame around one cell.
@@ -238,8 +294,8 @@ export function createDepthMap(glass, what) {
       [shown],
       width,
       size.high + size.lines + size.above + BELOW,
-      (context) => drawGround(context, runs.length === 1),
-      mark,
+      (context) => drawGround(context, size, shown, what, run, glass.text),
+      (context) => drawMark(context, size, what.at(state, run), state.query),
     );
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
@@ -253,7 +309,7 @@ export function createDepthMap(glass, what) {
     Array.from(shown.values, (_, i) => [
       Math.floor(i / size.tokens),
       i % size.tokens,
-      ...read.map((values) => values[i]),
+      ...shown.read.map((values) => values[i]),
     ]);
   return { element, canvas, draw, same, rows, name: (row) => what.name(row, run) };
 }

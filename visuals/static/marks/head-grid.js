@@ -30,7 +30,7 @@ export const boxAt = (boxes, width, height, x, y) =>
  */
 /**
  * @template {Layout} Shape
- * @param {{
+ * @typedef {{
  *   label: string;
  *   layout: (width: number, model) => Shape;
  *   labels: (context, layout: Shape, model, width: number) => void;
@@ -39,34 +39,83 @@ export const boxAt = (boxes, width, height, x, y) =>
  *   mark: (context, layout: Shape) => void;
  *   corner?: (context, box: Box, size: number) => void;
  *   urgent?: boolean;
- * }} what
+ * }} What
  *   `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands
  *   around the maps; `mark`: what changes with a hover; `corner`: what is drawn on a map; `urgent`: made a little
  *   with every frame, the selected head first, else while the browser is idle
  */
-export function createHeadGrid(glass, what) {
-  const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
-  const surface = createSurface(canvas);
-  const known = new WeakMap(); // going back to a layer makes none of its maps again
-  const here = ({ trace }, layer, head) =>
-    trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null;
-  const read = what.read ?? here;
-  const work = reactive({ slices: 0 });
-  let [layout, maps, limit, scheduled] = [null, null, 1, false];
 
-  /** The maps of these runs, with what is made of them so far. */
-  function mapsOf(runs, block) {
-    const [first, last] = [what.of(runs[0]), what.of(runs.at(-1))];
+/** The maps of a run without anything said of how one is read: of its heads, where their layer is here. */
+const ofHead = ({ trace }, layer, head) =>
+  trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null;
+
+/**
+ * The maps of one run, or of A and B, with what is made of them so far: going back to a layer makes none again.
+ *
+ * @param {Pick<What<Layout>, "of" | "read">} what
+ */
+function createMaps({ of, read = ofHead }) {
+  const known = new WeakMap();
+  return function mapsOf(runs, boxes, block) {
+    const [first, last] = [of(runs[0]), of(runs.at(-1))];
     const found = known.get(last);
     if (found?.first === first && found.block === block) return found.maps;
     const make = (layer, head) => {
       const readers = runs.map((run) => read(run, layer, head));
       return readers.includes(null) ? null : makeMap(readers, block);
     };
-    known.set(last, { first, block, maps: makeMaps(layout.boxes, make) });
-    return known.get(last).maps;
+    const maps = makeMaps(boxes, make);
+    known.set(last, { first, block, maps });
+    return maps;
+  };
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {What<Layout>} what
+ * @param {{
+ *   layout: Layout;
+ *   maps: ReturnType<typeof makeMaps>;
+ *   runs: object[];
+ *   width: number;
+ *   scale: import("./scales.js").Scale;
+ *   limit: number;
+ * }} drawn
+ * @param {Function} text glass.text
+ */
+function drawGround(context, what, { layout, maps, runs, width, scale, limit }, text) {
+  const { colour } = ink();
+  const { size, boxes } = layout;
+  what.labels(context, layout, runs.at(-1).trace.model, width);
+  for (const { layer, head, x, y } of boxes) {
+    const map = maps.at(layer, head);
+    if (map?.done && size >= THUMB) hatch(context, x, y, size, size);
+    else {
+      context.fillStyle = colour(map?.done ? "masked" : "raised"); // raised: not computed yet
+      context.fillRect(x, y, size, size);
+    }
+    if (!map?.done) continue;
+    drawMap(context, map, { x, y, size }, scale, limit);
+    if (runs.some(({ trace }) => headOff(trace, layer, head)))
+      drawOff(context, x, y, size, size, size < THUMB ? "" : text("off.word"));
+    what.corner?.(context, { layer, head, x, y }, size);
   }
+  if (layout.legend !== undefined)
+    scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
+}
+
+/**
+ * @template {Layout} Shape
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {What<Shape>} what
+ */
+export function createHeadGrid(glass, what) {
+  const { state } = glass;
+  const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
+  const surface = createSurface(canvas);
+  const mapsOf = createMaps(what);
+  const work = reactive({ slices: 0 });
+  let [layout, maps, limit, scheduled] = [null, null, 1, false];
 
   /** Goes on when the browser has nothing better to do. */
   function schedule() {
@@ -80,27 +129,6 @@ export function createHeadGrid(glass, what) {
     });
   }
 
-  function drawGround(context, runs, width, scale) {
-    const { colour } = ink();
-    const { size, boxes } = layout;
-    what.labels(context, layout, runs.at(-1).trace.model, width);
-    for (const { layer, head, x, y } of boxes) {
-      const map = maps.at(layer, head);
-      if (map?.done && size >= THUMB) hatch(context, x, y, size, size);
-      else {
-        context.fillStyle = colour(map?.done ? "masked" : "raised"); // raised: not computed yet
-        context.fillRect(x, y, size, size);
-      }
-      if (!map?.done) continue;
-      drawMap(context, map, { x, y, size }, scale, limit);
-      if (runs.some(({ trace }) => headOff(trace, layer, head)))
-        drawOff(context, x, y, size, size, size < THUMB ? "" : glass.text("off.word"));
-      what.corner?.(context, { layer, head, x, y }, size);
-    }
-    if (layout.legend !== undefined)
-      scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
-  }
-
   /**
    * @param {object[]} runs one, or A and B
    * @returns {boolean} whether all maps that can be made are
@@ -111,7 +139,7 @@ export function createHeadGrid(glass, what) {
     if (runs.length === 2 && layout.legend === undefined)
       layout = { ...layout, legend: layout.height + 4, height: layout.height + LEGEND };
     const block = blockFor(trace.T, layout.size);
-    maps = mapsOf(runs, block);
+    maps = mapsOf(runs, layout.boxes, block);
     const done = maps.work(what.urgent ? performance.now() + SLICE : 0, state);
     if (!done) what.urgent ? glass.unfinished() : schedule();
     void work.slices; // of which each may have finished some
@@ -122,7 +150,7 @@ export function createHeadGrid(glass, what) {
       [maps, made.length, limit],
       width,
       layout.height,
-      (context) => drawGround(context, runs, width, scale),
+      (context) => drawGround(context, what, { layout, maps, runs, width, scale, limit }, glass.text),
       (context) => what.mark(context, layout),
     );
     return done;

@@ -27,6 +27,113 @@ const [BARS, AXIS, LEGEND] = [84, 24, 40];
  *   named, so that they do not change with the zoom; `said` in its place; `apart`: each column shows this strip's
  *   own largest, not the one of the strip that leads; `off`: indices that nothing uses, null: all of them, with a
  *   `word`
+ */
+
+/**
+ * @typedef {{
+ *   columns: number[];
+ *   left: number;
+ *   wide: number;
+ *   strip: number;
+ *   label: number;
+ *   beside: boolean;
+ * }} Place
+ *   the index that each column shows, where the columns stand, how high a strip is, and where its name is written
+ */
+
+/**
+ * @param {{ bars?: boolean }} one
+ * @param {number} strip
+ */
+const highOf = ({ bars }, strip) => (bars ? BARS : strip);
+
+/** The column that shows an index, or the one before it. */
+const columnOf = (columns, index) => columns.reduce((best, there, i) => (there <= index ? i : best), 0);
+
+function drawBars(context, { left, wide }, { role }, seen, limit, y) {
+  const { colour } = ink();
+  const [each, middle] = [wide / seen.length, y + BARS / 2];
+  context.fillStyle = colour("grid");
+  context.fillRect(left, middle - 0.5, wide, 1);
+  context.fillStyle = colour(role);
+  seen.forEach((value, i) => {
+    const high = limit ? (value / limit) * (BARS / 2 - 2) : 0;
+    context.fillRect(
+      left + i * each + 0.5,
+      middle - Math.max(high, 0),
+      Math.max(1, each - 1),
+      Math.max(1, Math.abs(high)),
+    );
+  });
+}
+
+function drawCells(context, { left, wide, strip }, seen, limit, y) {
+  const { colour, signed } = ink();
+  enlarge(
+    context,
+    cells(seen, seen.length, 1, signed, (value) => centred(value, limit)),
+    left,
+    y,
+    wide,
+    strip,
+  );
+  context.strokeStyle = colour("line");
+  context.lineWidth = 1;
+  context.strokeRect(left + 0.5, y + 0.5, wide - 1, strip - 1);
+  const each = wide / seen.length;
+  if (each < NUMBER) return;
+  seen.forEach((value, i) => {
+    /** @type {Parameters<typeof write>[4]} */
+    const how = { align: "center", base: "middle", colour: inkOn(signed, centred(value, limit)) };
+    write(context, shown(value, 3), left + (i + 0.5) * each, y + strip / 2 + 1, how);
+  });
+}
+
+/** Draws over what is not used. */
+function drawUnused(context, { columns, left, wide, strip }, { off, word }, y) {
+  if (off === null) return drawOff(context, left, y, wide, strip, word);
+  const each = Math.max(3, wide / columns.length);
+  for (const index of off ?? [])
+    drawOff(context, left + ((columnOf(columns, index) + 0.5) * wide) / columns.length - each / 2, y, each, strip);
+  return undefined;
+}
+
+function drawStrip(context, place, one, y, width) {
+  const { name, role, values, limit = values && largest(values), said = `±${shown(limit, 3)}` } = one;
+  const { columns, left, wide, beside, label, strip } = place;
+  const { colour } = ink();
+  const line = beside ? y + highOf(one, strip) / 2 : y - label + Math.round(label * 0.72);
+  /** @type {Parameters<typeof write>[4]} */
+  const how = beside ? { base: "middle" } : {};
+  write(context, name, 0, line, { ...how, weight: 600, colour: colour(role), ...(beside ? { most: left - 6 } : {}) });
+  if (!values) {
+    context.fillStyle = colour("raised");
+    return context.fillRect(left, y, wide, strip);
+  }
+  write(context, said, beside ? left + wide + 8 : width, line, {
+    ...how,
+    align: beside ? "left" : "right",
+    colour: colour("muted"),
+  });
+  const seen = (one.apart ? poolColumns(values, Math.floor(wide)) : columns).map((i) => values[i]);
+  if (one.bars) drawBars(context, place, one, seen, limit, y);
+  else drawCells(context, place, seen, limit, y);
+  return drawUnused(context, place, one, y);
+}
+
+function drawAxis(context, { columns, wide }, y, chosen) {
+  const colour = ink().colour("muted");
+  const each = wide / columns.length;
+  const line = (index, x, how) => write(context, String(index), x, y + 14, { colour, ...how });
+  if (each >= NUMBER)
+    return columns.forEach((index, i) =>
+      line(index, (i + 0.5) * each, { align: "center", weight: index === chosen ? 600 : 400 }),
+    );
+  line(columns[0], 0, {});
+  return line(columns.at(-1), wide, { align: "right" });
+}
+
+/**
  * @param {HTMLCanvasElement} canvas
  * @param {{
  *   beside?: boolean;
@@ -41,101 +148,15 @@ const [BARS, AXIS, LEGEND] = [84, 24, 40];
 export function createStrips(canvas, { beside = false, label = 22, strip = 26, gap = 8, axis = false, legend } = {}) {
   const surface = createSurface(canvas);
   const above = beside ? 0 : label;
-  let [columns, left, wide] = [[], 0, 1]; // the index that each column shows, and where they stand
+  /** @type {Place} */
+  const place = { columns: [], left: 0, wide: 1, strip, label, beside };
 
-  /** @param {{ bars?: boolean }} one */
-  const highOf = ({ bars }) => (bars ? BARS : strip);
   /** Where each strip begins, and where all end. */
   function topsOf(strips) {
     let y = 0;
-    const tops = strips.map((one) => (y += above + highOf(one) + gap) - highOf(one) - gap);
+    const tops = strips.map((one) => (y += above + highOf(one, strip) + gap) - highOf(one, strip) - gap);
     return { tops, foot: y, tall: y + (axis ? AXIS : 0) + (legend ? LEGEND : 0) };
   }
-
-  function drawBars(context, { role }, seen, limit, y) {
-    const { colour } = ink();
-    const [each, middle] = [wide / seen.length, y + BARS / 2];
-    context.fillStyle = colour("grid");
-    context.fillRect(left, middle - 0.5, wide, 1);
-    context.fillStyle = colour(role);
-    seen.forEach((value, i) => {
-      const high = limit ? (value / limit) * (BARS / 2 - 2) : 0;
-      context.fillRect(
-        left + i * each + 0.5,
-        middle - Math.max(high, 0),
-        Math.max(1, each - 1),
-        Math.max(1, Math.abs(high)),
-      );
-    });
-  }
-
-  function drawCells(context, seen, limit, y) {
-    const { colour, signed } = ink();
-    enlarge(
-      context,
-      cells(seen, seen.length, 1, signed, (value) => centred(value, limit)),
-      left,
-      y,
-      wide,
-      strip,
-    );
-    context.strokeStyle = colour("line");
-    context.lineWidth = 1;
-    context.strokeRect(left + 0.5, y + 0.5, wide - 1, strip - 1);
-    const each = wide / seen.length;
-    if (each < NUMBER) return;
-    seen.forEach((value, i) => {
-      /** @type {Parameters<typeof write>[4]} */
-      const how = { align: "center", base: "middle", colour: inkOn(signed, centred(value, limit)) };
-      write(context, shown(value, 3), left + (i + 0.5) * each, y + strip / 2 + 1, how);
-    });
-  }
-
-  /** Draws over what is not used. */
-  function drawUnused(context, { off, word }, y) {
-    if (off === null) return drawOff(context, left, y, wide, strip, word);
-    const each = Math.max(3, wide / columns.length);
-    for (const index of off ?? [])
-      drawOff(context, left + ((columnOf(index) + 0.5) * wide) / columns.length - each / 2, y, each, strip);
-    return undefined;
-  }
-
-  function drawStrip(context, one, y, width) {
-    const { name, role, values, limit = values && largest(values), said = `±${shown(limit, 3)}` } = one;
-    const { colour } = ink();
-    const line = beside ? y + highOf(one) / 2 : y - label + Math.round(label * 0.72);
-    /** @type {Parameters<typeof write>[4]} */
-    const how = beside ? { base: "middle" } : {};
-    write(context, name, 0, line, { ...how, weight: 600, colour: colour(role), ...(beside ? { most: left - 6 } : {}) });
-    if (!values) {
-      context.fillStyle = colour("raised");
-      return context.fillRect(left, y, wide, strip);
-    }
-    write(context, said, beside ? left + wide + 8 : width, line, {
-      ...how,
-      align: beside ? "left" : "right",
-      colour: colour("muted"),
-    });
-    const seen = (one.apart ? poolColumns(values, Math.floor(wide)) : columns).map((i) => values[i]);
-    if (one.bars) drawBars(context, one, seen, limit, y);
-    else drawCells(context, seen, limit, y);
-    return drawUnused(context, one, y);
-  }
-
-  function drawAxis(context, y, chosen) {
-    const colour = ink().colour("muted");
-    const each = wide / columns.length;
-    const line = (index, x, how) => write(context, String(index), x, y + 14, { colour, ...how });
-    if (each >= NUMBER)
-      return columns.forEach((index, i) =>
-        line(index, (i + 0.5) * each, { align: "center", weight: index === chosen ? 600 : 400 }),
-      );
-    line(columns[0], 0, {});
-    return line(columns.at(-1), wide, { align: "right" });
-  }
-
-  /** The column that shows an index, or the one before it. */
-  const columnOf = (index) => columns.reduce((best, there, i) => (there <= index ? i : best), 0);
 
   /**
    * @param {number} width
@@ -156,37 +177,38 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     { chosen, lead = strips.at(-1), start = 0, count = lead.values?.length ?? 0, key = [] },
   ) {
     const { tops, foot, tall } = topsOf(strips);
-    [left, wide] = beside ? [62, Math.max(60, width - 146)] : [0, width];
-    columns = poolColumns(Array.prototype.slice.call(lead.values ?? [], start, start + count), Math.floor(wide)).map(
-      (i) => i + start,
-    );
+    const [left, wide] = beside ? [62, Math.max(60, width - 146)] : [0, width];
+    const led = Array.prototype.slice.call(lead.values ?? [], start, start + count);
+    const columns = poolColumns(led, Math.floor(wide)).map((i) => i + start);
+    Object.assign(place, { left, wide, columns });
     const all = [start, count, ...strips.flatMap(({ name, values, limit }) => [name, values, limit]), ...key];
     surface(
       all,
       width,
       tall,
       (context) => {
-        strips.forEach((one, i) => drawStrip(context, one, tops[i], width));
+        strips.forEach((one, i) => drawStrip(context, place, one, tops[i], width));
         if (legend) scaleBar(context, 1, foot, Math.min(260, width - 4), ink().signed, legend());
       },
       (context) => {
         if (!columns.length) return;
-        if (axis) drawAxis(context, foot, chosen);
+        if (axis) drawAxis(context, place, foot, chosen);
         if (chosen === null || chosen < start || chosen >= start + count) return;
         const each = wide / columns.length;
         const size = Math.max(5, each);
-        const x = Math.max(0, Math.min(wide - size, (columnOf(chosen) + 0.5) * each - size / 2));
-        strips.forEach((one, i) => cross(context, left + x, tops[i], size, highOf(one)));
+        const x = Math.max(0, Math.min(wide - size, (columnOf(columns, chosen) + 0.5) * each - size / 2));
+        strips.forEach((one, i) => cross(context, left + x, tops[i], size, highOf(one, strip)));
       },
     );
   }
 
   /** The index under a point, or null. */
   function find(x) {
+    const { columns, left, wide } = place;
     const column = Math.floor(((x - left) / wide) * columns.length);
     return column < 0 || column > columns.length ? null : (columns[Math.min(column, columns.length - 1)] ?? null);
   }
   /** How many of the strips' values a column stands for. */
-  const perColumn = (count) => count / columns.length;
+  const perColumn = (count) => count / place.columns.length;
   return { draw, find, perColumn };
 }

@@ -191,7 +191,14 @@ export default function causalMap(element, glass) {
       .trim();
   }
 
-  /** What is lost at a place of a map, for a program and in words. */
+  /**
+   * What is lost at a place of a map, for a program and in words.
+   *
+   * @param {string} name
+   * @param {import("../../decoded.d.ts").NumArray} left
+   * @param {string[]} pieces
+   * @param {{ row: number; token: number }} place
+   */
   function readOf(name, { shape: [depths, tokens], data }, pieces, { row, token }) {
     const [depth, t] = [Math.min(row, depths - 1), Math.min(token, tokens - 1)];
     const left = data[depth * tokens + t];

@@ -33,7 +33,7 @@ export function createSliders(glass) {
   const set = (change) => setSampling(glass.settings, change);
   const text = (name) => glass.text(`${NAME}.${name}`);
   const sliders = Object.fromEntries(
-    ["temperature", "top_k", "top_p"].map((name) => [
+    /** @type {const} */ (["temperature", "top_k", "top_p"]).map((name) => [
       name,
       slider("gp-slider", `${NAME}.${name}`, rangeOf(name), (value) => set({ [name]: value })),
     ]),

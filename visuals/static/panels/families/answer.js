@@ -1,7 +1,7 @@
 // What the three panels show, asked for once: rows, columns and views of visuals/families.py, and where cells lead.
 
 import { writeLink } from "../../link.js";
-import { shortCount } from "../../page.js";
+import { shortCount } from "../../counts.js";
 import { leadTo } from "../glance/words.js";
 import { scaled, whole } from "../kv/format.js";
 

@@ -26,7 +26,7 @@ function without(request, along) {
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
- * @param {string} asked a question that app/chapters/kv.py knows
+ * @param {keyof import("../../messages.d.ts").Calculations} asked a question that app/chapters/kv.py knows
  * @returns {{
  *   prepare: (request: object, along: string, values: number[]) => Promise<void>;
  *   at: (request: object) => object | null;
@@ -65,7 +65,7 @@ export function createPlaces(glass, asked) {
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
- * @param {string} asked a question that app/chapters/kv.py knows
+ * @param {keyof import("../../messages.d.ts").Calculations} asked a question that app/chapters/kv.py knows
  * @param {(answer: { data?: object; message?: object }, mark: any) => void} use told each answer, and what came
  *   with its request, unless a place answered a later request
  * @returns {{

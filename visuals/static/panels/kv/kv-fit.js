@@ -44,7 +44,9 @@ export default function kvFit(element, glass) {
   glass.calculate("kv_gpus").then(({ data }) => {
     view.gpus = data;
   });
-  const [askFit, askNeeds] = ["kv_fit", "kv_needs"].map((what) =>
+  /** @type {("kv_fit" | "kv_needs")[]} */
+  const answers = ["kv_fit", "kv_needs"];
+  const [askFit, askNeeds] = answers.map((what) =>
     createAsker(glass, what, ({ data, message }) => {
       Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
     }),

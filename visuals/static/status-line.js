@@ -1,0 +1,124 @@
+// @ts-check
+// The line under the controls: what the page is doing, what the run that is shown was read with, and one message.
+
+import { shortCount } from "./counts.js";
+import { goesRound, samplingOf } from "./sampling.js";
+
+/**
+ * @typedef {{ level: string; code: string; params: Record<string, any> }} Message said in the page's language, by
+ *   the text message.<code>
+ */
+
+/**
+ * What is to be said of how a text ended: nothing if it simply has as many tokens as were asked for.
+ *
+ * @param {import("./decode.js").Trace} trace
+ * @param {import("./types.d.ts").Settings} settings
+ */
+function ending({ steps, tokens, nPrompt }, settings) {
+  const { stop } = steps.at(-1) ?? {};
+  if (stop !== "max_new_tokens") return stop;
+  return samplingOf(settings).temperature === 0 && goesRound(tokens.ids.slice(nPrompt)) ? "loop" : undefined;
+}
+
+/**
+ * What the page is doing, in words.
+ *
+ * @param {import("./store.js").State} state
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+function deviceText({ run: trace, status, language }, text) {
+  if (!trace) return text("page.starting");
+  if (status === "running") return text("page.running");
+  if (status === "generating") return text("page.generating", { count: trace.generating ? trace.steps.length : 0 });
+  return text("page.device", {
+    ...trace.model,
+    parameters: shortCount(trace.model.n_parameters, language),
+    tokens: trace.T + (trace.encoder?.T ?? 0),
+    milliseconds: Math.max(1, Math.round(trace.seconds * 1000)),
+  });
+}
+
+/**
+ * A message in the page's language; where it has no text for the code, the server's own words.
+ *
+ * @param {Message | null} message
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+function messageText(message, text) {
+  if (!message) return "";
+  const key = `message.${message.code}`;
+  const known = text(key, message.params);
+  return known === key ? (message.params.detail ?? known) : known;
+}
+
+/**
+ * @param {import("./types.d.ts").Store} store
+ * @param {import("./types.d.ts").Texts} texts
+ * @param {import("./types.d.ts").Settings} settings
+ */
+export function createStatusLine(store, { text }, settings) {
+  const { state } = store;
+  /** @type {Element | null} */
+  let line = null;
+  /** @type {Message | null} */
+  let shown = null;
+
+  function showDevice() {
+    const device = line?.querySelector(".page-device");
+    if (device) device.textContent = deviceText(state, text);
+  }
+
+  /** @param {string} status */
+  function setStatus(status) {
+    state.status = status;
+    document.body.dataset.status = status;
+    document.body.toggleAttribute("data-busy", status !== "idle");
+    showDevice();
+  }
+
+  /**
+   * Says a message in the page's language, or takes the last one away.
+   *
+   * @param {Message | null} message
+   */
+  function showMessage(message) {
+    shown = message;
+    /** @type {HTMLElement | null | undefined} */
+    const place = line?.querySelector(".page-message");
+    if (!place) return;
+    place.hidden = !message;
+    place.dataset.level = message?.level ?? "info";
+    place.textContent = messageText(message, text);
+  }
+
+  /** @param {import("./decode.js").Trace} trace */
+  function showStop(trace) {
+    const code = trace.generating ? undefined : ending(trace, settings);
+    if (code) showMessage({ level: "info", code, params: {} });
+    else if (shown?.code !== "run_expired" || !trace.generating) showMessage(null);
+  }
+
+  store.on("message", (message) => {
+    showMessage(message);
+    const writing = state.status === "generating" && state.run?.generating; // which a question that failed does not end
+    if (!writing) setStatus("idle");
+  });
+  store.on("run", (trace) => {
+    setStatus(trace.generating ? "generating" : "idle");
+    showStop(trace);
+  });
+  store.on("steps", showDevice);
+  store.on("language", () => {
+    showDevice();
+    showMessage(shown);
+  });
+
+  /** @param {Element} element the line of the page */
+  function attach(element) {
+    line = element;
+    showDevice();
+    showMessage(shown);
+  }
+  return { attach, setStatus, showMessage };
+}
