@@ -21,7 +21,7 @@ import {
 import { packLesson, unpackLesson } from "../../visuals/static/lessons/pack.js";
 import { led, pagesOf } from "../../visuals/static/lessons/pages.js";
 import { createShelf } from "../../visuals/static/lessons/shelf.js";
-import { sizesFor } from "../../visuals/static/lessons/stage.js";
+import { sizesFor } from "../../visuals/static/lessons/sizes.js";
 
 const folder = new URL("../../app/", import.meta.url);
 const texts = Object.fromEntries(

@@ -6,7 +6,7 @@ import { runMessage } from "./payload_help.js";
 globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
-const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-map.js`);
+const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-left.js`);
 const { nameOfPart, ranked, verdict } = await import(`${panels}/glance/answer.js`);
 const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);

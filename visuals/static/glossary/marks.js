@@ -128,6 +128,12 @@ export function createMarks(glass) {
   const boxes = new MutationObserver(later);
   const written = new MutationObserver(later);
   const seen = new WeakSet();
+  function observeNew(observer, selector, what) {
+    for (const element of document.querySelectorAll(selector)) {
+      if (!seen.has(element)) observer.observe(element, what);
+      seen.add(element);
+    }
+  }
   function watch(element) {
     if (seen.has(element)) return;
     seen.add(element);
@@ -140,15 +146,8 @@ export function createMarks(glass) {
     due = false;
     if (!find || glass.state.status === "generating") return;
     holders.clear();
-    for (const box of document.querySelectorAll(`.glass-panel ${BOX}`)) {
-      if (!seen.has(box)) boxes.observe(box, { attributes: true, attributeFilter: ["hidden"] });
-      seen.add(box);
-    }
-    for (const holder of document.querySelectorAll(HOLDERS)) {
-      if (!seen.has(holder))
-        written.observe(holder, { childList: true, attributes: true, attributeFilter: ["hidden"] });
-      seen.add(holder);
-    }
+    observeNew(boxes, `.glass-panel ${BOX}`, { attributes: true, attributeFilter: ["hidden"] });
+    observeNew(written, HOLDERS, { childList: true, attributes: true, attributeFilter: ["hidden"] });
     for (const element of document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`)) {
       watch(element);
       if (shows(element)) markIn(element);

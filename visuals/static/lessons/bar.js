@@ -3,30 +3,16 @@
 
 import { h } from "../dom.js";
 
-/**
- * @param {import("../types.d.ts").Glass} glass
- * @param {Object<string, () => void>} acts next, back, notes, reveal, full, list, leave
- * @returns {{
- *   element: HTMLElement;
- *   show: Function;
- *   say: (words: string) => void;
- *   page: (at: number, pages: number) => void;
- * }}
- */
-export function createBar(glass, acts) {
-  const text = (name, params) => glass.text(`lessons.${name}`, params);
-  const button = (name, sign, act) =>
-    h(
-      `button.ls-button.ls-${name}`,
-      { "data-text-label": `lessons.${name}`, "data-text-title": `lessons.${name}`, click: act },
-      sign,
-    );
-  const count = h("output.ls-count");
-  const part = h("output.ls-part");
-  const back = button("back", "‹", acts.back);
-  const next = button("next", "›", acts.next);
-  const note = h("p.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" });
-  const trouble = h("p.ls-trouble", { role: "status", hidden: "" });
+const button = (name, sign, act) =>
+  h(
+    `button.ls-button.ls-${name}`,
+    { "data-text-label": `lessons.${name}`, "data-text-title": `lessons.${name}`, click: act },
+    sign,
+  );
+
+/** What the class answers before the answer is shown: a field for its guess, and the button that uncovers. */
+function makeGame(acts) {
+  const asked = h("span", { "data-text": "lessons.asks" });
   const guess = h("input.ls-guess", {
     type: "text",
     maxlength: 80,
@@ -36,17 +22,14 @@ export function createBar(glass, acts) {
       if (key === "Enter" && !asked.hidden) acts.reveal();
     },
   });
-  const asked = h("span", { "data-text": "lessons.asks" });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
-  const game = h(
-    "div.ls-game",
-    null,
-    asked,
-    h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess),
-    reveal,
-  );
+  const label = h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess);
+  return { asked, guess, reveal, game: h("div.ls-game", null, asked, label, reveal) };
+}
+
+function makeTools(acts) {
   const full = document.fullscreenEnabled ? [button("full", "⤢", acts.full)] : [];
-  const tools = h(
+  return h(
     "div.ls-tools",
     null,
     button("notes", "✎", acts.notes),
@@ -54,30 +37,53 @@ export function createBar(glass, acts) {
     button("list", "☰", acts.list),
     button("leave", "✕", acts.leave),
   );
+}
+
+function makeElements(acts) {
+  const game = makeGame(acts);
+  const parts = {
+    trouble: h("p.ls-trouble", { role: "status", hidden: "" }),
+    note: h("p.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" }),
+    back: button("back", "‹", acts.back),
+    count: h("output.ls-count"),
+    next: button("next", "›", acts.next),
+    part: h("output.ls-part"),
+    title: h("span.ls-title"),
+  };
+  const { trouble, note, back, count, next, part, title } = parts;
+  const keys = h("span.ls-keys", { "data-text": "lessons.keys" });
   const element = h(
     "aside.ls-bar",
     { role: "region", "data-text-label": "lessons.bar", hidden: "" },
     trouble,
     note,
-    game,
-    h(
-      "div.ls-ways",
-      null,
-      back,
-      count,
-      next,
-      part,
-      h("span.ls-title"),
-      h("span.ls-keys", { "data-text": "lessons.keys" }),
-      tools,
-    ),
+    game.game,
+    h("div.ls-ways", null, back, count, next, part, title, keys, makeTools(acts)),
   );
+  return { ...parts, ...game, element };
+}
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Object<string, () => void>} acts next, back, notes, reveal, full, list, leave
+ * @returns {{
+ *   element: HTMLElement;
+ *   open: () => void;
+ *   close: () => void;
+ *   show: Function;
+ *   say: (words: string) => void;
+ *   page: (at: number, pages: number) => void;
+ * }}
+ */
+export function createBar(glass, acts) {
+  const text = (name, params) => glass.text(`lessons.${name}`, params);
+  const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, title } = makeElements(acts);
 
   /**
    * @param {import("./lesson.js").Lesson} lesson
    * @param {{ at: number; covered: boolean; notes: boolean; moved: boolean }} now
    */
-  function show({ title, views }, { at, covered, notes, moved }) {
+  function show({ title: name, views }, { at, covered, notes, moved }) {
     const view = views[at];
     if (moved) {
       guess.value = "";
@@ -85,7 +91,7 @@ export function createBar(glass, acts) {
       note.scrollTop = 0;
     }
     count.textContent = text("count", { at: at + 1, views: views.length });
-    element.querySelector(".ls-title").textContent = title;
+    title.textContent = name;
     note.textContent = view.note;
     note.hidden = !notes || !view.note;
     game.hidden = !view.hidden;
@@ -105,5 +111,14 @@ export function createBar(glass, acts) {
   function page(at, pages) {
     part.textContent = pages > 1 ? text("part", { at: at + 1, pages }) : "";
   }
-  return { element, show, say, page };
+  /** Opens it in the page's language. */
+  function open() {
+    if (!element.isConnected) document.body.append(element);
+    glass.translate(element);
+    element.hidden = false;
+  }
+  const close = () => {
+    element.hidden = true;
+  };
+  return { element, open, close, show, say, page };
 }

@@ -7,6 +7,55 @@ import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
 /**
+ * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
+ * else.
+ *
+ * @param {() => boolean} presents
+ */
+function passOverAtRest(presents) {
+  let last = { place: "", time: 0 };
+  function passOver(event) {
+    const place = `${event.clientX} ${event.clientY}`;
+    if (presents() && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time)
+      event.stopImmediatePropagation();
+    else last = { place, time: event.timeStamp };
+  }
+  for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, passOver, true);
+}
+
+const toggleFullscreen = () =>
+  (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(
+    () => {}, // the browser may refuse it
+  );
+
+const leaveField = () => /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
+
+/**
+ * @param {() => ReturnType<typeof createCourse>} course
+ * @param {() => number} count of its views
+ */
+const waysThrough = (course, count) => ({
+  next: () => course().next(),
+  back: () => course().back(),
+  reveal: () => course().toggle(),
+  first: () => course().go(0),
+  last: () => course().go(count() - 1),
+});
+
+/** What a message of the page says; one without a text of ours what the server says itself. */
+function wordsOf(glass, { code, params }) {
+  const said = glass.text(`message.${code}`, params);
+  return said === `message.${code}` ? (params.detail ?? code) : said;
+}
+
+/** Opens the chapter that has the panel, unless it is open. */
+function openChapterOf(glass, panel) {
+  const { chapters } = window.glassConfig;
+  if (!chapters[glass.state.chapter].panels.includes(panel))
+    glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(panel)));
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {() => void} openList opens the list of lessons
  * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number; notes?: boolean }) => void}
@@ -14,35 +63,30 @@ import { createStage } from "./stage.js";
 export function createPresenter(glass, openList) {
   const { state } = glass;
   const { body } = document;
-  let lesson = null;
-  let course = null;
+  let [lesson, course] = [null, null];
   let notes = false;
   let before = null; // what had the focus
   let turn = 0;
 
   const acts = {
-    next: () => course.next(),
-    back: () => course.back(),
-    reveal: () => course.toggle(),
+    ...waysThrough(
+      () => course,
+      () => lesson.views.length,
+    ),
+    nothing: () => {},
     leave,
-    out: () => /** @type {HTMLElement | null} */ (document.activeElement)?.blur(),
-    first: () => course.go(0),
-    last: () => course.go(lesson.views.length - 1),
+    out: leaveField,
     list: () => {
       leave();
       openList();
     },
-    nothing: () => {},
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
     notes: () => {
       notes = !notes;
       show(false);
     },
-    full: () =>
-      (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(
-        () => {},
-      ),
+    full: toggleFullscreen,
   };
   const bar = createBar(glass, acts);
   const stage = createStage(glass, bar.element, bar.page);
@@ -59,9 +103,7 @@ export function createPresenter(glass, openList) {
     stage.coming();
     await glass.visit(view.link);
     if (mine !== turn || !lesson) return;
-    const { chapters } = window.glassConfig;
-    if (!chapters[state.chapter].panels.includes(view.panel))
-      glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(view.panel)));
+    openChapterOf(glass, view.panel);
     stage.show(view.panel, view.part);
   }
 
@@ -70,7 +112,7 @@ export function createPresenter(glass, openList) {
     lesson = null;
     keepPresented(null);
     turn += 1;
-    bar.element.hidden = true;
+    bar.close();
     body.removeAttribute("data-covered");
     state.presenting = false; // from here on the page's history goes on
     stage.end();
@@ -78,30 +120,17 @@ export function createPresenter(glass, openList) {
     before?.focus?.({ preventScroll: true });
   }
 
-  glass.on("message", ({ code, params }) => {
+  glass.on("message", (message) => {
     if (!lesson) return;
-    const said = glass.text(`message.${code}`, params);
-    bar.say(said === `message.${code}` ? (params.detail ?? code) : said);
+    bar.say(wordsOf(glass, message));
     stage.again();
   });
   glass.on("language", () => {
-    if (lesson) {
-      glass.translate(bar.element);
-      show(false);
-    }
+    if (!lesson) return;
+    bar.open();
+    show(false);
   });
-  let last = { place: "", time: 0 };
-  /**
-   * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
-   * else.
-   */
-  function passOver(event) {
-    const place = `${event.clientX} ${event.clientY}`;
-    if (lesson && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time)
-      event.stopImmediatePropagation();
-    else last = { place, time: event.timeStamp };
-  }
-  for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, passOver, true);
+  passOverAtRest(() => lesson !== null);
   addEventListener("resize", () => {
     if (lesson) stage.again();
   });
@@ -111,9 +140,7 @@ export function createPresenter(glass, openList) {
     if (!given.views.length) return;
     before = document.activeElement;
     [lesson, notes] = [given, noted];
-    if (!bar.element.isConnected) body.append(bar.element);
-    glass.translate(bar.element);
-    bar.element.hidden = false;
+    bar.open();
     state.presenting = true;
     course = createCourse(lesson.views, at, show);
     course.begin();

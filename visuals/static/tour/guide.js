@@ -12,6 +12,39 @@ import { createSpotlight } from "./spotlight.js";
 import { createTour } from "./tour.js";
 import { TOURS, tourOf } from "./tours.js";
 
+/** Each way that a bar or a key leads, in the tour that one is on. */
+const waysIn = (tourNow) =>
+  /** @type {Record<"next" | "further" | "back" | "leave" | "go", (stop?: string) => void>} */ (
+    Object.fromEntries(
+      ["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => tourNow()?.way[name](...given)]),
+    )
+  );
+
+/** The page as a stop needs it: its chapter, and of two runs or two stacks the one that it speaks of. */
+function openFor(glass, stop) {
+  const { state } = glass;
+  if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
+  if (state.trace?.whole) glass.readStack("decoder"); // of two stacks the one that chooses
+  if (state.chapter !== stop.chapter) glass.way.led(() => glass.open(stop.chapter));
+}
+
+/** Selects what a stop speaks of, once for each stop of each run: the reader's own choice after that stays. */
+function createLead(glass) {
+  let last = {};
+  return {
+    forget: () => {
+      last = {};
+    },
+    select(stop, found) {
+      const selection = stop.select(found, glass);
+      const where = JSON.stringify(selection);
+      if (last.stop === stop.name && last.found === found && last.where === where) return;
+      last = { stop: stop.name, found, where };
+      queueMicrotask(() => glass.selectByPage(selection));
+    },
+  };
+}
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @returns {{ go: (name: string) => void; tours: import("./bar.js").Walk[] }} `go` to a stop, or to where one left
@@ -30,15 +63,11 @@ export function createGuide(glass) {
     ),
   }));
   let now = null; // the tour that one is on
-  const ways = /** @type {Record<"next" | "further" | "back" | "leave" | "go", (stop?: string) => void>} */ (
-    Object.fromEntries(
-      ["next", "further", "back", "leave", "go"].map((name) => [name, (...given) => now?.way[name](...given)]),
-    )
-  );
+  const ways = waysIn(() => now);
   const bar = createBar(glass, ways);
   const spotlight = createSpotlight(bar.element);
   const before = createReturn(glass);
-  let led = {}; // what was selected, and for which stop of which run: the reader's own choice after that stays
+  const lead = createLead(glass);
   document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
   listenToTour(() => now !== null, { ...ways, next: ways.further });
 
@@ -70,10 +99,8 @@ export function createGuide(glass) {
     document.body.toggleAttribute("data-tour", Boolean(stop));
     bar.open(now);
     if (!stop) return void spotlight.hide();
-    led = {};
-    if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
-    if (state.trace?.whole) glass.readStack("decoder"); // of two stacks the one that chooses
-    if (state.chapter !== stop.chapter) glass.way.led(() => glass.open(stop.chapter));
+    lead.forget();
+    openFor(glass, stop);
     before.during(() => stop.set?.(glass));
     spotlight.follow();
     draw();
@@ -88,12 +115,7 @@ export function createGuide(glass) {
     if (state.chapter === stop.chapter) spotlight.show(stop.panel, stop.parts);
     else spotlight.hide(); // the reader looks at something else meanwhile
     if (!found) return void bar.tell(stop, null);
-    const selection = stop.select(found, glass);
-    const where = JSON.stringify(selection);
-    if (led.stop !== stop.name || led.found !== found || led.where !== where) {
-      led = { stop: stop.name, found, where };
-      queueMicrotask(() => glass.selectByPage(selection));
-    }
+    lead.select(stop, found);
     const told = stop.told(glass, found);
     bar.tell(
       stop,

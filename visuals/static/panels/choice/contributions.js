@@ -113,6 +113,95 @@ export const reader = once((/** @type {object} */ answer) => {
 export const about = { tensors: ["attn_out", "ffn_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
+ * What each part adds at each token; the heads alone before the answer has come.
+ *
+ * @param {ReturnType<typeof reader> | null} shares
+ * @param {object} trace
+ * @returns {(string | number)[][]}
+ */
+function tableOf(shares, { tokens: { pieces }, model }) {
+  const rows = Array.from({ length: shares ? shares.tokens * shares.rows : 0 }, (_, i) => {
+    const [t, row] = [Math.floor(i / shares.rows), i % shares.rows];
+    const { kind, layer } = partAt(row, kindsOf(model));
+    const { id, piece } = shares.target(t);
+    return [t, pieces[t], kind, layer ?? "", id, piece, shares.value(row, t)];
+  });
+  return [["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"], ...rows];
+}
+
+/** The token whose logit is taken apart, and the one that it is compared with, if any. */
+const namesOf = (shares, token) => ({
+  target: shares.target(token).piece,
+  other: shares.against(token)?.piece ?? null,
+});
+
+function makeLegend() {
+  const swatches = Object.entries(HUES).map(([kind, hue]) => sample("span.gp-swatch", `contributions.${kind}`, hue));
+  swatches[Object.keys(HUES).indexOf("cross")].classList.add("is-cross");
+  return h("div.gp-samples", null, ...swatches, sample("span.gp-stroke", "contributions.running", "output"));
+}
+
+/** @param {(x: number) => number | null} rowAt the row of the bar that lies there */
+function pointAtBars(glass, bars, rowAt) {
+  bars.addEventListener("pointerleave", () => writer.hover(null));
+  bindPointer(bars, glass, (x) => {
+    const row = rowAt(x);
+    writer.hover(row === null ? null : partAt(row, kindsOf(glass.state.trace.model)).kind);
+    return row === null ? null : changeTo({ row }, null, glass.state);
+  });
+  bars.addEventListener("click", () => writer.keep(writer.now()));
+  bindArrowKeys(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+}
+
+/** The sum over all parts, the network's own logit, how far rounding takes them apart; and one part's own sum. */
+function createSums(glass, text) {
+  const element = h("div.gp-formula.ch-scroll");
+
+  function lineOfAll(shares, token, other) {
+    const parts = shares.parts(token);
+    const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
+    const [sum, logit, patched] = [shares.sum(token), shares.logit(token), shares.patched(token)];
+    const added = ["embedding", ...kindsOf(glass.state.trace.model)].flatMap((kind) => [
+      tinted(HUES[kind], text(kind)),
+      ` ${signed(of(kind), 6)}   `,
+    ]);
+    // what a changed run took over from another
+    const taken = patched ? [text("patched"), ` ${signed(patched, 6)}   `] : [];
+    return h(
+      "p",
+      null,
+      ...added,
+      ...taken,
+      "= ",
+      h("strong", null, shown(sum, 7)),
+      `   ${text(other === null ? "logit" : "gap")} ${shown(logit, 7)}`,
+      `   ${text("difference")} ${signed(sum - logit, 2)}`,
+    );
+  }
+  function lineOfPart(shares, { row, token }, { target, other }) {
+    const { kind } = shares.parts(token)[row];
+    const [value, scale] = [shares.value(row, token), shares.scale(token)];
+    const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
+    const part = { embedding: "x₀", attention: "attn" }[kind] ?? kind;
+    return h(
+      "p",
+      null,
+      `${partName(glass, row)}: `,
+      fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),
+      " = ",
+      fraction(shown(value * scale, 6), shown(scale, 6)),
+      " = ",
+      h("strong", null, signed(value, 5)),
+    );
+  }
+  function draw(shares, place) {
+    const names = namesOf(shares, place.token);
+    element.replaceChildren(lineOfAll(shares, place.token, names.other), lineOfPart(shares, place, names));
+  }
+  return { element, draw };
+}
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -121,95 +210,29 @@ export default function contributionsPanel(element, glass) {
   const bars = h("canvas.gp-canvas", { "data-text-label": "contributions.bars" });
   const map = sharesMap(glass, "contributions.map");
   let shares = null;
-  const table = () => [
-    ["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"],
-    ...Array.from({ length: shares ? shares.tokens * shares.rows : 0 }, (_, i) => {
-      const [t, row] = [Math.floor(i / shares.rows), i % shares.rows];
-      const { kind, layer } = partAt(row, kindsOf(state.trace.model));
-      const { id, piece } = shares.target(t);
-      return [t, state.trace.tokens.pieces[t], kind, layer ?? "", id, piece, shares.value(row, t)];
-    }),
-  ];
-  const panel = frame(element, glass, "contributions", { csv: table, parts: ["what", "formula", "scale", "myth"] });
+  const panel = frame(element, glass, "contributions", {
+    csv: () => tableOf(shares, state.trace),
+    parts: ["what", "formula", "scale", "myth"],
+  });
   const versus = choices(glass, "contributions", "versus", ["alone", "second"]);
-  const legend = h(
-    "div.gp-samples",
-    null,
-    ...Object.entries(HUES).map(([kind, hue]) => sample("span.gp-swatch", `contributions.${kind}`, hue)),
-    sample("span.gp-stroke", "contributions.running", "output"),
-  );
-  legend.children[2].classList.add("is-cross");
-  const sums = h("div.gp-formula.ch-scroll");
+  const legend = makeLegend();
+  const sums = createSums(glass, panel.text);
   panel.body.append(
     h("div.gp-options", null, versus.element, legend),
     h("div", null, bars),
-    sums,
+    sums.element,
     h("h3.gp-subtitle", { "data-text": "contributions.all" }),
     map.element,
   );
   const drawBars = createBars(bars);
   const wide = widthOf(bars.parentElement, glass);
   const mapWide = widthOf(map.element, glass);
-  bars.addEventListener("pointerleave", () => writer.hover(null));
-  bindPointer(bars, glass, (x) => {
-    const row = shares && barAt(x, wide(), shares.rows);
-    writer.hover(row === null ? null : partAt(row, kindsOf(state.trace.model)).kind);
-    return row === null ? null : changeTo({ row }, null, state);
-  });
-  bars.addEventListener("click", () => writer.keep(writer.now()));
-  bindArrowKeys(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
-
-  /** The sum over all parts, the network's own logit, and how far rounding takes them apart. */
-  function drawSums({ row, token }) {
-    const parts = shares.parts(token);
-    const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
-    const [sum, logit, scale, patched] = [
-      shares.sum(token),
-      shares.logit(token),
-      shares.scale(token),
-      shares.patched(token),
-    ];
-    // what a changed run took over from another
-    const taken = patched ? [panel.text("patched"), ` ${signed(patched, 6)}   `] : [];
-    const { target, other } = names(token);
-    const word = (kind) => tinted(HUES[kind], panel.text(kind));
-    const value = shares.value(row, token);
-    const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
-    const part = { embedding: "x₀", attention: "attn" }[parts[row].kind] ?? parts[row].kind;
-    const added = ["embedding", ...kindsOf(state.trace.model)].flatMap((kind) => [
-      word(kind),
-      ` ${signed(of(kind), 6)}   `,
-    ]);
-    sums.replaceChildren(
-      h(
-        "p",
-        null,
-        ...added,
-        ...taken,
-        "= ",
-        h("strong", null, shown(sum, 7)),
-        `   ${panel.text(other === null ? "logit" : "gap")} ${shown(logit, 7)}`,
-        `   ${panel.text("difference")} ${signed(sum - logit, 2)}`,
-      ),
-      h(
-        "p",
-        null,
-        `${partName(glass, row)}: `,
-        fraction(h("span", null, "(", tinted(HUES[parts[row].kind], part), ` ⊙ γ) · ${read}`), "RMS"),
-        " = ",
-        fraction(shown(value * scale, 6), shown(scale, 6)),
-        " = ",
-        h("strong", null, signed(value, 5)),
-      ),
-    );
-  }
-
-  const names = (token) => ({ target: shares.target(token).piece, other: shares.against(token)?.piece ?? null });
+  pointAtBars(glass, bars, (x) => shares && barAt(x, wide(), shares.rows));
 
   function tell({ row, token }) {
     const { kind, layer } = partAt(row, kindsOf(state.trace.model));
     const value = shares.value(row, token);
-    const { target, other } = names(token);
+    const { target, other } = namesOf(shares, token);
     const params = {
       part: partName(glass, row),
       value: signed(value, 5),
@@ -249,7 +272,7 @@ export default function contributionsPanel(element, glass) {
       axis: panel.text("layers"),
       per: kindsOf(trace.model).length,
     });
-    drawSums(selected);
+    sums.draw(shares, selected);
     map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
     tell(selected);
   });

@@ -126,122 +126,34 @@ export const lensMap = (glass, label, colour) =>
 export const about = { tensors: ["resid_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * A row for each depth and token; the heads alone before the answer has come.
+ *
+ * @param {ReturnType<typeof reader> | null} lens
+ * @param {string[]} pieces of the run
+ * @returns {(string | number)[][]}
  */
-export default function lensPanel(element, glass) {
-  const { state } = glass;
-  let lens = null;
-  const table = () => [
-    [
-      "depth",
-      "token",
-      "piece",
-      "rank_1_id",
-      "rank_1_piece",
-      "rank_1_probability",
-      "followed_id",
-      "followed_rank",
-      "followed_probability",
-    ],
-    ...Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
-      const [depth, t] = [Math.floor(i / lens.tokens), i % lens.tokens];
-      const [top] = lens.best(depth, t);
-      return [
-        depth,
-        t,
-        state.trace.tokens.pieces[t],
-        top.id,
-        lens.piece(top.id),
-        top.probability,
-        lens.target(t),
-        lens.rank(depth, t) + 1,
-        lens.own(depth, t),
-      ];
-    }),
-  ];
-  const panel = frame(element, glass, "lens", { csv: table, parts: ["what", "formula", "myth"] });
-  const follow = choices(glass, "lens", "follow", ["choice", "text"]);
-  const colour = choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"]));
-  const map = lensMap(glass, "lens.map", colour.now);
-  map.element.dataset.part = "map";
-  const subtitle = h("h3.gp-subtitle");
+function tableOf(lens, pieces) {
+  const top = ["rank_1_id", "rank_1_piece", "rank_1_probability"];
+  const followed = ["followed_id", "followed_rank", "followed_probability"];
+  const rows = Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
+    const [depth, t] = [Math.floor(i / lens.tokens), i % lens.tokens];
+    const [{ id, probability }] = lens.best(depth, t);
+    const own = [lens.target(t), lens.rank(depth, t) + 1, lens.own(depth, t)];
+    return [depth, t, pieces[t], id, lens.piece(id), probability, ...own];
+  });
+  return [["depth", "token", "piece", ...top, ...followed], ...rows];
+}
+
+/** The most probable tokens at one place, and the one that is followed where it is not among them. */
+function createBest() {
   const list = h("tbody");
   const head = [
     h("th.is-left", { scope: "col", "data-text": "lens.token" }),
     h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" }),
   ];
-  const detail = h("table.gp-table.ch-best", null, h("thead", null, h("tr", null, ...head)), list);
-  const charts = { own: h("canvas.gp-canvas"), rank: h("canvas.gp-canvas") };
-  const room = h("div", null, charts.own);
-  panel.body.append(
-    h("div.gp-options", null, follow.element, colour.element),
-    map.element,
-    subtitle,
-    h("div.gp-columns", null, detail, room, h("div", null, charts.rank)),
-  );
-  const drawOwn = createChart(charts.own);
-  const drawRank = createChart(charts.rank);
-  const wide = widthOf(map.element, glass);
-  const roomWide = widthOf(room, glass);
-  for (const chart of Object.values(charts)) {
-    chart.addEventListener("click", (event) => {
-      const depth = pointAt(placeIn(event, chart).x, roomWide(), lens?.depths ?? 1);
-      embedding.keep(depth === 0);
-      glass.select({ layer: Math.max(0, depth - 1) });
-    });
-  }
-  glass.on("select", () => {
-    if (state.layer !== 0) embedding.keep(false);
-  });
+  const element = h("table.gp-table.ch-best", null, h("thead", null, h("tr", null, ...head)), list);
 
-  /** One place: its most probable tokens, and the curves of its token through all depths. */
-  function drawPlace({ row, token }) {
-    const target = lens.target(token);
-    const best = lens.best(row, token);
-    const written = momentAt(state.trace, token).token?.id;
-    const rows = best.map(({ id, probability }, i) =>
-      tableRow(`${i + 1}${id === written ? " ✓" : ""}`, lens.piece(id), probability, id === target),
-    );
-    if (!best.some(({ id }) => id === target))
-      rows.push(
-        tableRow(
-          `${lens.rank(row, token) + 1}${target === written ? " ✓" : ""}`,
-          lens.piece(target),
-          lens.own(row, token),
-          true,
-        ),
-      );
-    list.replaceChildren(...rows);
-    const depths = Array.from({ length: lens.depths }, (_, i) => i);
-    const vocabulary = state.trace.model.vocab_size;
-    const common = {
-      axis: panel.text("depth"),
-      hue: "output",
-      selected: row,
-      labels: (i) => (i === 0 ? panel.text("embedding") : String(i - 1)),
-    };
-    drawOwn(roomWide(), {
-      ...common,
-      values: depths.map((depth) => lens.own(depth, token)),
-      title: panel.text("curve_own", { piece: lens.piece(target) }),
-      ticks: [
-        [0, "0.0"],
-        [0.5, "0.5"],
-        [1, "1.0"],
-      ],
-      y: (p) => p,
-    });
-    drawRank(roomWide(), {
-      ...common,
-      values: depths.map((depth) => lens.rank(depth, token) + 1),
-      title: panel.text("curve_rank", { piece: lens.piece(target), vocabulary }),
-      ticks: rankTicks(vocabulary).map((rank) => [rank, String(rank)]),
-      y: (rank) => 1 - Math.log(rank) / Math.log(vocabulary),
-    });
-  }
-
-  const tableRow = (rank, piece, probability, followed) => {
+  function lineOf(rank, piece, probability, followed) {
     const bar = h("span.gp-bar", { style: `width: ${100 * probability}%` });
     const row = h(
       "tr",
@@ -252,7 +164,103 @@ export default function lensPanel(element, glass) {
     );
     row.classList.toggle("is-chosen", followed);
     return row;
-  };
+  }
+  /** @param {number | undefined} written the id of the token that was written there */
+  function draw(lens, { row, token }, written) {
+    const target = lens.target(token);
+    const best = lens.best(row, token);
+    const ticked = (rank, id) => `${rank}${id === written ? " ✓" : ""}`;
+    const rows = best.map(({ id, probability }, i) =>
+      lineOf(ticked(i + 1, id), lens.piece(id), probability, id === target),
+    );
+    if (!best.some(({ id }) => id === target)) {
+      const rank = ticked(lens.rank(row, token) + 1, target);
+      rows.push(lineOf(rank, lens.piece(target), lens.own(row, token), true));
+    }
+    list.replaceChildren(...rows);
+  }
+  return { element, draw };
+}
+
+/** The curves of one token's followed token through all depths: its probability, and its rank. */
+function createCurves(glass, text) {
+  const charts = { own: h("canvas.gp-canvas"), rank: h("canvas.gp-canvas") };
+  const room = h("div", null, charts.own);
+  const drawOwn = createChart(charts.own);
+  const drawRank = createChart(charts.rank);
+  const width = widthOf(room, glass);
+  let count = 1;
+
+  /** @param {(depth: number) => void} choose */
+  function onDepth(choose) {
+    for (const chart of Object.values(charts))
+      chart.addEventListener("click", (event) => choose(pointAt(placeIn(event, chart).x, width(), count)));
+  }
+  function draw(lens, { row, token }) {
+    count = lens.depths;
+    const depths = Array.from({ length: count }, (_, i) => i);
+    const vocabulary = glass.state.trace.model.vocab_size;
+    const piece = lens.piece(lens.target(token));
+    const common = {
+      axis: text("depth"),
+      hue: "output",
+      selected: row,
+      labels: (i) => (i === 0 ? text("embedding") : String(i - 1)),
+    };
+    drawOwn(width(), {
+      ...common,
+      values: depths.map((depth) => lens.own(depth, token)),
+      title: text("curve_own", { piece }),
+      ticks: [
+        [0, "0.0"],
+        [0.5, "0.5"],
+        [1, "1.0"],
+      ],
+      y: (p) => p,
+    });
+    drawRank(width(), {
+      ...common,
+      values: depths.map((depth) => lens.rank(depth, token) + 1),
+      title: text("curve_rank", { piece, vocabulary }),
+      ticks: rankTicks(vocabulary).map((rank) => [rank, String(rank)]),
+      y: (rank) => 1 - Math.log(rank) / Math.log(vocabulary),
+    });
+  }
+  return { elements: [room, h("div", null, charts.rank)], width, onDepth, draw };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function lensPanel(element, glass) {
+  const { state } = glass;
+  let lens = null;
+  const panel = frame(element, glass, "lens", {
+    csv: () => tableOf(lens, state.trace.tokens.pieces),
+    parts: ["what", "formula", "myth"],
+  });
+  const follow = choices(glass, "lens", "follow", ["choice", "text"]);
+  const colour = choices(glass, "lens", "colour", ["own", "top"]);
+  const map = lensMap(glass, "lens.map", colour.now);
+  map.element.dataset.part = "map";
+  const subtitle = h("h3.gp-subtitle");
+  const best = createBest();
+  const curves = createCurves(glass, panel.text);
+  panel.body.append(
+    h("div.gp-options", null, follow.element, colour.element),
+    map.element,
+    subtitle,
+    h("div.gp-columns", null, best.element, ...curves.elements),
+  );
+  const wide = widthOf(map.element, glass);
+  curves.onDepth((depth) => {
+    embedding.keep(depth === 0);
+    glass.select({ layer: Math.max(0, depth - 1) });
+  });
+  glass.on("select", () => {
+    if (state.layer !== 0) embedding.keep(false);
+  });
 
   function tell({ row, token }) {
     const target = lens.target(token);
@@ -269,9 +277,9 @@ export default function lensPanel(element, glass) {
       own: share(own),
     };
     subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
-    const best = `top ${top.id} p=${exact(top.probability)}`;
+    const first = `top ${top.id} p=${exact(top.probability)}`;
     panel.tell(
-      `${at} token ${token} ${best} target ${target} rank ${rank} p_target=${exact(own)}`,
+      `${at} token ${token} ${first} target ${target} rank ${rank} p_target=${exact(own)}`,
       panel.text("read", params),
     );
   }
@@ -282,14 +290,15 @@ export default function lensPanel(element, glass) {
     const { trace, query } = state;
     const came = glass.detail("lens", { follow: follow.now() === "text" });
     element.toggleAttribute("data-loading", !came);
-    const widths = [wide(), roomWide()];
+    const widths = [wide(), curves.width()];
     if (!came || widths.includes(0)) return;
     if (came !== answer) lens = reader((answer = came));
     if (fresh) embedding.hover(null);
     const selected = { row: depthOf(state), token: query };
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
     map.draw([{ trace, details: { lens: came } }], widths[0], fresh);
-    drawPlace(selected);
+    best.draw(lens, selected, momentAt(trace, query).token?.id);
+    curves.draw(lens, selected);
     tell(selected);
   });
 }

@@ -55,24 +55,24 @@ export function candidatesOf(next, token, count) {
   return { rows, extra, others: left, logZ: next.logZ };
 }
 
-export const about = { tensors: ["logits"], difference: "glance", absent: noChoice };
-
 /**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * Every candidate that there is, and all others together.
+ *
+ * @param {ReturnType<typeof source>} of
+ * @returns {(string | number)[][]}
  */
-export default function next(element, glass) {
-  const csv = () => {
-    const { next: shownNext, token } = source(glass);
-    if (!shownNext) return [];
-    const { rows, extra, others } = candidatesOf(shownNext, token, shownNext.ids.length);
-    return [
-      ["id", "piece", "logit", "probability"],
-      ...[...rows, ...(extra ? [extra] : [])].map((r) => [r.id, r.piece, r.logit, r.probability]),
-      ["", `${others.count} others`, "", others.probability],
-    ];
-  };
-  const panel = frame(element, glass, "next", { csv, parts: ["what", "formula", "myth"] });
+function tableOf({ next, token }) {
+  if (!next) return [];
+  const { rows, extra, others } = candidatesOf(next, token, next.ids.length);
+  return [
+    ["id", "piece", "logit", "probability"],
+    ...[...rows, ...(extra ? [extra] : [])].map((r) => [r.id, r.piece, r.logit, r.probability]),
+    ["", `${others.count} others`, "", others.probability],
+  ];
+}
+
+/** A row for each of the first candidates, `extra` for the token that was written elsewhere, and one for all others. */
+function createRows() {
   const table = createTable(
     "next",
     [
@@ -89,35 +89,64 @@ export default function next(element, glass) {
     track.append(bar);
     return { row: line, piece, bar, probability, logit };
   });
-  const [extra, others] = rows.splice(COUNT); // the written token, where it is not among the first
+  const [extra, others] = rows.splice(COUNT);
   others.row.classList.add("is-others");
+  return { table, rows, extra, others };
+}
+
+function fill(parts, piece, probability, logit) {
+  parts.piece.textContent = piece;
+  parts.bar.style.width = `${100 * probability}%`;
+  parts.probability.textContent = share(probability);
+  parts.logit.textContent = logit;
+}
+
+/** One candidate's row, marked where it is the one that was written. */
+function show(parts, candidate, token) {
+  const chosen = Boolean(candidate) && candidate.id === token?.id;
+  parts.row.hidden = !candidate;
+  parts.row.classList.toggle("is-chosen", chosen);
+  if (!candidate) return;
+  const { piece, probability, logit } = candidate;
+  fill(parts, `${chosen ? "✓ " : ""}${visible(piece)}`, probability, shown(logit, 5));
+}
+
+export const about = { tensors: ["logits"], difference: "glance", absent: noChoice };
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function next(element, glass) {
+  const panel = frame(element, glass, "next", {
+    csv: () => tableOf(source(glass)),
+    parts: ["what", "formula", "myth"],
+  });
+  const { table, rows, extra, others } = createRows();
   panel.body.append(table.element);
   let pointed = 0;
   let current = null;
 
+  const ofOthers = ({ count, probability }) => [
+    `others ${count} p=${exact(probability)}`,
+    panel.text("read_others", { count, probability: share(probability) }),
+  ];
+  const ofCandidate = ({ id, piece, probability, logit, rank = pointed }) => [
+    `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
+    panel.text("read", {
+      piece: visible(piece),
+      id,
+      rank: rank + 1,
+      probability: exact(probability),
+      logit: shown(logit, 6),
+      log_z: shown(current.logZ, 6),
+    }),
+  ];
   function tell() {
     if (!current) return;
     const candidate = pointed === COUNT ? current.extra : current.rows[pointed];
-    if (!candidate) {
-      const { count, probability } = current.others;
-      panel.tell(
-        `others ${count} p=${exact(probability)}`,
-        panel.text("read_others", { count, probability: share(probability) }),
-      );
-      return;
-    }
-    const { id, piece, probability, logit, rank = pointed } = candidate;
-    panel.tell(
-      `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
-      panel.text("read", {
-        piece: visible(piece),
-        id,
-        rank: rank + 1,
-        probability: exact(probability),
-        logit: shown(logit, 6),
-        log_z: shown(current.logZ, 6),
-      }),
-    );
+    const [value, read] = candidate ? ofCandidate(candidate) : ofOthers(current.others);
+    panel.tell(value, read);
   }
   const point = (rank) => {
     pointed = rank;
@@ -129,21 +158,6 @@ export default function next(element, glass) {
     ({ dataset }) => Number(dataset.rank),
     "tr[data-rank]",
   );
-
-  function fill(parts, piece, probability, logit) {
-    parts.piece.textContent = piece;
-    parts.bar.style.width = `${100 * probability}%`;
-    parts.probability.textContent = share(probability);
-    parts.logit.textContent = logit;
-  }
-  /** One candidate's row, marked where it is the one that was written. */
-  function show(parts, candidate, token) {
-    const chosen = Boolean(candidate) && candidate.id === token?.id;
-    parts.row.hidden = !candidate;
-    parts.row.classList.toggle("is-chosen", chosen);
-    if (candidate)
-      fill(parts, `${chosen ? "✓ " : ""}${visible(candidate.piece)}`, candidate.probability, shown(candidate.logit, 5));
-  }
 
   return effect(function draw() {
     const { next: chosenNext, kind, after, token } = source(glass);

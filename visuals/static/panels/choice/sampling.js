@@ -1,6 +1,6 @@
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
-import { exact, fraction, h, share, shown, sub, tinted } from "../../dom.js";
+import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -8,7 +8,8 @@ import { askedOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { createControls } from "./controls.js";
-import { filter, probabilityAfter, rank, rest, sumAfter, weigh } from "./filters.js";
+import { filter, probabilityAfter, rank, rest, weigh } from "./filters.js";
+import { raceOf, stepsOf } from "./sampling-sums.js";
 import { createStages, STAGES } from "./stages.js";
 
 const ROWS = 12;
@@ -38,6 +39,39 @@ function createCalculation() {
 const asWritten = (drawn, { token }, step) =>
   drawn && (drawn.id === token.id ? drawn : { ...token, probability: step.drawnProbability, race: null });
 
+/** @typedef {ReturnType<ReturnType<typeof createCalculation>>} Result */
+
+/**
+ * The probability of the token of a rank after a stage.
+ *
+ * @param {Result} result
+ */
+const probabilityIn = ({ plain, after }, stage, rank) =>
+  stage === "softmax" ? probabilityAfter(plain, "all", rank) : probabilityAfter(after, stage, rank);
+
+/** The token of a rank in words; one that nobody has named by its id. */
+function nameOfRank({ ranked }, rank, { ids, pieces }, drawn) {
+  const id = ranked.order[rank];
+  const at = ids.indexOf(id);
+  if (at >= 0) return visible(pieces[at]);
+  return drawn?.id === id ? visible(drawn.piece) : `#${id}`;
+}
+
+/**
+ * Each candidate with its probability after each stage; the heads alone before they have come.
+ *
+ * @param {Result | null} result
+ * @returns {(string | number)[][]}
+ */
+function tableOf(result, { ids, pieces }) {
+  const rows = (result ? ids : []).map((_, rank) => {
+    const { order, values } = result.ranked;
+    const after = STAGES.map((stage) => probabilityIn(result, stage, rank));
+    return [rank + 1, order[rank], pieces[rank], values[rank], ...after];
+  });
+  return [["rank", "id", "piece", "logit", ...STAGES], ...rows];
+}
+
 export const about = { tensors: ["logits"], difference: "detail", absent: noChoice };
 
 /**
@@ -53,28 +87,11 @@ export default function sampling(element, glass) {
   let offered = { ids: [], pieces: [] };
   let step = null; // how the token was drawn that is written here, while that is looked at
 
-  const pieceOf = (rank) => {
-    const id = result.ranked.order[rank];
-    const at = offered.ids.indexOf(id);
-    if (at >= 0) return visible(offered.pieces[at]);
-    return drawn?.id === id ? visible(drawn.piece) : `#${id}`;
-  };
-  const probability = (stage, rank) =>
-    stage === "softmax" ? probabilityAfter(result.plain, "all", rank) : probabilityAfter(result.after, stage, rank);
-  const others = (stage, from) =>
-    stage === "softmax" ? rest(result.plain, "all", from) : rest(result.after, stage, from);
-
-  const table = () => [
-    ["rank", "id", "piece", "logit", ...STAGES],
-    ...(result ? offered.ids : []).map((_, rank) => [
-      rank + 1,
-      result.ranked.order[rank],
-      offered.pieces[rank],
-      result.ranked.values[rank],
-      ...STAGES.map((stage) => probability(stage, rank)),
-    ]),
-  ];
-  const panel = frame(element, glass, "sampling", { csv: table, parts: ["what", "formula", "draw", "myth"] });
+  const pieceOf = (rank) => nameOfRank(result, rank, offered, drawn);
+  const panel = frame(element, glass, "sampling", {
+    csv: () => tableOf(result, offered),
+    parts: ["what", "formula", "draw", "myth"],
+  });
   const controls = createControls(glass, panel);
   const how = choices(glass, "moment", "draw", ["then", "sliders"]);
   const stages = createStages(panel, ROWS, (place, lock) => {
@@ -90,7 +107,7 @@ export default function sampling(element, glass) {
     const { rank, stage } = view;
     const { values } = result.ranked;
     const settings = controls.settings(step);
-    const p = probability(stage, rank);
+    const p = probabilityIn(result, stage, rank);
     const piece = pieceOf(rank);
     const greedy = result.after.greedy && stage !== "softmax";
     const reading = greedy ? (p > 0 ? "read_taken" : "read_passed") : p > 0 ? `read_${stage}` : "read_out";
@@ -98,85 +115,7 @@ export default function sampling(element, glass) {
       `'${piece}' rank ${rank + 1} ${stage} p=${exact(p)} logit=${exact(values[rank])}`,
       panel.text(reading, { piece, rank: rank + 1, p: share(p), logit: shown(values[rank], 6) }),
     );
-    sums.replaceChildren(...arithmetic(rank, stage, settings), ...race());
-  }
-
-  function arithmetic(rank, stage, { temperature, topK, topP }) {
-    const { ranked, plain, after } = result;
-    const name = () => tinted("output", "p");
-    const line = (...parts) => h("p", null, ...parts);
-    const power = (t) => `e^((${shown(ranked.values[rank], 6)} − ${shown(ranked.values[0], 6)}) / ${t})`;
-    if (stage === "softmax") {
-      return [
-        line(
-          name(),
-          " = ",
-          fraction("e^(l − max)", "Σ"),
-          " = ",
-          fraction(power(1), shown(sumAfter(plain, "all"), 6)),
-          " = ",
-          h("strong", null, shown(probability(stage, rank), 5)),
-        ),
-      ];
-    }
-    if (after.greedy) return [line(panel.text("greedy"))];
-    const weight = after.weights[rank];
-    const lines = [
-      line(
-        name(),
-        sub("T"),
-        " = ",
-        fraction(power(temperature), shown(sumAfter(after, "all"), 6)),
-        " = ",
-        h("strong", null, shown(weight / sumAfter(after, "all"), 5)),
-      ),
-    ];
-    const share = (label, from, to) => {
-      if (rank >= after.kept[to])
-        return lines.push(
-          line(label, " = 0   ", panel.text(`out_${to}`, { rank: rank + 1, kept: after.kept[to], k: topK, p: topP })),
-        );
-      const mass = sumAfter(after, to) / sumAfter(after, from);
-      const before = weight / sumAfter(after, from);
-      lines.push(
-        line(
-          label,
-          " = ",
-          fraction(shown(before, 5), shown(mass, 6)),
-          " = ",
-          h("strong", null, shown(before / mass, 5)),
-          `   ${panel.text(`mass_${to}`, { kept: after.kept[to] })}`,
-        ),
-      );
-    };
-    if (stage !== "all") share(h("span", null, name(), sub("k")), "all", "topK");
-    if (stage === "topP" && rank < after.kept.topK) share(h("span", null, name(), sub("p")), "topK", "topP");
-    return lines;
-  }
-
-  /** Why the drawn token won: its p / E is the largest. */
-  function race() {
-    if (!drawn?.race) return [];
-    const { winner, second } = drawn.race;
-    const one = ({ piece, probability: p, throw: e }) => [
-      `“${visible(piece)}” `,
-      fraction("p", "E"),
-      " = ",
-      fraction(shown(p, 5), shown(e, 5)),
-      " = ",
-      h("strong", null, shown(p / e, 5)),
-    ];
-    return [
-      h("p", null, panel.text("race_why")),
-      h(
-        "p",
-        null,
-        panel.text("won"),
-        " ",
-        ...one(winner),
-        ...(second ? ["   ", panel.text("beat"), " ", ...one(second)] : []),
-      ),
-    ];
+    sums.replaceChildren(...stepsOf(panel.text, result, view, settings), ...raceOf(panel.text, drawn));
   }
 
   return inView(element, function draw() {
@@ -203,6 +142,9 @@ export default function sampling(element, glass) {
     };
     panel.title.textContent = panel.text(moment.kind === "end" ? "title" : `title_${moment.kind}`, about);
     controls.show(drawn, moment, step);
+    const probability = (stage, rank) => probabilityIn(result, stage, rank);
+    const others = (stage, from) =>
+      stage === "softmax" ? rest(result.plain, "all", from) : rest(result.after, stage, from);
     stages.show({ result, drawn, drawnRank, settings, pieceOf, probability, others });
     tell();
   });

@@ -29,35 +29,36 @@ function makeRow(rank) {
   return parts;
 }
 
-/**
- * @param {object} panel
- * @param {number} count rows
- * @param {(place: object | null, lock: boolean) => void} point
- */
-export function createStages(panel, count, point) {
-  const heads = Object.fromEntries(STAGES.map((stage) => [stage, h("span.ch-kept")]));
+/** The columns' names; under that of each stage what it keeps. */
+function makeHead() {
+  const kept = Object.fromEntries(STAGES.map((stage) => [stage, h("span.ch-kept")]));
   const column = (stage) =>
-    h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), heads[stage]);
+    h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), kept[stage]);
+  const race = h(
+    "th.ch-head",
+    { scope: "col", "data-text-title": "sampling.race_why" },
+    h("span", { "data-text": "sampling.race" }),
+    h("span.ch-kept", { "data-text": "sampling.race_means" }),
+  );
   const head = h(
     "tr",
     null,
     h("th.is-left", { scope: "col", "data-text": "sampling.token" }),
     h("th", { scope: "col", "data-text": "sampling.logit" }),
     ...STAGES.map(column),
-    h(
-      "th.ch-head",
-      { scope: "col", "data-text-title": "sampling.race_why" },
-      h("span", { "data-text": "sampling.race" }),
-      h("span.ch-kept", { "data-text": "sampling.race_means" }),
-    ),
+    race,
   );
-  const rows = Array.from({ length: count }, (_, i) => makeRow(i));
-  const drawnRow = makeRow(-1);
-  const others = makeRow(-2);
-  others.row.classList.add("is-others");
-  const body = h("tbody", null, ...rows.map(({ row }) => row), drawnRow.row, others.row);
-  const element = h("table.gp-table.ch-stages", null, h("thead", null, head), body);
+  return { head, kept };
+}
 
+/**
+ * Cells are pointed at, and chosen by a click or with the focus, which the arrow keys move.
+ *
+ * @param {HTMLElement} body
+ * @param {(place: object | null, lock: boolean) => void} point
+ * @param {() => ReturnType<typeof makeRow>[]} shownRows
+ */
+function pointAtCells(body, point, shownRows) {
   const placeOf = (event) => {
     const cell = event.target.closest?.("[data-stage]");
     return cell && Number(cell.dataset.rank) >= 0
@@ -79,7 +80,7 @@ export function createStages(panel, count, point) {
     if (!cell || (!down && !right)) return;
     event.preventDefault();
     event.stopPropagation();
-    const seen = [...rows, drawnRow].filter(({ row }) => !row.hidden);
+    const seen = shownRows();
     const at = seen.findIndex(({ row }) => row.contains(cell)) + down;
     const stage = STAGES[STAGES.indexOf(cell.dataset.stage) + right];
     seen[at]?.cells[stage]?.cell.focus();
@@ -88,65 +89,95 @@ export function createStages(panel, count, point) {
     const place = placeOf(event);
     if (place) point(place, true);
   });
+}
 
-  function fill(parts, rank, { result, drawn, pieceOf, probability }, drawnRank) {
-    parts.piece.textContent = pieceOf(rank);
-    parts.logit.textContent = shown(result.ranked.values[rank], 5);
-    for (const stage of STAGES) {
-      const p = probability(stage, rank);
-      const { bar, number, cell } = parts.cells[stage];
-      cell.dataset.rank = String(rank);
-      bar.style.width = `${100 * p}%`;
-      number.textContent = p > 0 ? share(p) : "–";
-      cell.classList.toggle("is-out", p === 0);
-    }
-    const at = drawn?.race?.ids.indexOf(result.ranked.order[rank]) ?? -1;
-    const thrown =
-      at >= 0
-        ? drawn.race.throws[at]
-        : drawn?.race?.winner.id === result.ranked.order[rank]
-          ? drawn.race.winner.throw
-          : null;
-    parts.draw.textContent =
-      thrown === null ? (rank === drawnRank ? "✓" : "") : shown(probability("topP", rank) / thrown, 4);
-    parts.row.classList.toggle("is-chosen", rank === drawnRank);
+/** How the token of a rank fared in the race of the draw; null where it took no part. */
+function thrownBy({ result, drawn }, rank) {
+  if (!drawn?.race) return null;
+  const { ids, throws, winner } = drawn.race;
+  const id = result.ranked.order[rank];
+  const at = ids.indexOf(id);
+  return at >= 0 ? throws[at] : winner.id === id ? winner.throw : null;
+}
+
+/** Writes the token of a rank into a row. */
+function fill(parts, rank, all) {
+  const { result, drawnRank, pieceOf, probability } = all;
+  parts.piece.textContent = pieceOf(rank);
+  parts.logit.textContent = shown(result.ranked.values[rank], 5);
+  for (const stage of STAGES) {
+    const p = probability(stage, rank);
+    const { bar, number, cell } = parts.cells[stage];
+    cell.dataset.rank = String(rank);
+    bar.style.width = `${100 * p}%`;
+    number.textContent = p > 0 ? share(p) : "–";
+    cell.classList.toggle("is-out", p === 0);
   }
+  const thrown = thrownBy(all, rank);
+  const taken = rank === drawnRank;
+  parts.draw.textContent = thrown === null ? (taken ? "✓" : "") : shown(probability("topP", rank) / thrown, 4);
+  parts.row.classList.toggle("is-chosen", taken);
+}
 
-  function show(all) {
-    const { result, drawnRank, others: rest } = all;
+/** What a stage keeps, under its name. */
+function keptText(text, stage, { result: { ranked, after }, settings: { topK, topP } }) {
+  const total = ranked.values.length;
+  if (stage === "softmax") return text("kept_all", { kept: total });
+  if (after.greedy) return text(stage === "all" ? "kept_greedy" : "kept_unused");
+  if (stage === "all") return text("kept_all", { kept: total });
+  /** @type {[boolean, import("./filters.js").Stage]} */
+  const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
+  const kept = after.kept[stage];
+  return off
+    ? text("kept_off", { kept })
+    : text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
+}
+
+/**
+ * @param {object} panel
+ * @param {number} count rows
+ * @param {(place: object | null, lock: boolean) => void} point
+ */
+export function createStages(panel, count, point) {
+  const { head, kept } = makeHead();
+  const rows = Array.from({ length: count }, (_, i) => makeRow(i));
+  const drawnRow = makeRow(-1);
+  const others = makeRow(-2);
+  others.row.classList.add("is-others");
+  const body = h("tbody", null, ...rows.map(({ row }) => row), drawnRow.row, others.row);
+  const element = h("table.gp-table.ch-stages", null, h("thead", null, head), body);
+
+  const shownRows = () => [...rows, drawnRow].filter(({ row }) => !row.hidden);
+  pointAtCells(body, point, shownRows);
+
+  function showOthers({ result, drawnRank, others: rest, probability }) {
     const total = result.ranked.values.length;
-    rows.forEach((parts, i) => {
-      parts.row.hidden = i >= total;
-      if (i < total) fill(parts, i, all, drawnRank);
-    });
     const far = drawnRank >= count;
-    drawnRow.row.hidden = !far;
-    if (far) fill(drawnRow, drawnRank, all, drawnRank);
     others.row.hidden = total <= count;
     others.piece.textContent = panel.text("others", { count: total - count - (far ? 1 : 0) });
     for (const stage of STAGES) {
       const { bar, number } = others.cells[stage];
       const left = rest(stage, count);
-      const own = far ? all.probability(stage, drawnRank) : 0;
+      const own = far ? probability(stage, drawnRank) : 0;
       const mass = Math.max(0, left.probability - own);
       bar.style.width = `${100 * mass}%`;
       number.textContent = mass > 0 ? share(mass) : left.count ? "0" : "–";
     }
-    for (const stage of STAGES) heads[stage].textContent = keptText(stage, all);
   }
 
-  /** What a stage keeps, under its name. */
-  function keptText(stage, { result: { ranked, after }, settings: { topK, topP } }) {
-    const total = ranked.values.length;
-    if (stage === "softmax") return panel.text("kept_all", { kept: total });
-    if (after.greedy) return panel.text(stage === "all" ? "kept_greedy" : "kept_unused");
-    if (stage === "all") return panel.text("kept_all", { kept: total });
-    /** @type {[boolean, import("./filters.js").Stage]} */
-    const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
-    const kept = after.kept[stage];
-    return off
-      ? panel.text("kept_off", { kept })
-      : panel.text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
+  function show(all) {
+    const { result, drawnRank } = all;
+    const total = result.ranked.values.length;
+    rows.forEach((parts, i) => {
+      parts.row.hidden = i >= total;
+      if (i < total) fill(parts, i, all);
+    });
+    const far = drawnRank >= count;
+    drawnRow.row.hidden = !far;
+    if (far) fill(drawnRow, drawnRank, all);
+    showOthers(all);
+    for (const stage of STAGES) kept[stage].textContent = keptText(panel.text, stage, all);
   }
+
   return { element, show };
 }

@@ -28,51 +28,62 @@ export const mostOf = (values, dtype) =>
 export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
 
 /**
+ * A row for each place of the stream.
+ *
+ * @param {object} found the answer "difference" with the ratio of each place
+ * @returns {(string | number)[][]}
+ */
+function tableOf({ apart, first, values }) {
+  const [rows, tokens] = apart.shape;
+  const lines = Array.from({ length: rows * tokens }, (_, i) => [
+    Math.floor(i / tokens),
+    i % tokens,
+    apart.data[i],
+    first.data[i],
+    values[i],
+  ]);
+  return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
+}
+
+/** Which tokens differ, so that those of B stand under A's; null where none does. */
+const secondsOf = ({ first, pieces }) =>
+  pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null;
+
+/**
+ * From no difference to the largest.
+ *
+ * @returns {import("../../marks/scales.js").Scale & { name: string }}
+ */
+const scaleOf = (most) => ({
+  table: "magnitude",
+  place: (value) => value / most,
+  ticks: [
+    [0, "0"],
+    [1, shown(most, 3)],
+  ],
+  name: "‖B − A‖ / ‖A‖",
+});
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function streamChange(element, glass) {
   const { state } = glass;
   let found = null;
-  const csv = () => {
-    if (!found) return [];
-    const [rows, tokens] = found.apart.shape;
-    const lines = Array.from({ length: rows * tokens }, (_, i) => [
-      Math.floor(i / tokens),
-      i % tokens,
-      found.apart.data[i],
-      found.first.data[i],
-      found.values[i],
-    ]);
-    return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
-  };
-  const panel = frame(element, glass, "stream-change", { csv });
+  const panel = frame(element, glass, "stream-change", { csv: () => (found ? tableOf(found) : []) });
   const empty = h("p.gp-note");
   const cut = h("p.gp-note");
-  /** Which tokens differ, so that those of B stand under A's. */
-  const seconds = ({ first, pieces }) =>
-    pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null;
   const map = createDepthMap(glass, {
     label: "stream-change.map",
     values: ({ details }) => details.known.values,
-    scale: (values, { trace }) => {
-      const most = mostOf(values, trace.model.dtype);
-      return {
-        table: "magnitude",
-        place: (value) => value / most,
-        ticks: [
-          [0, "0"],
-          [1, shown(most, 3)],
-        ],
-        name: "‖B − A‖ / ‖A‖",
-      };
-    },
+    scale: (values, { trace }) => scaleOf(mostOf(values, trace.model.dtype)),
     name: (row, { trace }) => (row === trace.model.n_layers ? panel.text("last") : panel.text("row", { layer: row })),
     at: ({ layer, query }, { first }) => ({ row: layer, token: Math.min(query, first.length - 1) }),
     pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
     pieces: ({ first }) => first,
-    second: seconds,
-    axis: () => panel.text(seconds(both) ? "axis_both" : "axis"),
+    second: secondsOf,
+    axis: () => panel.text(secondsOf(both) ? "axis_both" : "axis"),
     moves: {},
   });
   let both = null; // what the map is drawn of

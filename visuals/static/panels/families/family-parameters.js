@@ -33,20 +33,75 @@ export function productOf({ layers, copies, how, each }) {
   return [...counts, counts.length && isSum ? `(${one})` : one].join(" × ");
 }
 
+const groupName = (glass, name) => glass.text(`families.group_${name}`);
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+
+/**
+ * Each part of each model with its product.
+ *
+ * @param {object[]} columns
+ * @returns {(string | number)[][]}
+ */
+function tableOf(columns) {
+  const rows = columns.flatMap(({ name, parameters }) =>
+    parameters.groups.flatMap(({ group, parts }) =>
+      parts.map((part) => [name, group, part.label, productOf(part), part.weights]),
+    ),
+  );
+  return [["model", "group", "part", "product", "weights"], ...rows];
+}
+
+/**
+ * The products of one model, by group, and what they sum to.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Function} text the panel's own
+ */
+function termsOf(glass, text, { name, parameters: { groups, total, active, published } }) {
+  const line = (part) =>
+    h(
+      "li",
+      null,
+      h("span.fa-part", null, weightName(glass.text, part.label)),
+      h("span.fa-product", null, `${productOf(part)} = `, h("strong", null, whole(part.weights))),
+    );
+  const lists = groups.map(({ group: own, weights, parts }) =>
+    h(
+      "div.fa-group",
+      null,
+      h(
+        "h4",
+        null,
+        `${groupName(glass, own)}: ${whole(weights)}`,
+        h("span.gp-note", null, ` ${percent(weights / total)}`),
+      ),
+      h("ul", null, ...parts.map(line)),
+    ),
+  );
+  const said = [text("sum", { total: whole(total) })];
+  if (published) said.push(text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
+  if (active)
+    said.push(
+      text("active_text", { active: whole(active), share: percent(active / total) }),
+      ...(published?.active && !published.exact ? [text("active_published", { count: whole(published.active) })] : []),
+    );
+  return [h("h3.gp-subtitle", null, text("of", { name })), ...lists, h("p", null, ...said.join(" "))];
+}
+
 /**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function familyParameters(element, glass) {
   const { state } = glass;
-  const panel = frame(element, glass, "family-parameters", { csv: () => table(), pointed: false });
+  const panel = frame(element, glass, "family-parameters", {
+    csv: () => tableOf(view.answer ? counted() : []),
+    pointed: false,
+  });
   const view = reactive({ answer: null, trouble: null }, glass.repaint);
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );
-  const group = (name) => glass.text(`families.group_${name}`);
-  const percent = (share) => `${(100 * share).toFixed(1)} %`;
-
   const legend = h(
     "p.gp-samples.fa-legend",
     null,
@@ -63,23 +118,12 @@ export default function familyParameters(element, glass) {
   }
   const choose = (id) => glass.settings.set("families", { ...glass.settings.get("families"), model: id });
 
-  function table() {
-    const rows = view.answer
-      ? counted().flatMap(({ name, parameters }) =>
-          parameters.groups.flatMap(({ group: own, parts }) =>
-            parts.map((part) => [name, own, part.label, productOf(part), part.weights]),
-          ),
-        )
-      : [];
-    return [["model", "group", "part", "product", "weights"], ...rows];
-  }
-
   function bar(column) {
     const { groups, total, active } = column.parameters;
     const pieces = groups.map(({ group: name, weights }) =>
       h("span.fa-piece", {
         style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`,
-        title: `${group(name)}: ${whole(weights)} (${percent(weights / total)})`,
+        title: `${groupName(glass, name)}: ${whole(weights)} (${percent(weights / total)})`,
       }),
     );
     const size =
@@ -94,42 +138,13 @@ export default function familyParameters(element, glass) {
     );
   }
 
-  function terms({ name, parameters: { groups, total, active, published } }) {
-    const line = (part) =>
-      h(
-        "li",
-        null,
-        h("span.fa-part", null, weightName(glass.text, part.label)),
-        h("span.fa-product", null, `${productOf(part)} = `, h("strong", null, whole(part.weights))),
-      );
-    const lists = groups.map(({ group: own, weights, parts }) =>
-      h(
-        "div.fa-group",
-        null,
-        h("h4", null, `${group(own)}: ${whole(weights)}`, h("span.gp-note", null, ` ${percent(weights / total)}`)),
-        h("ul", null, ...parts.map(line)),
-      ),
-    );
-    const said = [panel.text("sum", { total: whole(total) })];
-    if (published)
-      said.push(panel.text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
-    if (active)
-      said.push(
-        panel.text("active_text", { active: whole(active), share: percent(active / total) }),
-        ...(published?.active && !published.exact
-          ? [panel.text("active_published", { count: whole(published.active) })]
-          : []),
-      );
-    return [h("h3.gp-subtitle", null, panel.text("of", { name })), ...lists, h("p", null, ...said.join(" "))];
-  }
-
   return inView(element, function draw() {
     panel.title.textContent = panel.text("title");
     if (view.trouble) bars.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
     if (!view.answer) return;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.model;
     bars.replaceChildren(...counted().map(bar));
-    sum.replaceChildren(...terms(chosen()));
+    sum.replaceChildren(...termsOf(glass, panel.text, chosen()));
     const again = focused ? bars.querySelector(`[data-model="${focused}"]`) : null;
     /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
     const { id, parameters } = chosen();

@@ -121,68 +121,44 @@ function createLoads(glass) {
 }
 
 /**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * Each expert's scores and weight at each token.
+ *
+ * @returns {(string | number)[][]}
  */
-export default function expertsPanel(element, glass) {
-  const { state } = glass;
-  const view = { found: null, ffn: null, layer: 0 };
-  const csv = () => {
-    if (!view.found) return [];
-    const { found, ffn, layer } = view;
-    const rows = state.trace.tokens.pieces.flatMap((piece, t) => {
-      const { scores, choice } = chooseFor(found, ffn, t);
-      const taken = chosenAt(found, t);
-      return Array.from(scores, (score, e) => {
-        const one = taken.find(({ expert }) => expert === e);
-        return [layer, t, piece, e, score, choice[e], one ? one.weight : 0, one ? one.length : 0];
-      });
+function tableOf({ found, ffn, layer }, { tokens: { pieces } }) {
+  const rows = pieces.flatMap((piece, t) => {
+    const { scores, choice } = chooseFor(found, ffn, t);
+    const taken = chosenAt(found, t);
+    return Array.from(scores, (score, e) => {
+      const one = taken.find(({ expert }) => expert === e);
+      return [layer, t, piece, e, score, choice[e], one ? one.weight : 0, one ? one.length : 0];
     });
-    return [["layer", "token", "piece", "expert", "score", "score_for_choice", "weight", "length_written"], ...rows];
-  };
-  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const { text } = panel;
-  const dense = h("p.gp-note");
-  const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
-  const map = createMap(glass);
+  });
+  return [["layer", "token", "piece", "expert", "score", "score_for_choice", "weight", "length_written"], ...rows];
+}
+
+/** Where a token goes, by the network and by the formula, and what each expert has to do, as a program reads it. */
+function valueOf(found, ffn, token) {
+  const taken = chosenAt(found, token).map(({ expert, weight }) => `${expert}:${exact(weight)}`);
+  const { chosen, weights } = chooseFor(found, ffn, token);
+  const formula = chosen.map((e, i) => `${e}:${exact(weights[i])}`);
+  const load = loads(found, ffn.experts).map(({ tokens }) => tokens);
+  const shared = found.shared ? ` shared=${exact(found.shared.data[token])}` : "";
+  return `chosen=${taken} formula=${formula} load=${load}${shared} whole=${exact(found.whole.data[token])}`;
+}
+
+/** How the router chose for one token: the best experts one by one, and the weights written out. */
+function createChoice(text) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS });
-  const [note, rest, groups, formula, sums, subtitle, loadTitle] = [
-    h("p.gp-note"),
-    h("p.gp-note"),
-    h("p.gp-note"),
-    h("div.gp-formula"),
-    h("p.gp-note"),
-    h("h3.gp-subtitle"),
-    h("h3.gp-subtitle"),
-  ];
-  const load = createLoads(glass);
-  const body = h(
-    "div",
+  const [rest, groups, formula, sums] = [h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note")];
+  const element = h(
+    "div.gp-columns",
     null,
-    note,
-    map.element,
-    subtitle,
-    h(
-      "div.gp-columns",
-      null,
-      h("div", null, listed("", `${KIND}.table`, table), rest),
-      h("div", null, formula, groups, sums),
-    ),
-    loadTitle,
-    load.element,
+    h("div", null, listed("", `${KIND}.table`, table), rest),
+    h("div", null, formula, groups, sums),
   );
-  panel.body.append(dense, lead, body);
 
-  /** In a layer without experts: that it has none, and the way to the first that has. */
-  function drawDense(layer) {
-    const first = firstWithExperts(state.trace.model);
-    panel.title.textContent = text("dense_title", { layer });
-    dense.textContent = text("dense", { layer, width: state.trace.model.parts.ffn[layer].width });
-    lead.textContent = text("dense_lead", { layer: first });
-    panel.tell(`layer ${layer} dense first ${first}`, "");
-  }
-
-  const choose = memo((found, ffn, token, _language) => {
+  const draw = memo((found, ffn, token, _language) => {
     const made = chooseFor(found, ffn, token);
     const taken = chosenAt(found, token);
     const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];
@@ -210,6 +186,38 @@ export default function expertsPanel(element, glass) {
     };
     sums.textContent = text(found.shared ? "sums_shared" : "sums", { ...own, width: ffn.shared });
   });
+  return { element, draw };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function expertsPanel(element, glass) {
+  const { state } = glass;
+  const view = { found: null, ffn: null, layer: 0 };
+  const panel = frame(element, glass, KIND, {
+    csv: () => (view.found ? tableOf(view, state.trace) : []),
+    parts: ["what", "formula", "myth"],
+  });
+  const { text } = panel;
+  const dense = h("p.gp-note");
+  const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
+  const map = createMap(glass);
+  const choice = createChoice(text);
+  const [note, subtitle, loadTitle] = [h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
+  const load = createLoads(glass);
+  const body = h("div", null, note, map.element, subtitle, choice.element, loadTitle, load.element);
+  panel.body.append(dense, lead, body);
+
+  /** In a layer without experts: that it has none, and the way to the first that has. */
+  function drawDense(layer) {
+    const first = firstWithExperts(state.trace.model);
+    panel.title.textContent = text("dense_title", { layer });
+    dense.textContent = text("dense", { layer, width: state.trace.model.parts.ffn[layer].width });
+    lead.textContent = text("dense_lead", { layer: first });
+    panel.tell(`layer ${layer} dense first ${first}`, "");
+  }
 
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { trace, layer, query: token, language } = state;
@@ -227,25 +235,11 @@ export default function expertsPanel(element, glass) {
     subtitle.textContent = text("choice_title", { token, piece });
     loadTitle.textContent = text("load_title", { layer, tokens: trace.T });
     map.draw([{ trace, layer, details: { experts: found } }], width);
-    choose(found, ffn, token, language);
+    choice.draw(found, ffn, token, language);
     load.draw(found, ffn, language);
-    const taken = chosenAt(found, token);
-    const told = taken.map(({ expert, weight }) => `${expert}:${exact(weight)}`).join(",");
-    const scores = chooseFor(found, ffn, token);
-    const formula = scores.chosen.map((e, i) => `${e}:${exact(scores.weights[i])}`).join(",");
-    const taking = loads(found, ffn.experts)
-      .map(({ tokens }) => tokens)
-      .join(",");
-    const shared = found.shared ? ` shared=${exact(found.shared.data[token])}` : "";
-    const written = `load=${taking}${shared} whole=${exact(found.whole.data[token])}`;
-    panel.tell(
-      `layer ${layer} token ${token} chosen=${told} formula=${formula} ${written}`,
-      text("read", {
-        token,
-        piece,
-        chosen: taken.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`).join(", "),
-      }),
-    );
+    const chosen = chosenAt(found, token).map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`);
+    const value = `layer ${layer} token ${token} ${valueOf(found, ffn, token)}`;
+    panel.tell(value, text("read", { token, piece, chosen: chosen.join(", ") }));
     return undefined;
   });
 }

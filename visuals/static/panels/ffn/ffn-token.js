@@ -120,6 +120,39 @@ function rowsOf({ ffn, full }) {
   ];
 }
 
+/** The numbers of the neuron at a place, as a program reads them. */
+function valueOf({ layer, token, ffn, full }, place, row) {
+  const { kind, product, quadrants } = full;
+  const numbers = kind.strips
+    .filter(([name]) => name !== "product")
+    .map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
+  const read = `${numbers.join(" ")} product=${exact(product[place])}`;
+  const counts = quadrants.map(({ count }) => count).join(",");
+  const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
+  return `layer ${layer} token ${token} ${neuronPlace(ffn, full.of(place))} ${read} quadrants=${counts}${wrote}`;
+}
+
+/** The same for the text "read". */
+const readingOf = (glass, { ffn, full }, place) => ({
+  ...full.kind,
+  neuron: neuronName(ffn, full.of(place), glass.text),
+  gate: full.gate ? shown(full.gate[place], 4) : "",
+  up: shown(full.up[place], 4),
+  product: shown(full.product[place], 5),
+});
+
+/** What the list of what is written says of a neuron of the locked token. */
+function aboutNeurons(glass, layer) {
+  const { trace, locked } = glass.state;
+  const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
+  const full = neurons && drawnOf(neurons);
+  return {
+    product: full && ((neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)])),
+    off: (neuron) => neuronOff(trace, layer, neuron),
+    name: (neuron) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text),
+  };
+}
+
 /**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
@@ -151,27 +184,6 @@ export default function ffnToken(element, glass) {
   );
   const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
 
-  function tell({ layer, token, ffn, full }, place, row) {
-    const { kind, product, quadrants } = full;
-    const numbers = kind.strips
-      .filter(([name]) => name !== "product")
-      .map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
-    const counts = quadrants.map(({ count }) => count).join(",");
-    const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
-    const neuron = full.of(place);
-    const read = `${numbers.join(" ")} product=${exact(product[place])}`;
-    panel.tell(
-      `layer ${layer} token ${token} ${neuronPlace(ffn, neuron)} ${read} quadrants=${counts}${wrote}`,
-      panel.text("read", {
-        ...kind,
-        neuron: neuronName(ffn, neuron, glass.text),
-        gate: full.gate ? shown(full.gate[place], 4) : "",
-        up: shown(full.up[place], 4),
-        product: shown(product[place], 5),
-      }),
-    );
-  }
-
   /** The list of what is written: of the locked token, whose name is above it. */
   function list(found) {
     subtitle.textContent = panel.text(
@@ -183,16 +195,7 @@ export default function ffnToken(element, glass) {
       : noChoice(state.trace.model)
         ? panel.text("no_logits")
         : "";
-    const { trace, locked } = state;
-    const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
-    const full = neurons && drawnOf(neurons);
-    const layer = found?.layer ?? locked.layer;
-    const about = {
-      product: full && ((neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)])),
-      off: (neuron) => neuronOff(trace, layer, neuron),
-      name: (neuron) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text),
-    };
-    written.fill(found?.rows ?? [], about);
+    written.fill(found?.rows ?? [], aboutNeurons(glass, found?.layer ?? state.locked.layer));
   }
 
   const listAgain = memo(list);
@@ -220,6 +223,6 @@ export default function ffnToken(element, glass) {
     const name = neuronName(ffn, neuron, glass.text);
     push.replaceChildren(...pushes(row, name, panel.text));
     formula.replaceChildren(...arithmetic(full, chosen, name, row, panel.text));
-    tell(at, chosen, row);
+    panel.tell(valueOf(at, chosen, row), panel.text("read", readingOf(glass, at, chosen)));
   });
 }

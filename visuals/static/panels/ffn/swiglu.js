@@ -177,6 +177,34 @@ function rowsOf({ kind, ffn, every }, { trace, layer }) {
 }
 
 /**
+ * The vectors of a token, each as a strip; the last, the product, with what is off of it.
+ *
+ * @param {ReturnType<typeof createView>} view
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Function} text the panel's own
+ */
+function stripsOf({ full, kind }, glass, text) {
+  const { trace, layer } = glass.state;
+  const rows = kind.strips.map(([one, role]) => ({
+    name: vectorName(one, kind, glass.text),
+    role,
+    values: full?.[one] ?? null,
+  }));
+  if (!full) return rows;
+  const places = neuronsOff(trace, layer)?.map(full.place);
+  Object.assign(rows.at(-1), { off: places?.filter((place) => place >= 0) ?? null, word: text("off") });
+  return rows;
+}
+
+/** The numbers of a neuron, as a program reads them. */
+function valueOf({ ffn, kind }, chosen) {
+  const factors = kind.strips
+    .filter(([one]) => one !== "product")
+    .map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
+  return `${neuronPlace(ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`;
+}
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -229,32 +257,14 @@ export default function swiglu(element, glass) {
     note.textContent = noteText();
     table.mark(chosen.neuron);
     formula.replaceChildren(arithmetic(chosen, kind, name(chosen.neuron), panel.text));
-    const factors = kind.strips
-      .filter(([one]) => one !== "product")
-      .map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
     const reading = panel.text("read", { neuron: name(chosen.neuron), ...named, product: shown(chosen.product, 5) });
-    panel.tell(
-      `${neuronPlace(view.ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`,
-      reading,
-    );
+    panel.tell(valueOf(view, chosen), reading);
   }
 
   function drawStrips(width, chosen) {
     const { trace, layer } = glass.state;
-    const { full, kind } = view;
-    const rows = kind.strips.map(([one, role]) => ({
-      name: vectorName(one, kind, glass.text),
-      role,
-      values: full?.[one] ?? null,
-    }));
-    if (full)
-      Object.assign(rows.at(-1), {
-        off:
-          neuronsOff(trace, layer)
-            ?.map(full.place)
-            .filter((place) => place >= 0) ?? null,
-        word: panel.text("off"),
-      });
+    const { full } = view;
+    const rows = stripsOf(view, glass, panel.text);
     strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
   }
 

@@ -24,10 +24,49 @@ export function notesOf(glass, notes) {
   });
 }
 
+/** One figure for every token. */
+function perToken(text, bytes) {
+  const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
+  return h("p.gp-note", null, text("per_token", { bytes: exactBytes(bytes), scaled: also }));
+}
+
+/** What is remarked on the model; what a reader opened stays open while the numbers change. */
+function createSource(glass, text, element) {
+  let opened = false;
+  element.addEventListener(
+    "toggle",
+    (event) => {
+      const details = /** @type {HTMLDetailsElement} */ (event.target);
+      if (details.matches(".kv-source")) opened = details.open;
+    },
+    true,
+  );
+
+  function of({ source: read, not_verified: unsure, notes, parameters, published }) {
+    const remark = (one) => remarkIn(one, glass.state.language);
+    const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
+    const fields = unsure.map(remark).join(text("list_comma"));
+    const stated = published
+      ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
+      : "";
+    return h(
+      "details.kv-source",
+      opened ? { open: "" } : null,
+      h("summary", null, text("source")),
+      list(read),
+      h("p.gp-note.kv-parameters", null, text("parameters", { count: whole(parameters) }), " ", stated),
+      ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
+      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []),
+    );
+  }
+  return { of };
+}
+
 /** @param {import("../../types.d.ts").Glass} glass */
 export function answerView(glass) {
-  const element = h("div.kv-answer");
   const text = (name, params) => glass.text(`kv.${name}`, params);
+  const element = h("div.kv-answer");
+  const source = createSource(glass, text, element);
   const factor = (code, params) => text(`factor_${code}`, params);
 
   function term({ label, factors, bytes }) {
@@ -62,17 +101,7 @@ export function answerView(glass) {
 
   /** Bytes a token: one figure, or more where a window drops older tokens once it is full. */
   function rates({ per_token, growth }) {
-    if (!growth)
-      return [
-        h(
-          "p.gp-note",
-          null,
-          text("per_token", {
-            bytes: exactBytes(per_token),
-            scaled: Number(per_token) < 1024 ? "" : ` = ${scaled(per_token, "binary")}`,
-          }),
-        ),
-      ];
+    if (!growth) return [perToken(text, per_token)];
     const said = (until, i) =>
       until === null
         ? text(`after_${growth.kind}`)
@@ -107,37 +136,9 @@ export function answerView(glass) {
           ]
         : []),
       ...notesOf(glass, notes),
-      source(card),
+      source.of(card),
     );
   }
-
-  /** What is remarked on the model; what a reader opened stays open while the numbers change. */
-  function source({ source: read, not_verified: unsure, notes, parameters, published }) {
-    const remark = (one) => remarkIn(one, glass.state.language);
-    const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
-    const fields = unsure.map(remark).join(text("list_comma"));
-    const stated = published
-      ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
-      : "";
-    return h(
-      "details.kv-source",
-      opened ? { open: "" } : null,
-      h("summary", null, text("source")),
-      list(read),
-      h("p.gp-note.kv-parameters", null, text("parameters", { count: whole(parameters) }), " ", stated),
-      ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
-      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []),
-    );
-  }
-  let opened = false;
-  element.addEventListener(
-    "toggle",
-    (event) => {
-      const details = /** @type {HTMLDetailsElement} */ (event.target);
-      if (details.matches(".kv-source")) opened = details.open;
-    },
-    true,
-  );
 
   return { element, show };
 }

@@ -3,18 +3,13 @@
 import { checkbox, segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 
-/**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {{ settings: object }} view
- * @param {(change: object) => void} set
- */
-export function choiceBar(glass, view, set, { compared, most, catalogue }) {
-  const text = (name, params) => glass.text(`kv-chart.${name}`, params);
-  const groups = [];
+/** Groups of buttons of which one is pressed, each for one setting. */
+function createGroups(set) {
+  const marks = {};
 
   /**
-   * Buttons of which one is pressed.
-   *
+   * @param {string} name of the setting
+   * @param {string | undefined} label text key
    * @param {[string, string][]} options value and text key
    */
   function group(name, label, options) {
@@ -25,15 +20,23 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
       look: "kv-choice",
       choose: (value) => set({ [name]: value }),
     });
-    const element = h(
-      "div.kv-group",
-      null,
-      ...(label ? [h("span.gp-note", { "data-text": label })] : []),
-      buttons.element,
-    );
-    groups.push({ name, mark: buttons.mark, element });
-    return element;
+    marks[name] = buttons.mark;
+    return h("div.kv-group", null, ...(label ? [h("span.gp-note", { "data-text": label })] : []), buttons.element);
   }
+  const mark = (settings) => {
+    for (const [name, show] of Object.entries(marks)) show(settings[name]);
+  };
+  return { group, mark };
+}
+
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {{ settings: object }} view
+ * @param {(change: object) => void} set
+ */
+export function choiceBar(glass, view, set, { compared, most, catalogue }) {
+  const text = (name, params) => glass.text(`kv-chart.${name}`, params);
+  const { group, mark } = createGroups(set);
   /** @type {[string, string][]} */
   const scales = [
     ["log", "kv-chart.log"],
@@ -81,10 +84,8 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
 
   function show() {
     const { settings } = view;
-    for (const { name, mark, element: holder } of groups) {
-      mark(settings[name]);
-      if (name === "x" || name === "y") holder.hidden = settings.view === "stack";
-    }
+    mark(settings);
+    for (const axis of [x, y]) axis.hidden = settings.view === "stack";
     weights.element.hidden = why.hidden = settings.view !== "stack";
     weights.box.checked = Boolean(settings.weights);
     chips.replaceChildren(...compared().map(chip));

@@ -15,6 +15,73 @@ export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { t
   { value: 2, code: "bytes", params: { format: "fp16" } },
 ];
 
+/** @param {object} answer the calculator's */
+const wrongBytes = (answer) => bytesOf(copiedFactors(answer.card, answer));
+
+/** What the texts say of a model and of what the copied sum makes of it. */
+function paramsOf(answer) {
+  const { card, tokens, batch, dtype } = answer;
+  const wrong = wrongBytes(answer);
+  return {
+    model: card.name,
+    batch,
+    tokens: tokens.toLocaleString("en-US"),
+    dtype,
+    d_model: card.d_model,
+    heads: card.n_heads,
+    head_dim: card.head_dim,
+    copied: exactBytes(wrong),
+    binary: scaled(wrong, "binary"),
+    decimal: scaled(wrong, "decimal"),
+  };
+}
+
+/**
+ * Both sums side by side, and what lies between them.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Function} text the panel's own
+ * @param {object} answer the calculator's
+ * @returns {HTMLElement[]}
+ */
+function verdict(glass, text, answer) {
+  const { card, bytes, terms, kinds } = answer;
+  const copied = copiedFactors(card, answer);
+  const wrong = bytesOf(copied);
+  const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
+  const grouped = kinds.find(({ kind }) => kind === "GQA");
+  const params = paramsOf(answer);
+  const side = (name, size, ...content) =>
+    h(
+      `div.kv-verdict-card.is-${name}`,
+      null,
+      h("h3.gp-subtitle", null, text(name)),
+      h("p.kv-total", null, h("strong", null, size)),
+      ...content,
+      h("p", null, text(`${name}_text`, params)),
+    );
+  const products = terms.map((term) => product(term.factors, factor, equals(term.bytes)));
+  const [wrongSize, rightSize] = [scaled(wrong, "binary"), scaled(bytes, "binary")];
+  const ratio = { ...params, wrong: wrongSize, right: rightSize, ratio: wrong / Number(bytes) };
+  const gqa = {
+    bytes: exactBytes(grouped.bytes),
+    gib: scaled(grouped.bytes, "binary"),
+    group: card.n_heads / grouped.n_kv_heads,
+  };
+  return [
+    h("p", null, text("question", params)),
+    h(
+      "div.gp-columns",
+      null,
+      side("wrong", wrongSize, product(copied, factor, equals(wrong))),
+      side("right", rightSize, ...products),
+    ),
+    h("p", null, text("ratio", ratio)),
+    h("p", null, text("gqa", gqa)),
+    h("p.gp-note", null, h("strong", null, text("check"), ": "), text("check_text")),
+  ];
+}
+
 export const about = { namesChanges: false };
 
 /**
@@ -26,7 +93,7 @@ export default function kvMyth(element, glass) {
   const view = reactive({ answer: null }, glass.repaint);
   const table = () => [
     ["sum", "bytes"],
-    ["copied", view.answer ? bytesOf(copiedFactors(view.answer.card, view.answer)) : ""],
+    ["copied", view.answer ? wrongBytes(view.answer) : ""],
     ["right", view.answer?.bytes ?? ""],
   ];
   glass.calculate("kv", ASKED).then(({ data }) => {
@@ -35,74 +102,10 @@ export default function kvMyth(element, glass) {
   const body = h("div");
   panel.body.append(body);
 
-  function show() {
-    const { answer } = view;
-    const { card, bytes, terms, kinds, tokens, batch, dtype } = answer;
-    const { n_heads, d_model, head_dim } = card;
-    const copied = copiedFactors(card, answer);
-    const wrong = bytesOf(copied);
-    const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-    const grouped = kinds.find(({ kind }) => kind === "GQA");
-    const params = {
-      model: card.name,
-      batch,
-      tokens: tokens.toLocaleString("en-US"),
-      dtype,
-      d_model,
-      heads: n_heads,
-      head_dim,
-      copied: exactBytes(wrong),
-      binary: scaled(wrong, "binary"),
-      decimal: scaled(wrong, "decimal"),
-    };
-    const side = (name, role, size, ...content) =>
-      h(
-        `div.kv-verdict-card.is-${role}`,
-        null,
-        h("h3.gp-subtitle", null, panel.text(name)),
-        h("p.kv-total", null, h("strong", null, size)),
-        ...content,
-        h("p", null, panel.text(`${name}_text`, params)),
-      );
-    body.replaceChildren(
-      h("p", null, panel.text("question", params)),
-      h(
-        "div.gp-columns",
-        null,
-        side("wrong", "wrong", scaled(wrong, "binary"), product(copied, factor, equals(wrong))),
-        side(
-          "right",
-          "right",
-          scaled(bytes, "binary"),
-          ...terms.map((term) => product(term.factors, factor, equals(term.bytes))),
-        ),
-      ),
-      h(
-        "p",
-        null,
-        panel.text("ratio", {
-          ...params,
-          wrong: scaled(wrong, "binary"),
-          right: scaled(bytes, "binary"),
-          ratio: wrong / Number(bytes),
-        }),
-      ),
-      h(
-        "p",
-        null,
-        panel.text("gqa", {
-          bytes: exactBytes(grouped.bytes),
-          gib: scaled(grouped.bytes, "binary"),
-          group: n_heads / grouped.n_kv_heads,
-        }),
-      ),
-      h("p.gp-note", null, h("strong", null, panel.text("check"), ": "), panel.text("check_text")),
-    );
-    panel.tell(`wrong=${wrong} right=${bytes}`);
-  }
-
   return inView(element, function draw() {
     panel.title.textContent = panel.text("title");
-    if (view.answer) show();
+    if (!view.answer) return;
+    body.replaceChildren(...verdict(glass, panel.text, view.answer));
+    panel.tell(`wrong=${wrongBytes(view.answer)} right=${view.answer.bytes}`);
   });
 }

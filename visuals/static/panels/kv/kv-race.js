@@ -84,6 +84,64 @@ const table = (race) => [
   ]),
 ];
 
+/** The step whose text is nearest in length. */
+const nearestStep = (steps, tokens) =>
+  steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
+
+const ratioOf = (a, b) => times(b / a);
+
+/** The numbers of a step, as a program reads them. */
+const valueOf = ({ tokens, cached_seconds, full_seconds, cached_work, full_work, same }) =>
+  [
+    `tokens=${tokens} cached_seconds=${cached_seconds} full_seconds=${full_seconds}`,
+    `cached_work=${cached_work} full_work=${full_work} same=${same}`,
+  ].join(" ");
+
+/** The same for the text "read". */
+const readingOf = (step) => ({
+  tokens: step.tokens,
+  cached: milli(step.cached_seconds),
+  full: milli(step.full_seconds),
+  ratio: ratioOf(step.cached_seconds, step.full_seconds),
+  cached_work: million(step.cached_work),
+  full_work: million(step.full_work),
+  work_ratio: ratioOf(step.cached_work, step.full_work),
+});
+
+/**
+ * What all steps together took, whether both ways gave the same tokens, and one step written out.
+ *
+ * @returns {HTMLElement[]}
+ */
+function sumsOf(panel, trace, steps, at) {
+  const sum = totals(steps);
+  const all = {
+    count: steps.length,
+    cached: milli(sum.cached),
+    full: milli(sum.full),
+    ratio: ratioOf(sum.cached, sum.full),
+    work_ratio: ratioOf(sum.cachedWork, sum.fullWork),
+  };
+  const differ = steps.filter(({ same }) => !same).length;
+  const check = differ
+    ? panel.text("differ", { count: differ, all: steps.length, dtype: trace.model.dtype })
+    : panel.text("same", { count: steps.length });
+  const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
+  const mark = h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check);
+  return [
+    h("p", null, h("strong", null, panel.text("sum", all)), " ", mark),
+    ...arithmetic(panel, trace, at),
+    h("p.gp-note", null, panel.text("overhead", { floor })),
+  ];
+}
+
+/** What is under way, in words. */
+function statusOf(glass, text, { steps, running, trouble }) {
+  if (trouble) return troubleText(glass, trouble);
+  if (running) return text("running", { count: steps.length });
+  return steps.length ? "" : text("ready", { count: AT_ONCE });
+}
+
 export const about = { namesChanges: false, absent: oneText };
 
 /**
@@ -113,73 +171,22 @@ export default function kvRace(element, glass) {
   let chart = null;
   for (const { canvas } of charts) {
     canvas.addEventListener("pointermove", (event) => {
-      const tokens = chart && xAt(chart, placeIn(event, canvas).x);
-      view.hovered =
-        chart && race.steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
+      view.hovered = chart && nearestStep(race.steps, xAt(chart, placeIn(event, canvas).x));
     });
     canvas.addEventListener("pointerleave", () => {
       view.hovered = null;
     });
   }
 
-  function tell(at) {
-    const { steps } = race;
-    const sum = totals(steps);
-    const ratio = (a, b) => times(b / a);
-    const reading = {
-      tokens: at.tokens,
-      cached: milli(at.cached_seconds),
-      full: milli(at.full_seconds),
-      ratio: ratio(at.cached_seconds, at.full_seconds),
-      cached_work: million(at.cached_work),
-      full_work: million(at.full_work),
-      work_ratio: ratio(at.cached_work, at.full_work),
-    };
-    const seconds = `cached_seconds=${at.cached_seconds} full_seconds=${at.full_seconds}`;
-    panel.tell(
-      `tokens=${at.tokens} ${seconds} cached_work=${at.cached_work} full_work=${at.full_work} same=${at.same}`,
-      panel.text("read", reading),
-    );
-    const differ = steps.filter(({ same }) => !same).length;
-    const all = {
-      count: steps.length,
-      cached: milli(sum.cached),
-      full: milli(sum.full),
-      ratio: ratio(sum.cached, sum.full),
-      work_ratio: ratio(sum.cachedWork, sum.fullWork),
-    };
-    const check = differ
-      ? panel.text("differ", { count: differ, all: steps.length, dtype: state.trace.model.dtype })
-      : panel.text("same", { count: steps.length });
-    const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
-    sums.replaceChildren(
-      h(
-        "p",
-        null,
-        h("strong", null, panel.text("sum", all)),
-        " ",
-        h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check),
-      ),
-      ...arithmetic(panel, state.trace, at),
-      h("p.gp-note", null, panel.text("overhead", { floor })),
-    );
-  }
-
   return inView(element, function draw() {
     const { trace } = state;
     race.follow(trace);
-    const { steps, running, trouble } = race;
+    const { steps, running } = race;
     panel.title.textContent = panel.text("title");
     go.textContent = panel.text(running ? "stop" : steps.length ? "more" : "start");
     anew.hidden = running || !steps.length;
     go.disabled = trace.generating;
-    status.textContent = trouble
-      ? troubleText(glass, trouble)
-      : running
-        ? panel.text("running", { count: steps.length })
-        : steps.length
-          ? ""
-          : panel.text("ready", { count: AT_ONCE });
+    status.textContent = statusOf(glass, panel.text, race);
     results.hidden = !steps.length;
     if (!steps.length) return panel.tell("none", "");
     const width = wide(); // known once the results are in view
@@ -189,6 +196,7 @@ export default function kvRace(element, glass) {
       title.textContent = panel.text(`${name}_title`, { device: `${trace.model.device}, ${trace.model.dtype}` });
       chart = drawChart(canvas, width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
     }
-    tell(at);
+    panel.tell(valueOf(at), panel.text("read", readingOf(at)));
+    sums.replaceChildren(...sumsOf(panel, trace, steps, at));
   });
 }

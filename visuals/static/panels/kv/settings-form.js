@@ -34,23 +34,14 @@ function withoutParticulars(settings) {
   return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
 }
 
-/**
- * @param {import("../../types.d.ts").Glass} glass
- * @param asked what question() gives
- */
-export function settingsForm(glass, asked) {
-  const text = (name, params) => glass.text(`kv.${name}`, params);
-  const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
+/** The fields that every model has, and those behind the fold. */
+function fieldsOf(asked, set, text) {
   const option = (value, name) => /** @type {[string, string]} */ ([value, text(name)]);
   const options =
     (first, ...values) =>
     () => [option("", first), ...values.map((value) => option(value, `choice_${value}`))];
   const formats = () =>
     (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
-  const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
-  const config = textField("config", set, 6, '{ "model_type": "llama", … }');
-  const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
-  const families = familiesFold(glass, asked);
   const main = [
     slidingField("tokens", set, [7, 20], 8, asked.near),
     slidingField("batch", set, [0, 10], 4, asked.near),
@@ -76,6 +67,21 @@ export function settingsForm(glass, asked) {
     numberField("prompt_tokens", set, "—"),
     numberField("n_kv_heads", set, "—"),
   ];
+  return { main, more };
+}
+
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param asked what question() gives
+ */
+export function settingsForm(glass, asked) {
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
+  const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
+  const config = textField("config", set, 6, '{ "model_type": "llama", … }');
+  const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
+  const families = familiesFold(glass, asked);
+  const { main, more } = fieldsOf(asked, set, text);
   const fold = h(
     "details.kv-more",
     null,

@@ -133,6 +133,34 @@ function stripOf(values, width, positive, pool) {
   return { address: image.toDataURL(), columns, limit };
 }
 
+/** @param {string} id */
+const arrowHead = (id) =>
+  s(
+    "marker",
+    {
+      id,
+      viewBox: "0 0 8 8",
+      refX: 6,
+      refY: 4,
+      markerWidth: 8,
+      markerHeight: 8,
+      markerUnits: "userSpaceOnUse",
+      orient: "auto",
+    },
+    s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }),
+  );
+
+/** Shows which index of a row is looked at, as a mark over its strip. */
+function markChannel({ channel, drawn, place }, index) {
+  const at = drawn && index !== null ? nearest(drawn.columns, index) : -1;
+  channel.setAttribute("height", at < 0 ? 0 : place.height + 6);
+  if (at < 0) return;
+  const each = place.width / drawn.columns.length;
+  channel.setAttribute("width", Math.max(3, each));
+  channel.setAttribute("x", place.x + at * each - Math.max(0, (3 - each) / 2));
+  channel.setAttribute("y", place.y - 3);
+}
+
 /**
  * @param {SVGElement} svg
  * @param {object} act hover(key), choose(key), open(key), channel(key, index, lock)
@@ -150,20 +178,6 @@ export function createDiagram(svg, act) {
     const { total, y, high, gap, index, all } = layout;
     for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` }))
       svg.setAttribute(name, value);
-    const head = s(
-      "marker",
-      {
-        id: tip,
-        viewBox: "0 0 8 8",
-        refX: 6,
-        refY: 4,
-        markerWidth: 8,
-        markerHeight: 8,
-        markerUnits: "userSpaceOnUse",
-        orient: "auto",
-      },
-      s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }),
-    );
     const [from, to] = [y(index("attn_norm")) - gap + 2, y(index("ffn_add")) + high + 4];
     for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from }))
       frame.box.setAttribute(name, String(value));
@@ -175,7 +189,7 @@ export function createDiagram(svg, act) {
     const marks = [...rows.values()].map(({ group }) => group);
     const grounds = marks.map((group) => group.querySelector(".ov-ground"));
     svg.replaceChildren(
-      s("defs", {}, head),
+      s("defs", {}, arrowHead(tip)),
       frame.box,
       ...grounds,
       flows(layout, tip),
@@ -201,18 +215,6 @@ export function createDiagram(svg, act) {
     return parts.drawn;
   }
 
-  /** Shows which index is looked at, as a mark over the strip. */
-  function markChannel(key, index) {
-    const { channel, drawn, place } = rows.get(key);
-    const at = drawn && index !== null ? nearest(drawn.columns, index) : -1;
-    channel.setAttribute("height", at < 0 ? 0 : place.height + 6);
-    if (at < 0) return;
-    const each = place.width / drawn.columns.length;
-    channel.setAttribute("width", Math.max(3, each));
-    channel.setAttribute("x", place.x + at * each - Math.max(0, (3 - each) / 2));
-    channel.setAttribute("y", place.y - 3);
-  }
-
   /** Marks the row that is looked at, and puts the walker there. */
   function activate(key) {
     for (const [name, { group }] of rows) group.classList.toggle("is-active", name === key);
@@ -226,7 +228,7 @@ export function createDiagram(svg, act) {
   return {
     build,
     drawStrip,
-    markChannel,
+    markChannel: (key, index) => markChannel(rows.get(key), index),
     activate,
     row: (key) => rows.get(key),
     title: frame.title,

@@ -1,17 +1,18 @@
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
-import { exact, h, shown, signed, svg as s } from "../../dom.js";
+import { exact, h, shown, svg as s } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { centres, normForms } from "../../parts.js";
+import { normForms } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { still } from "../../pointer-rest.js";
 import { memo } from "../../reads.js";
 import { createDiagram } from "./diagram.js";
-import { nameParts, nameTensors, positionOf } from "./labels.js";
+import { nameParts, nameTensors } from "./labels.js";
 import { createPlayer } from "./play.js";
-import { crosses, rowFor, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
+import { rowFor, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
+import { sentence, sizeText } from "./sentences.js";
 import { createBand } from "./stacks.js";
 import { sumsOf } from "./sums.js";
 
@@ -79,6 +80,27 @@ export function createView(glass) {
 }
 
 /**
+ * Every value of every row for the token that is looked at; the heads alone before there is a run.
+ *
+ * @returns {(string | number)[][]}
+ */
+function tableOf(run) {
+  const rows = (run ? rowsOf(run.trace.model) : []).flatMap(({ key }) => {
+    const { name, shape, values, ids } = tensorOf(key, run);
+    return Array.from(values ?? [], (x, i) => [key, name, shapeText(shape), ids ? ids[i] : i, x]);
+  });
+  return [["row", "tensor", "shape", "index", "value"], ...rows];
+}
+
+/** The value that speaks for a row: of the logits the highest, else that of the largest size. */
+function largest(values, key) {
+  const size = key === "head" ? (x) => x : Math.abs;
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (size(values[i]) > size(values[best])) best = i;
+  return best;
+}
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -86,14 +108,11 @@ export default function overview(element, glass) {
   const { state } = glass;
   const { svg, player, diagram, room } = createView(glass);
   let run = null;
-  const table = () => [
-    ["row", "tensor", "shape", "index", "value"],
-    ...(run ? rowsOf(run.trace.model) : []).flatMap(({ key }) => {
-      const { name, shape, values, ids } = tensorOf(key, run);
-      return Array.from(values ?? [], (x, i) => [key, name, shapeText(shape), ids ? ids[i] : i, x]);
-    }),
-  ];
-  const panel = frame(element, glass, "overview", { svg: () => svg, csv: table, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "overview", {
+    svg: () => svg,
+    csv: () => tableOf(run),
+    parts: ["what", "formula", "myth"],
+  });
   const say = h("p.ov-say");
   const sums = h("div.gp-formula.ov-sums");
   const band = createBand(glass, panel.text);
@@ -107,69 +126,11 @@ export default function overview(element, glass) {
     for (const { key } of rowsOf(run.trace.model)) {
       const parts = diagram.row(key);
       const tensor = tensorOf(key, run);
-      parts.size.textContent = sizeText(key, tensor);
+      parts.size.textContent = sizeText(panel.text, run, key, tensor);
       const drawn = diagram.drawStrip(key, tensor.values, key === "softmax");
       parts.limit.textContent =
         drawn && key !== "softmax" ? `±${shown(drawn.limit, 3)}` : drawn ? `0–${shown(drawn.limit, 3)}` : "";
     }
-  }
-
-  function sizeText(key, { norm }) {
-    const { token, trace, stream } = run;
-    if (key === "ids") return panel.text("id", { id: trace.tokens.ids[token] });
-    if (!stream) return "…";
-    if (key === "head") return panel.text("largest", { value: shown(stream.best.logit.data[token], 5) });
-    if (key === "softmax") return panel.text("largest", { value: shown(stream.best.probability.data[token], 4) });
-    return panel.text("length", { value: shown(norm, 5) });
-  }
-
-  /** What happens at the row, as a sentence with the run's numbers. */
-  function sentence(key) {
-    const { trace, layer, token, stream } = run;
-    const { model, T, rms, mean } = trace;
-    const at = layer * T + token;
-    const divided = (name, i) => ({
-      rms: shown(rms[name].data[i], 5),
-      mean: centres(model) ? shown(mean[name].data[i], 5) : "",
-      norm: norm(`${name}_norm`),
-    });
-    const norm = (name) => shown(tensorOf(name, run).norm, 5);
-    const piece = visible(trace.tokens.pieces[token]);
-    const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
-    const of = {
-      ids: () => ({}),
-      embed: () => ({ norm: norm("embed") }),
-      before: () => ({ norm: norm("before") }),
-      attn_norm: () => divided("attn", at),
-      attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
-      attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
-      cross_norm: () => divided("cross", at),
-      cross: () => ({ norm: norm("cross"), cosine: signed(stream.cross_cosine.data[at], 3), source: trace.encoder.T }),
-      cross_add: () => ({ from: norm("attn_add"), to: norm("cross_add") }),
-      ffn_norm: () => divided("ffn", at),
-      ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
-      ffn_add: () => ({
-        from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"),
-        to: norm("ffn_add"),
-      }),
-      after: () => ({ norm: norm("after") }),
-      final_norm: () => divided("final", token),
-      head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
-      softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
-    };
-    const { activation, gated, experts } = model.parts.ffn[layer];
-    const name =
-      key === "attn" && model.parts.latent
-        ? "attn_latent"
-        : key !== "ffn"
-          ? key
-          : experts
-            ? "experts"
-            : gated && activation === "silu"
-              ? "ffn"
-              : "ffn_plain";
-    const said = panel.text(`say_${name}`, { ...common, ...of[key]() });
-    return key === "attn" ? `${said} ${positionOf(model, panel.text)}` : said;
   }
 
   /** The row that is looked at: its sentence, its arithmetic, one of its values. */
@@ -178,25 +139,17 @@ export default function overview(element, glass) {
     const { token, layer, stage, ends, stream, trace } = run;
     diagram.activate(key);
     if (!stream) return;
-    say.textContent = sentence(key);
+    say.textContent = sentence(panel.text, run, key);
     const { name, values, ids, norm } = tensorOf(key, run);
     for (const one of rowsOf(trace.model)) diagram.markChannel(one.key, null);
+    const piece = visible(trace.tokens.pieces[token]);
     const where = `${key} layer ${layer} token ${token} ${name}`;
     const length = norm === null ? "" : ` norm=${exact(norm)}`;
     if (!values || !(stage && ends)) {
-      sums.replaceChildren(
-        h(
-          "p",
-          null,
-          key === "ids"
-            ? panel.text("ids_note", { piece: visible(trace.tokens.pieces[token]), id: trace.tokens.ids[token] })
-            : panel.text("locked_only"),
-        ),
-      );
-      return panel.tell(
-        `${where}${length}`,
-        panel.text("read_row", { name, piece: visible(trace.tokens.pieces[token]) }),
-      );
+      const note =
+        key === "ids" ? panel.text("ids_note", { piece, id: trace.tokens.ids[token] }) : panel.text("locked_only");
+      sums.replaceChildren(h("p", null, note));
+      return panel.tell(`${where}${length}`, panel.text("read_row", { name, piece }));
     }
     const wanted = chosenIndex();
     const j = wanted !== null && wanted < values.length ? wanted : largest(values, key);
@@ -205,21 +158,9 @@ export default function overview(element, glass) {
     sums.replaceChildren(...sumsOf(key, run, values, j, ids));
     panel.tell(
       `${where}${length} channel ${index} value=${exact(values[j])}`,
-      panel.text(ids ? "read_token" : "read", {
-        name,
-        index,
-        value: shown(values[j], 5),
-        piece: visible(trace.tokens.pieces[token]),
-      }),
+      panel.text(ids ? "read_token" : "read", { name, index, value: shown(values[j], 5), piece }),
     );
   }
-
-  const largest = (values, key) => {
-    const size = key === "head" ? (x) => x : Math.abs;
-    let best = 0;
-    for (let i = 1; i < values.length; i++) if (size(values[i]) > size(values[best])) best = i;
-    return best;
-  };
 
   const build = memo((width, model) => diagram.build(width, model));
   const name = memo(() => nameParts(diagram, run, panel.text));

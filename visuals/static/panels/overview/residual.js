@@ -74,6 +74,85 @@ export const addedMap = (glass, label, quantity) =>
 export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], difference: "depth" };
 
 /**
+ * What each part adds at each token; the heads alone before the answer has come.
+ *
+ * @returns {(string | number)[][]}
+ */
+function tableOf(answer, { T, model, tokens: { pieces } }) {
+  const rows = Array.from({ length: answer ? rowsIn(model) * T : 0 }, (_, i) => {
+    const [row, t] = [Math.floor(i / T), i % T];
+    const { layer, part: name } = partAt(row, model);
+    const { norm, cosine, before, after } = placeOf(answer, partAt(row, model), t);
+    return [layer, name, t, pieces[t], norm, cosine, before, after];
+  });
+  const heads = ["layer", "part", "token", "piece", "norm_added", "cosine_to_stream", "norm_before", "norm_after"];
+  return [heads, ...rows];
+}
+
+/** The numbers of a place, for the texts. */
+const readingOf = (glass, row, token, { norm, before, cosine }) => ({
+  part: partName(glass, row),
+  token,
+  piece: visible(glass.state.trace.tokens.pieces[token]),
+  norm: lengthText(norm),
+  before: lengthText(before),
+  percent: shown((100 * norm) / before, 3),
+  cosine: signed(cosine, 4),
+});
+
+/** What all lengths of an answer span. */
+const rangeIn = (answer) =>
+  rangeOf(
+    answer.resid.data,
+    ...(answer.resid_mid ? [answer.resid_mid.data] : []),
+    answer.attn_out.data,
+    ...(answer.cross_out ? [answer.resid_cross.data, answer.cross_out.data] : []),
+    answer.ffn_out.data,
+  );
+
+/** `crossing`: the sample of what only some networks have. */
+function makeLegend() {
+  const swatch = (name) => sample("span.gp-swatch", `residual.${name}`, HUES[name]);
+  const crossing = swatch("cross");
+  const stream = sample("span.gp-stroke", "residual.stream", "residual");
+  return { crossing, legend: h("div.gp-samples", null, swatch("attn"), crossing, swatch("ffn"), stream) };
+}
+
+/** The law of cosines with the numbers of one addition. */
+function arithmetic(text, { part }, { norm, cosine, before, after }) {
+  const a = () => tinted(HUES[part], part);
+  const x = () => tinted("residual", "x");
+  const measured = h("p", null, text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
+  if (Number.isNaN(cosine)) {
+    const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
+    return [
+      h("p", null, text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum),
+      measured,
+    ];
+  }
+  const squares = before * before + norm * norm + 2 * before * norm * cosine;
+  const sign = cosine < 0 ? "−" : "+";
+  const twice = shown(Math.abs(2 * before * norm * cosine), 5);
+  return [
+    h(
+      "p",
+      null,
+      "‖",
+      x(),
+      " + ",
+      a(),
+      "‖ = ",
+      root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"),
+      " = ",
+      root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${sign} ${twice}`),
+      " = ",
+      h("strong", null, shown(Math.sqrt(squares), 5)),
+    ),
+    measured,
+  ];
+}
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -84,26 +163,13 @@ export default function residual(element, glass) {
   let range = null;
   const rows = () => rowsIn(state.trace.model);
   const at = (row) => partAt(row, state.trace.model);
-  const table = () => [
-    ["layer", "part", "token", "piece", "norm_added", "cosine_to_stream", "norm_before", "norm_after"],
-    ...Array.from({ length: answer ? rows() * state.trace.T : 0 }, (_, i) => {
-      const [row, t] = [Math.floor(i / state.trace.T), i % state.trace.T];
-      const { norm, cosine, before, after } = placeOf(answer, at(row), t);
-      return [at(row).layer, at(row).part, t, state.trace.tokens.pieces[t], norm, cosine, before, after];
-    }),
-  ];
-  const panel = frame(element, glass, "residual", { csv: table, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "residual", {
+    csv: () => tableOf(answer, state.trace),
+    parts: ["what", "formula", "myth"],
+  });
   const quantity = choices(glass, "residual", "quantity", Object.keys(QUANTITIES));
   const map = addedMap(glass, "residual.map", quantity.now);
-  const crossing = sample("span.gp-swatch", "residual.cross", HUES.cross);
-  const legend = h(
-    "div.gp-samples",
-    null,
-    sample("span.gp-swatch", "residual.attn", HUES.attn),
-    crossing,
-    sample("span.gp-swatch", "residual.ffn", HUES.ffn),
-    sample("span.gp-stroke", "residual.stream", "residual"),
-  );
+  const { legend, crossing } = makeLegend();
   const sums = h("div.gp-formula.ov-scroll");
   // where the map has cells without an angle
   const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" });
@@ -140,53 +206,11 @@ export default function residual(element, glass) {
     drawProfile(wide(), range, every, stream, row, words);
   }
 
-  /** The law of cosines with the numbers of one addition. */
-  function arithmetic({ part }, { norm, cosine, before, after }) {
-    const a = () => tinted(HUES[part], part);
-    const x = () => tinted("residual", "x");
-    const measured = h("p", null, panel.text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
-    if (Number.isNaN(cosine)) {
-      const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
-      return [
-        h("p", null, panel.text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum),
-        measured,
-      ];
-    }
-    const squares = before * before + norm * norm + 2 * before * norm * cosine;
-    const sign = cosine < 0 ? "−" : "+";
-    const twice = shown(Math.abs(2 * before * norm * cosine), 5);
-    return [
-      h(
-        "p",
-        null,
-        "‖",
-        x(),
-        " + ",
-        a(),
-        "‖ = ",
-        root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"),
-        " = ",
-        root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${sign} ${twice}`),
-        " = ",
-        h("strong", null, shown(Math.sqrt(squares), 5)),
-      ),
-      measured,
-    ];
-  }
-
   function tell({ row, token }) {
     const one = at(row);
     const place = placeOf(answer, one, token);
-    sums.replaceChildren(...arithmetic(one, place));
-    const params = {
-      part: partName(glass, row),
-      token,
-      piece: visible(state.trace.tokens.pieces[token]),
-      norm: lengthText(place.norm),
-      before: lengthText(place.before),
-      percent: shown((100 * place.norm) / place.before, 3),
-      cosine: signed(place.cosine, 4),
-    };
+    sums.replaceChildren(...arithmetic(panel.text, one, place));
+    const params = readingOf(glass, row, token, place);
     panel.title.textContent = panel.text("title", params);
     const [norm, cosine] = [exact(place.norm), exact(place.cosine)];
     const stream = `before=${exact(place.before)} after=${exact(place.after)}`;
@@ -199,14 +223,7 @@ export default function residual(element, glass) {
   return inView(element, function draw(fresh) {
     const { trace, query } = state;
     const came = glass.detail("stream");
-    if (came && came !== answer)
-      range = rangeOf(
-        came.resid.data,
-        ...(came.resid_mid ? [came.resid_mid.data] : []),
-        came.attn_out.data,
-        ...(came.cross_out ? [came.resid_cross.data, came.cross_out.data] : []),
-        came.ffn_out.data,
-      );
+    if (came && came !== answer) range = rangeIn(came);
     answer = came;
     element.toggleAttribute("data-loading", !answer);
     const widths = [wide(), mapWide()];

@@ -1,0 +1,130 @@
+// The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
+
+import { freeOf, pagesOf, partsOf } from "./pages.js";
+
+const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
+const EDGE = 2; // px around a page, for what has a frame
+const GAP = 8; // px between the panel and the edges of its room
+const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
+
+/** @typedef {ReturnType<typeof pagesOf> & { wide?: boolean }} Divided `wide`: whether a part has to be scrolled */
+
+/** @returns {Divided} of a panel that has nothing in it */
+export const onePage = () => ({ pages: [[0, 0]], first: 0, cut: false });
+
+/** @returns {(HTMLElement | SVGElement)[]} */
+const drawingsOf = (box) => [...box.querySelectorAll("canvas, svg")];
+
+/**
+ * Makes drawings that are taller than the room, or than what the heading above them leaves of it, as tall as that;
+ * what is read stays as large as it is.
+ *
+ * @param {HTMLElement} box the panel's body
+ * @param {number} room in its own pixels
+ */
+function shrinkDrawings(box, room, size) {
+  const free = freeOf(partsOf(box, size));
+  const { top } = box.getBoundingClientRect();
+  const drawings = drawingsOf(box).map((one) => {
+    const place = one.getBoundingClientRect();
+    const from = (place.top - top) / size;
+    const high = place.height / size;
+    const above = from - (free.findLast((y) => y <= from + 1) ?? from);
+    return { one, high, most: above > 0 && room - above > LEAST * high ? room - above : room };
+  });
+  for (const { one, high, most } of drawings)
+    if (high > most) one.style.zoom = Math.max(LEAST, (most - 1) / high).toFixed(3);
+}
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {HTMLElement} bar of the lesson, at the lower edge
+ */
+export function createPresented(glass, bar) {
+  const { body } = document;
+  /** @type {HTMLElement | null} */
+  let section = null;
+  let part = "";
+  let size = 1;
+  /** @returns {HTMLElement | null} */
+  const inner = () => section?.querySelector(".gp-body") ?? null;
+
+  /** How tall the panel's body may be, in its own pixels. */
+  function roomFor(box) {
+    const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
+    return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
+  }
+  function enlarge(factor) {
+    size = factor;
+    body.style.setProperty("--lesson-size", factor.toFixed(3));
+    const room = inner() ? Math.floor(roomFor(inner())) : undefined;
+    if (room) body.style.setProperty("--lesson-room", `${room}px`);
+    glass.enlarge(factor, room);
+  }
+
+  /** Shows the body as tall as it is, from its top. */
+  function release() {
+    const box = inner();
+    if (!box) return;
+    box.style.height = box.style.overflow = "";
+    box.scrollTop = 0;
+  }
+  /**
+   * Shows one page alone.
+   *
+   * @param {Divided["pages"]} pages
+   */
+  function clip(pages, at) {
+    const box = inner();
+    const [top, bottom] = pages[at];
+    const before = pages[at - 1]?.[1] ?? 0;
+    // it scrolls no further than its ends
+    const [from, until] = [Math.max(before, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)];
+    box.style.overflow = "hidden";
+    box.style.height = `${until - from}px`;
+    box.scrollTop = from;
+  }
+
+  function shrink() {
+    if (inner()) shrinkDrawings(inner(), roomFor(inner()), size);
+  }
+  function unshrink() {
+    if (inner()) for (const one of drawingsOf(inner())) one.style.zoom = "";
+  }
+
+  /**
+   * How the panel divides at this size.
+   *
+   * @returns {Divided}
+   */
+  function divide() {
+    const box = inner();
+    if (!box) return onePage();
+    const { top } = box.getBoundingClientRect();
+    const anchor = part ? box.querySelector(part) : null;
+    const begin = anchor ? (anchor.getBoundingClientRect().top - top) / size : 0;
+    const divided = pagesOf(partsOf(box, size), roomFor(box), begin);
+    const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
+    return { ...divided, wide };
+  }
+
+  /** @param {HTMLElement | null} next */
+  function take(next, from = "") {
+    section?.classList.remove("is-presented");
+    [section, part] = [next, from];
+    section?.classList.add("is-presented");
+  }
+  return {
+    take,
+    inner,
+    enlarge,
+    release,
+    clip,
+    shrink,
+    unshrink,
+    divide,
+    section: () => section,
+    part: () => part,
+    size: () => size,
+  };
+}

@@ -1,0 +1,32 @@
+// How large a panel is tried on the stage, from the largest size down.
+
+// px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width
+const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280];
+
+/**
+ * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px,
+ * then, for a part that is taller than the screen, to 22 px, and down to how the page has it. A telephone has it so
+ * from the start.
+ *
+ * @param {number} width of the window
+ * @returns {{ large: number[]; legible: number[]; smaller: number[] }}
+ */
+export function sizesFor(width) {
+  const most = Math.max(1, Math.min(3, (2 * width) / WIDE));
+  const [large, legible] = [LARGE, LEGIBLE].map((size) =>
+    Math.min(most, Math.max(1, (size / PLAIN) * Math.min(1, width / WIDE))),
+  );
+  const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
+  return {
+    large: [...new Set(between(most, large, 3))],
+    legible: legible < large ? [legible] : [],
+    smaller: [...new Set(between(legible, 1, 4))].slice(1),
+  };
+}
+
+/**
+ * The smallest size at which a hall can read the panel.
+ *
+ * @param {ReturnType<typeof sizesFor>} sizes
+ */
+export const leastLegible = ({ large, legible }) => legible[0] ?? large.at(-1);

@@ -1,0 +1,49 @@
+// What the maps of where the answer lives say, in words.
+
+import { exact, shown } from "../../dom.js";
+import { word } from "../glance/words.js";
+import { arrivalOf, homesOf, leftAt, moveOf } from "./causal-left.js";
+
+const percent = (x) => `${shown(100 * x, 3)} %`;
+
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Function} text the panel's own
+ */
+export function createWords(glass, text) {
+  /** Where most is lost at the bottom and at the top, and at which depth that changes. */
+  function notice({ answer, other }, pieces, left) {
+    const { first, last, moves, stays, lost, lostAfter } = moveOf(left);
+    return text(stays ? "notice_stays" : "notice", {
+      first: word(pieces[first]),
+      last: word(pieces[last]),
+      moves,
+      after: moves + 1,
+      lost: percent(lost),
+      lost_last: percent(lostAfter),
+      answer: word(answer),
+      other: word(other),
+    });
+  }
+
+  /** Of two texts: how it stands in the source, and in which layer the decoder has it. */
+  function noticeOfTwo(found, { encoder, tokens: { pieces } }) {
+    const { depth, before, after } = arrivalOf(found.left);
+    const home = homesOf(found.left)[depth];
+    const place =
+      home === 0 ? glass.text("why.from_start") : glass.text("why.from_token", { piece: word(pieces[home]) });
+    const two = text("notice_decoder", { layer: depth - 1, before: percent(before), after: percent(after), place });
+    const one = notice(found, encoder.tokens.pieces, found.source_left);
+    return glass.text("why.sentences", { one, two, three: "" }).trim();
+  }
+
+  /** What is lost at a place of a map, for a program and in words. */
+  function readOf(name, left, pieces, place) {
+    const { depth, token, left: share } = leftAt(left, place);
+    return {
+      value: `depth ${depth} token ${token} left=${exact(share)}`,
+      words: text(name, { layer: depth, piece: word(pieces[token]), lost: percent(1 - share) }),
+    };
+  }
+  return { notice, noticeOfTwo, readOf };
+}

@@ -1,0 +1,80 @@
+// What happens at each row of the diagram, in words with the run's numbers.
+
+import { shown, signed } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { centres } from "../../parts.js";
+import { positionOf } from "./labels.js";
+import { crosses, sideBySide, tensorOf } from "./rows.js";
+
+/**
+ * How large a row's vector is, in words.
+ *
+ * @param {Function} text the panel's own
+ */
+export function sizeText(text, { token, trace, stream }, key, { norm }) {
+  if (key === "ids") return text("id", { id: trace.tokens.ids[token] });
+  if (!stream) return "…";
+  if (key === "head") return text("largest", { value: shown(stream.best.logit.data[token], 5) });
+  if (key === "softmax") return text("largest", { value: shown(stream.best.probability.data[token], 4) });
+  return text("length", { value: shown(norm, 5) });
+}
+
+/** By row, the numbers that only its sentence has. */
+function numbersOf(run) {
+  const { trace, layer, token, stream } = run;
+  const { model, T, rms, mean } = trace;
+  const at = layer * T + token;
+  const divided = (name, i) => ({
+    rms: shown(rms[name].data[i], 5),
+    mean: centres(model) ? shown(mean[name].data[i], 5) : "",
+    norm: norm(`${name}_norm`),
+  });
+  const norm = (name) => shown(tensorOf(name, run).norm, 5);
+  return {
+    ids: () => ({}),
+    embed: () => ({ norm: norm("embed") }),
+    before: () => ({ norm: norm("before") }),
+    attn_norm: () => divided("attn", at),
+    attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
+    attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
+    cross_norm: () => divided("cross", at),
+    cross: () => ({ norm: norm("cross"), cosine: signed(stream.cross_cosine.data[at], 3), source: trace.encoder.T }),
+    cross_add: () => ({ from: norm("attn_add"), to: norm("cross_add") }),
+    ffn_norm: () => divided("ffn", at),
+    ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
+    ffn_add: () => ({
+      from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"),
+      to: norm("ffn_add"),
+    }),
+    after: () => ({ norm: norm("after") }),
+    final_norm: () => divided("final", token),
+    head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
+    softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
+  };
+}
+
+/** Which sentence speaks of a row: of attention and of the feed-forward, as the layer has them. */
+function nameOf(key, { parts: { latent, ffn } }, layer) {
+  const { activation, gated, experts } = ffn[layer];
+  if (key === "attn" && latent) return "attn_latent";
+  if (key !== "ffn") return key;
+  if (experts) return "experts";
+  return gated && activation === "silu" ? "ffn" : "ffn_plain";
+}
+
+/**
+ * What happens at a row, as a sentence.
+ *
+ * @param {Function} text the panel's own
+ * @param {object} run the trace, the place that is looked at, and the answers about it
+ * @param {string} key of the row
+ * @returns {string}
+ */
+export function sentence(text, run, key) {
+  const { trace, layer, token } = run;
+  const { model, T } = trace;
+  const piece = visible(trace.tokens.pieces[token]);
+  const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
+  const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run)[key]() });
+  return key === "attn" ? `${said} ${positionOf(model, text)}` : said;
+}
