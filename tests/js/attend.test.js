@@ -18,7 +18,7 @@ import {
 } from "../../visuals/static/panels/attend/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
 import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
-import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
+import { createSurvey, leaders } from "../../visuals/static/readings/habits.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/cell-values.js";
 import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";

@@ -2,7 +2,7 @@
 
 import { h, shown } from "../../dom.js";
 import { memo } from "../../reads.js";
-import { leaders, MEASURED, MEASURES } from "./habits.js";
+import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
 import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
 
