@@ -10,7 +10,7 @@ import { mostChanged, table } from "./table.js";
 /**
  * A part of what is drawn: one table of the reading, or what the panel itself draws of one run.
  *
- * @typedef {StripsPart | TablePart | MapPart | HeadMapsPart | OneMapPart | ArcsPart} PartView
+ * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart} PartView
  *
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
@@ -48,14 +48,14 @@ import { mostChanged, table } from "./table.js";
  */
 
 /**
+ * @typedef {object} CellsPart the panel's own map of one head, of marks/attention-map.js
+ * @property {"cells"} draw
+ * @property {(glass: any, label: string) => any} create
+ * @property {(glass: any) => string} view what it shows, by the name of the text view_<view>
+ *
  * @typedef {object} HeadMapsPart the panel's own grid of heads, of marks/head-grid.js
  * @property {"headMaps"} draw
  * @property {(glass: any, label: string) => any} create
- *
- * @typedef {object} OneMapPart the panel's own map of queries × keys, of marks/attention-map.js
- * @property {"oneMap"} draw
- * @property {(glass: any, label: string) => any} create
- * @property {(glass: any) => string} view what it shows now, by the name of b_minus_a's text view_<view>
  *
  * @typedef {object} ArcsPart the selected row over the text, of marks/arcs.js
  * @property {"arcs"} draw
@@ -150,20 +150,21 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed) 
     () =>
       places(glass, text, create, { called });
 
-  return {
-    strips: ofStrips,
-    table: ofTable,
-    map: ofMap,
-    headMaps:
-      (/** @type {HeadMapsPart} */ { create }) =>
-      () =>
-        headMaps(glass, text, create),
-    oneMap:
-      (/** @type {OneMapPart} */ { create, view }) =>
-      () =>
-        oneMap(glass, text, create, () => view(glass)),
-    arcs: (/** @type {ArcsPart} */ _part) => () => arcs(glass, text),
-  };
+  /** @param {CellsPart} part */
+  const ofCells =
+    ({ create, view }) =>
+    () =>
+      oneMap(glass, text, create, () => view(glass));
+
+  /** @param {HeadMapsPart} part */
+  const ofHeads =
+    ({ create }) =>
+    () =>
+      headMaps(glass, text, create);
+
+  const ofArcs = () => () => arcs(glass, text);
+
+  return { strips: ofStrips, table: ofTable, map: ofMap, cells: ofCells, headMaps: ofHeads, arcs: ofArcs };
 }
 
 /**

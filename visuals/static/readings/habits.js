@@ -44,6 +44,7 @@ const meansOf = onceFor((held, head, { model, T }) => {
 /** The measure on a run that says how far a head does its job there, by the job's name. */
 export const MEASURED = { previous_token: "previous", first_token: "first" };
 
+/** @type {("first" | "previous")[]} */
 export const MEASURES = ["first", "previous"];
 
 /**

@@ -127,7 +127,7 @@ export const about = {
     of: ({ text, named: words }) => text("of_tokens", words),
     said: ["difference"],
     parts: [
-      { draw: "oneMap", create: apartMap, view: () => "difference" },
+      { draw: "cells", create: apartMap, view: () => "difference" },
       {
         draw: "table",
         rows: "weights",

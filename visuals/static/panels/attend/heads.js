@@ -53,24 +53,33 @@ export default function heads(element, glass) {
     const missing = model.n_layers - layers.size;
     return missing ? panel.text("coming", { count: missing }) : "";
   }
-  /** @param {object | null} trace null before there is a run */
-  const view = (trace, names = null) => {
-    const beside = trace !== null && trace.model.n_layers <= BESIDE;
-    const named = jobs.named.childElementCount > 0; // what is measured is below the maps then: two columns in any case
+  /**
+   * What is measured stands below the maps where there are jobs beside them: two columns in any case.
+   *
+   * @param {object | null} trace null before there is a run
+   * @param {object | null} [names] of the heads' jobs
+   */
+  function view(trace, names = null) {
+    const { named, measured } = trace
+      ? jobs(names, surveyOf(trace), thumbs.count())
+      : { named: nothing, measured: nothing };
+    const measuredBox = html`<div class="at-jobs">${measured}</div>`;
+    const below = named !== nothing;
     return html`
-      <div class=${beside ? "at-heads is-beside" : "at-heads"}>
+      <div class=${trace && trace.model.n_layers <= BESIDE ? "at-heads is-beside" : "at-heads"}>
         <div>
           <div class="at-thumbs">
             ${thumbs.element}
             <p class="gp-note" .textContent=${trace ? legendOf(trace.model, names, panel.text) : ""}></p>
             <p class="gp-note" .textContent=${trace ? comingText(trace) : ""}></p>
           </div>
-          ${named ? jobs.measured : nothing}
+          ${below ? measuredBox : nothing}
         </div>
-        ${jobs.named} ${named ? nothing : jobs.measured}
+        <div class="at-jobs">${named}</div>
+        ${below ? nothing : measuredBox}
       </div>
     `;
-  };
+  }
   render(view(null), panel.body);
 
   /** @param {import("../../readings/habits.js").HabitsReading} reading */
@@ -94,7 +103,6 @@ export default function heads(element, glass) {
     thumbs.draw([{ trace }], width);
     const reading = readHere(glass, headHabits, select(glass));
     return () => {
-      jobs.draw(names, surveyOf(trace), thumbs.count());
       render(view(trace, names), panel.body);
       tell(reading, names);
     };
